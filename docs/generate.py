@@ -16,7 +16,7 @@ from typing import Final
 from roamkb.core.request import ParameterShape
 from roamkb.core.request import VerbParameter
 from roamkb.interfaces.http.operation_routes import OperationRoute
-from roamkb.interfaces.http.operation_routes import routes
+from roamkb.interfaces.http.operation_routes import offered_routes
 from roamkb.interfaces.mcp.tools import TOOLS
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Operation
@@ -99,8 +99,7 @@ def _cell(text: str) -> str:
 def tools() -> str:
     """Return the MCP tools: which command each is, and what it takes."""
     rows = [
-        f"| `{tool.name}` | {_tool_command(tool.operation, tool.fixed)} | {_names(tool.parameters)} |"
-        for tool in TOOLS
+        f"| `{tool.name}` | {_tool_command(tool.operation, tool.fixed)} | {_names(tool.parameters)} |" for tool in TOOLS
     ]
     return "\n".join(["| tool | is the command | takes |", "|---|---|---|", *rows])
 
@@ -115,7 +114,7 @@ def http_routes() -> str:
     """Return the HTTP paths that are commands, and the parameters of each."""
     rows = [
         f"| `{'GET' if route.reads else 'POST'} /api/{route.operation.name}` | {_taken(route)} |"
-        for route in routes()
+        for route in offered_routes()
     ]
     return "\n".join(["| path | takes |", "|---|---|", *rows])
 
@@ -208,9 +207,7 @@ def main() -> int:
         if is_check:
             status = 1
             sys.stdout.writelines(
-                difflib.unified_diff(
-                    before.splitlines(True), after.splitlines(True), file, "what `make docs` writes"
-                )
+                difflib.unified_diff(before.splitlines(True), after.splitlines(True), file, "what `make docs` writes")
             )
         else:
             path.write_text(after, encoding="utf-8")

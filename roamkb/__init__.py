@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOMES = {
+_DEFINING_MODULES = {
     "Agent": "roamkb.app.agent",
     "KnowledgeBase": "roamkb.app",
     **dict.fromkeys(("Hit", "Node", "Project"), "roamkb.core.model"),
@@ -55,14 +55,14 @@ _HOMES = {
         "roamkb.core.errors",
     ),
 }
-__all__ = [*_HOMES, "__version__"]
+__all__ = [*_DEFINING_MODULES, "__version__"]
 
 
 def __getattr__(name: str) -> object:
-    """Import the library when it's asked for: the command line pays for every module."""
-    if name in _HOMES:
+    """Import a public name when it is first used: the command line pays for every module."""
+    if name in _DEFINING_MODULES:
         from importlib import import_module
 
-        value: object = getattr(import_module(_HOMES[name]), name)
+        value: object = getattr(import_module(_DEFINING_MODULES[name]), name)
         return value
     raise AttributeError(f"module 'roamkb' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""`roamkb` and `python -m roamkb`."""
+"""Entry point of `roamkb` and `python -m roamkb`."""
 
 import os
 import sys
@@ -27,19 +27,19 @@ Example: roamkb exec -- codex"""
 
 
 #: As many objects more have to be there before Python looks for garbage: most commands end before.
-_MANY_OBJECTS = 50_000
+_GARBAGE_THRESHOLD = 50_000
 
 
 def main() -> int:
     """Run the command line; return its exit status."""
-    if sys.argv[1:] == ["--version"] and _version_is_printed():
+    if sys.argv[1:] == ["--version"] and _print_version():
         return 0
     if sys.argv[1:2] == ["hook"] and {"-h", "--help"} & set(sys.argv[2:]):
         print(_HOOK_HELP)
         return 0
     if sys.argv[1:2] == ["hook"]:
-        return _hook(sys.argv[2:])
-    if "ROAMKB_BROKER" in os.environ and (status := _forwarded()) is not None:
+        return _run_hook(sys.argv[2:])
+    if "ROAMKB_BROKER" in os.environ and (status := _forward_to_broker()) is not None:
         return status
     if sys.argv[1:2] == ["exec"] and {"-h", "--help"} & set(sys.argv[2:3]):
         print(_EXEC_HELP)
@@ -49,11 +49,11 @@ def main() -> int:
         from roamkb.wall.launch import main as run_walled
 
         return run_walled(sys.argv[2:])
-    return _command(sys.argv[1:])
+    return _run_command(sys.argv[1:])
 
 
-def _version_is_printed() -> bool:
-    """Print the version, and return whether it could be printed; the command line then says why not."""
+def _print_version() -> bool:
+    """Print the version, and return whether that succeeded; the command line then gives the cause."""
     """Print the version, and return whether it could be; the command line says why not."""
     from roamkb import __version__
 
@@ -65,46 +65,46 @@ def _version_is_printed() -> bool:
     return True
 
 
-def _command(words: list[str]) -> int:
-    """Run one command, without the looks for garbage that take an eighth of a search."""
+def _run_command(arguments: list[str]) -> int:
+    """Run one command without garbage collections, which take an eighth of a search."""
     import gc
 
-    gc.set_threshold(_MANY_OBJECTS)
+    gc.set_threshold(_GARBAGE_THRESHOLD)
     from roamkb.interfaces.cli.main import run
 
-    status = run(words)
+    status = run(arguments)
     # nor at the end, when all goes anyway
     gc.freeze()
     return status
 
 
-def _hook(words: list[str]) -> int:
-    """Answer a harness; it does so at every step of an agent's, and the command line's table takes time."""
+def _run_hook(arguments: list[str]) -> int:
+    """Answer a harness's hook without the command line's table, which takes time at each step of an agent."""
     import gc
 
     # one process a call: to look for garbage, now and at its end, takes as long as Python takes to start
     gc.disable()
     from roamkb.interfaces.hooks.main import run
 
-    status = run(words)
+    status = run(arguments)
     gc.freeze()
     return status
 
 
-def _forwarded() -> int | None:
-    """Return the status of what was done outside of the wall around this; None where nobody is there."""
-    from roamkb.wall.broker import VERBS
+def _forward_to_broker() -> int | None:
+    """Return the status of a command run by the broker outside the wall; None where no broker applies."""
+    from roamkb.wall.broker import FORWARDED_VERBS
     from roamkb.wall.broker import UnansweredRequest
-    from roamkb.wall.broker import forward
+    from roamkb.wall.broker import forward_call
 
-    if "".join(sys.argv[1:2]) not in VERBS:
+    if "".join(sys.argv[1:2]) not in FORWARDED_VERBS:
         return None
     try:
-        return forward(sys.argv[1:])
+        return forward_call(sys.argv[1:])
     except UnansweredRequest as error:
-        from roamkb.interfaces.cli.main import fail
+        from roamkb.interfaces.cli.main import report_failure
 
-        return fail(sys.argv[1:], error.message, hint=error.hint)
+        return report_failure(sys.argv[1:], error.message, hint=error.hint)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from roamkb.app import KnowledgeBase
 from roamkb.app import ProcessEnvironment
 from roamkb.app.log.project_log import ProjectLog
 from roamkb.boundary.rule_file import render_rule
-from roamkb.boundary.store.folder_evidence import hidden_from
+from roamkb.boundary.store.folder_evidence import hidden_ancestry_reason
 from roamkb.core.ids import new_id
 from roamkb.install.wall_setup import WallSetup
 from roamkb.log.learn import LearnResult
@@ -61,7 +61,7 @@ def pytest_configure(config: pytest.Config) -> None:
         # a background job and `nohup` ignore them, and so would every program that a test starts and ends
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, action)
-    if "PYTEST_XDIST_WORKER" in os.environ or not (why := hidden_from(os.getpid(), os.environ)):
+    if "PYTEST_XDIST_WORKER" in os.environ or not (why := hidden_ancestry_reason(os.getpid(), os.environ)):
         return
     if os.environ.get(_AGAIN):
         pytest.exit(f"{why}: run the tests where their parents can be seen", returncode=2)
@@ -69,9 +69,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if capture is not None:
         capture.stop_global_capturing()
     program = emulator(Path(tempfile.mkdtemp()), "xterm")
-    begin = (
-        "import os, subprocess, sys; del os.environ['PYTHONHOME']; sys.exit(subprocess.call(sys.argv[1:]))"
-    )
+    begin = "import os, subprocess, sys; del os.environ['PYTHONHOME']; sys.exit(subprocess.call(sys.argv[1:]))"
     again = [sys.executable, "-m", "pytest", *config.invocation_params.args]
     os.chdir(config.invocation_params.dir)
     os.execve(
@@ -226,9 +224,7 @@ def make_world(home: Path) -> World:
     rule.parent.mkdir(parents=True)
     template = (ROOT / "rules" / "knowledge-base.md").read_text()
     rule.write_text(
-        render_rule(
-            template, kb=str(world.kb), work_roots=[str(home / "work")], project_parents=[str(home / "code")]
-        )
+        render_rule(template, kb=str(world.kb), work_roots=[str(home / "work")], project_parents=[str(home / "code")])
     )
     rule.chmod(0o644)
     return world

@@ -62,9 +62,7 @@ def ollama_lines(text: str) -> str:
     lines: list[Json] = [
         {**head, "message": {"role": "assistant", "content": piece}, "done": False} for piece in _pieces(text)
     ]
-    lines.append(
-        {**head, "message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"}
-    )
+    lines.append({**head, "message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"})
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
@@ -88,10 +86,7 @@ def openai_events(text: str) -> str:
     deltas: list[tuple[Json, str | None]] = [({"role": "assistant", "content": ""}, None)]
     deltas += [({"content": piece}, None) for piece in _pieces(text)]
     deltas.append(({}, "stop"))
-    events = [
-        {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
-        for delta, reason in deltas
-    ]
+    events = [{**head, "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]} for delta, reason in deltas]
     return "".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n\n"
 
 

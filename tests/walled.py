@@ -18,13 +18,13 @@ from tests.conftest import World
 _LAUNCHER = """
 import os, sys
 from roamkb.wall import broker
-listener = broker.listen()
+listener = broker.open_listener()
 child = os.fork()
 if child == 0:
     more = listener.environment if listener else {}
     wall = ["bwrap", "--dev-bind", "/", "/", "--ro-bind", sys.argv[1], sys.argv[1], "--"]
     os.execvpe("bwrap", [*wall, "sh", "-c", sys.argv[2]], {**os.environ, **more})
-status = os.waitstatus_to_exitcode(broker.serve(listener, child))
+status = os.waitstatus_to_exitcode(broker.serve_requests(listener, child))
 sys.exit(status if status >= 0 else 128 - status)
 """
 
@@ -53,9 +53,7 @@ class Wall:
         return Ran(status=process.returncode, out=out, err=err)
 
     @contextmanager
-    def begun(
-        self, command: str, *, cwd: Path | None = None, **more: str
-    ) -> Iterator["subprocess.Popen[str]"]:
+    def begun(self, command: str, *, cwd: Path | None = None, **more: str) -> Iterator["subprocess.Popen[str]"]:
         """Give a command that runs; it ends with the block."""
         folder = cwd or self.world.personal
         with subprocess.Popen(

@@ -1,4 +1,4 @@
-"""The knowledge base and a project's log, wired from the packages below; HOME is read here."""
+"""Wiring of the knowledge base and a project's log from the packages below; HOME is read here."""
 
 from typing import TYPE_CHECKING
 

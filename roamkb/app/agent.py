@@ -1,4 +1,4 @@
-"""One agent of a project, for harnesses in Python: what it learns is known to all, and signed by it."""
+"""Agents of a project, for harnesses in Python: an agent signs its learnings, all others read them."""
 
 from typing import TYPE_CHECKING
 
@@ -6,7 +6,7 @@ from roamkb.app import KnowledgeBase
 from roamkb.app import requests
 from roamkb.app.log.learn import add_learning
 from roamkb.app.log.project_log import ProjectLog
-from roamkb.app.operation_method import takes
+from roamkb.app.operation_method import takes_request
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.startup.dataclasses import replace
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Agent:
-    """An agent by its name, in one session of its own unless it is told another."""
+    """An agent by its name, in a new session of its own unless one is given."""
 
     def __init__(self, name: str, *, session: str | None = None, kb: KnowledgeBase | None = None) -> None:
         """Work in the project that `kb` stands in; without one, where the process does."""
@@ -31,9 +31,9 @@ class Agent:
         """The project's log; its methods take the agent's name and session where they matter."""
         return self.kb.log
 
-    @takes(lambda: requests.LearnRequest)
+    @takes_request(lambda: requests.LearnRequest)
     def learn(self, request: "requests.LearnRequest") -> "LearnResult":
-        """Add one learning to the project's log, and what was learned to the session's observations.
+        """Add one learning to the project's log, and its text to the session's observations.
 
         Raises:
             NoLog, Refused, UsageError, SecretFound, NotFound, Ambiguous, DiskError: nothing was written.
@@ -58,7 +58,7 @@ class Agent:
             return replace(learned, warnings=(*learned.warnings, f"not observed: {error.message}"))
         return learned
 
-    @takes(lambda: requests.PreferRequest)
+    @takes_request(lambda: requests.PreferRequest)
     def prefer(self, request: "requests.PreferRequest") -> "MarkedLearning":
         """Put a learning before its equals for this agent alone; with `off`, no longer.
 

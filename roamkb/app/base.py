@@ -1,4 +1,4 @@
-"""What each operation of a knowledge base needs: the rule, the leave, the notes, their index."""
+"""Parts that each operation of a knowledge base needs: the rule, the permit, the notes, their index."""
 
 from abc import ABC
 from abc import abstractmethod
@@ -14,9 +14,9 @@ from roamkb.core.errors import UsageError
 from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
-from roamkb.core.text import shown
-from roamkb.fs.user_dirs import usual_cache
-from roamkb.fs.user_dirs import usual_state
+from roamkb.core.text import one_line
+from roamkb.fs.user_dirs import default_cache_dir
+from roamkb.fs.user_dirs import default_state_dir
 from roamkb.kb.notes.file_names import require_name
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class KnowledgeBaseContext(ABC):
-    """One knowledge base, seen from one project: where it is, what it may, and what its operations need."""
+    """One knowledge base seen from one project: its place, its permit and its operations' parts."""
 
     def __init__(
         self,
@@ -64,64 +64,62 @@ class KnowledgeBaseContext(ABC):
         return load_rule(self.environment.home, account_home=self.environment.account_home)
 
     @property
-    def _project(self) -> Project:
-        """What this session's project is, by the strictest of all evidence."""
+    def _current_project(self) -> Project:
+        """The project of this session, classified by the strictest of all evidence."""
         from roamkb.boundary.store.folder_evidence import find_rule
 
-        return self.judge_project(
-            find_rule(self.environment.home, account_home=self.environment.account_home)
-        )
+        return self.judge_project(find_rule(self.environment.home, account_home=self.environment.account_home))
 
     def judge_project(self, rule: Rule | BadRule) -> Project:
         """Return what `rule` makes of this session, and of who had it begun from inside of a wall."""
-        from roamkb.app.hooks.session_project import judged_session
+        from roamkb.app.hooks.session_project import judge_session
 
-        return judged_session(self._session, rule, self.environment)
+        return judge_session(self._call_origin, rule, self.environment)
 
     @property
-    def _session(self) -> "CallOrigin":
-        from roamkb.boundary.store.folder_evidence import session_of
+    def _call_origin(self) -> "CallOrigin":
+        from roamkb.boundary.store.folder_evidence import read_call_origin
 
-        return session_of(
+        return read_call_origin(
             self.environment.variables,
             cwd=self.environment.cwd,
             pid=self.environment.pid,
             project=self.project_folder,
         )
 
-    def _leave(
+    def _require_permit(
         self, fact: str, *, keep: "Callable[[], NodeContent] | None" = None, undone: str = ""
     ) -> "tuple[WritePermit, Notes]":
-        """Return leave to write `fact`, and the notes that it is for, by one reading of the rule.
+        """Return a permit to write `fact`, and the notes that it is for; read the rule once.
 
         A rule that another process puts in place meanwhile counts from the next call on. Where
         there is no leave, the project's own log takes `keep`, if it has one.
         """
         from roamkb.app.log.learn import keep_refused
-        from roamkb.boundary.policy import permit
+        from roamkb.boundary.policy import require_permit
         from roamkb.boundary.store.folder_evidence import find_rule
         from roamkb.boundary.store.folder_evidence import missing_roots
 
         rule = find_rule(self.environment.home, account_home=self.environment.account_home)
         project = self.judge_project(rule)
-        kept = keep_refused(self.log, keep()) if keep and project.kind is not ProjectKind.PERSONAL else None
+        kept_in = keep_refused(self.log, keep()) if keep and project.kind is not ProjectKind.PERSONAL else None
         if isinstance(rule, BadRule):
             # no project is personal then, so there is no KB to name either
-            permit(project, fact, kb=Path(), written_to=kept, undone=undone)
+            require_permit(project, fact, kb=Path(), written_to=kept_in, undone=undone)
             raise rule
         warnings = tuple(
             f"the work root {root} isn't there: if that is a slip, work is taken for personal; mend it in "
             f"{rule.source}, or make the folder"
             for root in missing_roots(rule)
         )
-        leave = permit(project, fact, kb=rule.kb, written_to=kept, undone=undone, warnings=warnings)
-        return leave, self._notes_of(rule)
+        write_permit = require_permit(project, fact, kb=rule.kb, written_to=kept_in, undone=undone, warnings=warnings)
+        return write_permit, self._open_notes_of_rule(rule)
 
-    def _notes(self) -> "Notes":
-        """Return the notes as they are now; what one call read is not kept for the next."""
-        return self._notes_of(self.rule)
+    def _open_notes(self) -> "Notes":
+        """Return the notes as they are now; nothing is cached from one call to the next."""
+        return self._open_notes_of_rule(self.rule)
 
-    def _notes_of(self, rule: Rule) -> "Notes":
+    def _open_notes_of_rule(self, rule: Rule) -> "Notes":
         from roamkb.kb.notes.store.notes import Notes
 
         return Notes(rule.kb, todo_lines=rule.todo_lines, own=self._own_writes(rule.kb))
@@ -132,7 +130,7 @@ class KnowledgeBaseContext(ABC):
         folder = self.state_folders.journal_folder(kb)
         return None if folder is None else OwnWrites(kb=kb, folder=folder)
 
-    def _index(self, notes: "Notes", *, semantic: bool = False) -> "Index":
+    def _open_index(self, notes: "Notes", *, semantic: bool = False) -> "Index":
         from roamkb import __version__
         from roamkb.kb.search.index.index import Index
 
@@ -150,11 +148,11 @@ class KnowledgeBaseContext(ABC):
         from roamkb.fs.locks import StateFolders
 
         return StateFolders(
-            state=self.environment.state or Path(usual_state()),
-            cache=self.environment.cache or Path(usual_cache()),
+            state=self.environment.state or Path(default_state_dir()),
+            cache=self.environment.cache or Path(default_cache_dir()),
         )
 
-    def _trash(self, kb: Path) -> "Trash":
+    def _open_trash(self, kb: Path) -> "Trash":
         from roamkb.kb.notes.store.trash import Trash
 
         return Trash(
@@ -165,28 +163,28 @@ class KnowledgeBaseContext(ABC):
             own=self._own_writes(kb),
         )
 
-    def _stamp(self) -> "NodeStamp":
+    def _new_stamp(self) -> "NodeStamp":
         from roamkb.kb.write import NodeStamp
 
         now = self.environment.now()
         return NodeStamp(new_id=lambda: self.environment.new_id(now), now=now)
 
-    def _day(self, option: str, text: str | None) -> str | None:
+    def _parse_day_option(self, option: str, text: str | None) -> str | None:
         from roamkb.kb.search.query import parse_day
 
         if text is None:
             return None
         day = parse_day(text, today=self.environment.now().date())
         if day is None:
-            raise UsageError(f"{option} {shown(text)} is no day", hint="say 2026-06-10, 2026-06, today or 7d")
+            raise UsageError(f"{option} {one_line(text)} is no day", hint="say 2026-06-10, 2026-06, today or 7d")
         return day
 
-    def _absolute(self, path: str) -> Path:
-        """Return `path` as the user meant it, from the current folder."""
+    def _absolute_path(self, path: str) -> Path:
+        """Return `path` as an absolute path, from the current folder and with `~` expanded."""
         return (self.environment.cwd or Path("/")) / expanduser(require_name(path, "the path"))
 
-    def _place(self, path: str | None) -> Path | None:
-        return None if path is None else self._absolute(path)
+    def _optional_absolute_path(self, path: str | None) -> Path | None:
+        return None if path is None else self._absolute_path(path)
 
     def _project_name(self, project: Project) -> str:
         """Return the project's root as a note shows it: below HOME with `~`.
@@ -196,20 +194,18 @@ class KnowledgeBaseContext(ABC):
         """
         from roamkb.secrets.detector import refuse_secrets
 
-        name = self._tilde(project.root) if project.root else ""
+        name = self._tilde_path(project.root) if project.root else ""
         refuse_secrets(name)
         return name
 
-    def _names_of(self, project: str) -> frozenset[str]:
-        """Return what the notes of a project may call it."""
+    def _project_aliases(self, project: str) -> frozenset[str]:
+        """Return the names that the notes of a project may call it."""
         from roamkb.org.writer import stored_value
 
-        folder = self._absolute(project)
-        names = (project.rstrip("/"), self._tilde(folder), self._tilde(folder.resolve()))
+        folder = self._absolute_path(project)
+        names = (project.rstrip("/"), self._tilde_path(folder), self._tilde_path(folder.resolve()))
         return frozenset(map(stored_value, names))
 
-    def _tilde(self, folder: Path) -> str:
+    def _tilde_path(self, folder: Path) -> str:
         home = self.environment.home
-        return (
-            f"~/{folder.relative_to(home)}" if folder.is_relative_to(home) and folder != home else str(folder)
-        )
+        return f"~/{folder.relative_to(home)}" if folder.is_relative_to(home) and folder != home else str(folder)

@@ -1,23 +1,23 @@
-"""Who asks where another process does the work: a server's callers, and what a broker began us for."""
+"""Callers on whose behalf another process works: a server's clients, and a broker's askers."""
 
 from collections.abc import Iterator
 from collections.abc import Mapping
 
-from roamkb.boundary.policy import seen_by
+from roamkb.boundary.policy import with_evidence
 from roamkb.boundary.store.folder_evidence import PROC
 from roamkb.boundary.store.folder_evidence import CallOrigin
 from roamkb.boundary.store.folder_evidence import session_project
-from roamkb.boundary.store.socket_peers import environment_of
-from roamkb.boundary.store.socket_peers import session_of_peer
+from roamkb.boundary.store.socket_peers import read_environment
+from roamkb.boundary.store.socket_peers import read_peer_origin
 from roamkb.core.errors import BadRule
 from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
-from roamkb.wall.broker import ASKED_BY
+from roamkb.wall.broker import ASKER_VARIABLE
 
 #: Walls within walls.
-_DEEPEST = 8
-_NOBODY = Project(
+_MAX_WALL_DEPTH = 8
+_UNSEEN_ASKER = Project(
     kind=ProjectKind.UNKNOWN,
     root=None,
     reason="it can't be seen which process asks",
@@ -25,23 +25,23 @@ _NOBODY = Project(
 )
 
 
-def judged_asker(session: CallOrigin | None, rule: Rule | BadRule) -> Project:
-    """Return what `rule` makes of the session that another process asks from; None is one that isn't seen."""
-    return _NOBODY if session is None else seen_by(session_project(session, rule), "who asks")
+def judge_asker(session: CallOrigin | None, rule: Rule | BadRule) -> Project:
+    """Return the project of the session that another process asks from; None is an unseen session."""
+    return _UNSEEN_ASKER if session is None else with_evidence(session_project(session, rule), "who asks")
 
 
-def sessions_of_askers(environment: Mapping[str, str]) -> Iterator[CallOrigin | None]:
-    """Yield the session of the process that a broker began us for, of the one that had asked that, and so on.
+def asking_sessions(environment: Mapping[str, str]) -> Iterator[CallOrigin | None]:
+    """Yield the session of the process that a broker began us for, then of its own asker, and so on.
 
     Whoever forges it has one process more to answer for.
     """
-    for _ in range(_DEEPEST):
-        asker = environment.get(ASKED_BY, "")
+    for _ in range(_MAX_WALL_DEPTH):
+        asker = environment.get(ASKER_VARIABLE, "")
         if not asker:
             return
         try:
-            environment = environment_of(int(asker), PROC)
-            yield session_of_peer(int(asker))
+            environment = read_environment(int(asker), PROC)
+            yield read_peer_origin(int(asker))
         except (OSError, ValueError):
             break
     yield None

@@ -1,4 +1,4 @@
-"""What a process finds around it: the only reader of HOME, the environment and the clock."""
+"""Environment of a process: the only reader of HOME, environment variables and the clock."""
 
 import os
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from pathlib import Path
 from roamkb.core.startup.dataclasses import dataclass
 
 #: Who is running, by a variable that only it sets.
-_AGENTS = {
+_AGENT_VARIABLES = {
     "CLAUDECODE": "claude-code",
     "CODEX_SANDBOX": "codex",
     "CODEX_THREAD_ID": "codex",
@@ -18,12 +18,12 @@ _AGENTS = {
     "OPENCODE": "opencode",
 }
 #: By which variable a harness tells its commands the session.
-_SESSIONS = ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID")
+_SESSION_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessEnvironment:
-    """What the process finds around it, gathered once."""
+    """Environment of the process, gathered once."""
 
     home: Path
     #: The home that the password database names, whatever HOME says.
@@ -42,48 +42,48 @@ class ProcessEnvironment:
     login: str = "someone"
 
     @property
-    def agent(self) -> str:
-        """The agent that is running, as far as the environment tells."""
-        running = (name for variable, name in _AGENTS.items() if self.variables.get(variable))
+    def agent_name(self) -> str:
+        """The agent that is running, as far as the environment names it."""
+        running = (name for variable, name in _AGENT_VARIABLES.items() if self.variables.get(variable))
         return next(running, "agent")
 
     @property
-    def session(self) -> str:
-        """The session of the harness that runs this, as it tells its commands; empty where none does."""
-        told = (self.variables.get(variable, "") for variable in _SESSIONS)
-        return next((one for one in told if one), "")
+    def session_id(self) -> str:
+        """The id of the harness's session that runs this; empty where no variable names it."""
+        session_ids = (self.variables.get(variable, "") for variable in _SESSION_VARIABLES)
+        return next((session_id for session_id in session_ids if session_id), "")
 
     @property
-    def harness(self) -> tuple[str, str] | None:
-        """The nearest harness of agents among the parent processes: its number and name."""
+    def nearest_harness(self) -> tuple[str, str] | None:
+        """The nearest harness of agents among the parent processes: its process id and name."""
         from roamkb.boundary.human_consent import find_harness
         from roamkb.boundary.store.folder_evidence import PROC
-        from roamkb.boundary.store.processes import commands_of_parents
+        from roamkb.boundary.store.processes import parent_commands
 
-        return find_harness(commands_of_parents(self.pid, PROC))
-
-    @property
-    def led_by(self) -> str:
-        """By what an agent is known to run this; empty where nothing says so."""
-        from roamkb.boundary.human_consent import agent_at_work
-        from roamkb.boundary.store.folder_evidence import hidden_from
-
-        harness = self.harness
-        hidden = "" if harness else hidden_from(self.pid, self.variables)
-        return agent_at_work(self.variables, harness, hidden=hidden)
+        return find_harness(parent_commands(self.pid, PROC))
 
     @property
-    def no_login(self) -> str:
-        """Why it can't be seen that a human logged in to this terminal; empty where it can."""
-        from roamkb.boundary.process_ancestry import why_no_login
+    def agent_evidence(self) -> str:
+        """The evidence that an agent runs this process; empty without any."""
+        from roamkb.boundary.human_consent import agent_evidence
+        from roamkb.boundary.store.folder_evidence import hidden_ancestry_reason
+
+        harness = self.nearest_harness
+        hidden = "" if harness else hidden_ancestry_reason(self.pid, self.variables)
+        return agent_evidence(self.variables, harness, hidden=hidden)
+
+    @property
+    def missing_login_reason(self) -> str:
+        """The reason why no human's login to this terminal can be seen; empty where one can."""
+        from roamkb.boundary.process_ancestry import missing_login_reason
         from roamkb.boundary.store.folder_evidence import PROC
-        from roamkb.boundary.store.processes import lineage_of
+        from roamkb.boundary.store.processes import read_ancestry
 
-        return why_no_login(lineage_of(self.pid, PROC))
+        return missing_login_reason(read_ancestry(self.pid, PROC))
 
     @staticmethod
-    def gathered() -> "ProcessEnvironment":
-        """Return what is around this process."""
+    def from_process() -> "ProcessEnvironment":
+        """Return the environment of this process."""
         from roamkb.core.ids import new_id
 
         home = Path(os.environ.get("HOME") or _account_home(Path("/")))
@@ -95,7 +95,7 @@ class ProcessEnvironment:
             pid=os.getpid(),
             now=datetime.now,
             new_id=new_id,
-            login=_login(),
+            login=_login_name(),
         )
 
 
@@ -116,7 +116,7 @@ def _account_home(home: Path) -> Path:
         return home
 
 
-def _login() -> str:
+def _login_name() -> str:
     try:
         import pwd
 

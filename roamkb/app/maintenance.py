@@ -1,4 +1,4 @@
-"""Looking after a knowledge base and its installation: what is wrong, what is installed, what is whose."""
+"""Maintenance of a knowledge base and its installation."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from roamkb.app import requests
 from roamkb.app.base import KnowledgeBaseContext
-from roamkb.app.operation_method import takes
+from roamkb.app.operation_method import takes_request
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Project
-from roamkb.core.text import texts_of
+from roamkb.core.text import as_text_tuple
 
 if TYPE_CHECKING:
     from roamkb.install.doctor_report import DoctorReport
@@ -25,37 +25,37 @@ if TYPE_CHECKING:
 
 
 class KnowledgeBaseMaintenance(KnowledgeBaseContext):
-    """What a human looks after: what projects are, what may want tidying, what is installed."""
+    """Operations for the human's maintenance: classification, hygiene, installation."""
 
-    @takes(lambda: requests.ClassifyRequest)
+    @takes_request(lambda: requests.ClassifyRequest)
     def classify(self, request: "requests.ClassifyRequest") -> Project:
-        """Return what the project of `folder` is, and why; without it, what this session's is."""
+        """Return the project of `folder` with the reason for its kind; without it, this session's."""
         from roamkb.boundary.classify import classify
 
         if request.folder is None:
-            return self._project
+            return self._current_project
         return classify(
-            self._absolute(request.folder),
+            self._absolute_path(request.folder),
             home=self.environment.home,
             account_home=self.environment.account_home,
         )
 
-    @takes(lambda: requests.HygieneRequest)
+    @takes_request(lambda: requests.HygieneRequest)
     def hygiene(self, request: "requests.HygieneRequest") -> "HygieneReport":
-        """Return what the knowledge base holds that its human may want to tidy."""
+        """Return the findings in the knowledge base that its human may want to tidy."""
         from roamkb.kb.hygiene import hygiene
 
-        return hygiene(self._notes(), org=request.org)
+        return hygiene(self._open_notes(), org=request.org)
 
-    @takes(lambda: requests.ConflictsRequest)
+    @takes_request(lambda: requests.ConflictsRequest)
     def conflicts(self, request: "requests.ConflictsRequest") -> "ConflictList":
-        """Return syncers' conflict copies; with `adopt`, those with an id of their own get a proper name."""
+        """Return syncers' conflict copies; with `adopt`, properly name those with an id of their own."""
         if not request.adopt:
             from roamkb.kb.conflicts import conflicts
 
-            return conflicts(self._notes(), file=request.file, folder=self.environment.cwd)
-        permit, notes = self._leave(request.file or "conflict copies", undone="nothing was renamed")
-        from roamkb.kb.conflicts import adopt as adopt_copies
+            return conflicts(self._open_notes(), file=request.file, folder=self.environment.cwd)
+        permit, notes = self._require_permit(request.file or "conflict copies", undone="nothing was renamed")
+        from roamkb.kb.conflicts import adopt_copies as adopt_copies
 
         return adopt_copies(
             notes,
@@ -67,7 +67,7 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
         )
 
     def doctor(self) -> "DoctorReport":
-        """Return what is wrong with this installation, and what to do about it."""
+        """Return the faults of this installation, and the cures."""
         import platform
 
         from roamkb import __version__
@@ -75,15 +75,15 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
         from roamkb.install.doctor import DoctorContext
         from roamkb.install.doctor import doctor
         from roamkb.install.doctor_report import DoctorReport
-        from roamkb.install.doctor_wall import checks_of_wall
+        from roamkb.install.doctor_wall import check_wall
 
         rule = find_rule(self.environment.home, account_home=self.environment.account_home)
         log = None
         with suppress(RoamkbError):
-            log = self.log.whole()
-        patient = DoctorContext(
+            log = self.log.unchecked_log()
+        doctor_context = DoctorContext(
             rule=rule,
-            project=self._project,
+            project=self._current_project,
             home=self.environment.home,
             search_path=self.environment.variables.get("PATH", ""),
             host=platform.node(),
@@ -92,11 +92,11 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
             version=__version__,
             log=log,
         )
-        return DoctorReport(checks=(*doctor(patient).checks, *checks_of_wall(patient, self._wall)))
+        return DoctorReport(checks=(*doctor(doctor_context).checks, *check_wall(doctor_context, self._wall_setup)))
 
-    @takes(lambda: requests.JournalRequest)
+    @takes_request(lambda: requests.JournalRequest)
     def journal(self, request: "requests.JournalRequest") -> "MomentList | MomentDiff | RestoreResult":
-        """Return the journal's moments; `show` what changed since one, `restore` what was there then.
+        """Return the journal's moments; `show` the changes since one, `restore` the state of one.
 
         Raises:
             UsageError: a restore that no human at a terminal said yes to. NotFound: no such mark.
@@ -104,21 +104,21 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
         """
         from roamkb.journal import journal
 
-        keeper = self.journal_context(led_by=self.environment.led_by)
-        if keeper is None:
+        journal_context = self.journal_context(led_by=self.environment.agent_evidence)
+        if journal_context is None:
             raise UsageError(
                 "the journal has no place",
                 hint="the state folder lies in the knowledge base or at work; see XDG_STATE_HOME",
             )
         match request.action:
             case None:
-                return journal.list_moments(keeper)
+                return journal.list_moments(journal_context)
             case "show":
-                return journal.show(keeper, texts_of(request.names), mark=request.mark, diff=request.diff)
+                return journal.show(journal_context, as_text_tuple(request.names), mark=request.mark, diff=request.diff)
             case "restore":
                 return journal.restore(
-                    keeper,
-                    texts_of(request.names),
+                    journal_context,
+                    as_text_tuple(request.names),
                     mark=request.mark,
                     all=request.all,
                     create_kb=request.create_kb,
@@ -147,9 +147,9 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
             agent=led_by,
         )
 
-    @takes(lambda: requests.InstallRequest)
+    @takes_request(lambda: requests.InstallRequest)
     def install(self, request: "requests.InstallRequest") -> "InstallReport":
-        """Put the rule, and what else is wished for, in place; a second call changes nothing."""
+        """Install the rule and the requested parts; a second call changes nothing."""
         from importlib.util import find_spec
 
         from roamkb.install.install import install
@@ -157,69 +157,69 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
         from roamkb.install.store.apply import shipped_rules
 
         now = self.environment.now()
-        wishes = InstallOptions(
-            kb=self._place(request.kb),
-            work_roots=tuple(map(self._absolute, texts_of(request.work_roots))),
-            project_parents=tuple(map(self._absolute, texts_of(request.project_parents))),
-            agents_md=self._place(request.agents_md),
-            snippets=self._place(request.snippets),
+        options = InstallOptions(
+            kb=self._optional_absolute_path(request.kb),
+            work_roots=tuple(map(self._absolute_path, as_text_tuple(request.work_roots))),
+            project_parents=tuple(map(self._absolute_path, as_text_tuple(request.project_parents))),
+            agents_md=self._optional_absolute_path(request.agents_md),
+            snippets=self._optional_absolute_path(request.snippets),
             create_kb=request.create_kb,
             dry_run=request.dry_run,
             claude=request.claude,
             codex=request.codex,
             yes=request.yes,
-            program=self._program(),
+            program=self._find_hook_program(),
             has_mcp=find_spec("mcp") is not None,
         )
         return install(
-            wishes,
+            options,
             home=self.environment.home,
-            data=self._data,
+            data=self._data_folder,
             account_home=self.environment.account_home,
-            session=self._session,
+            session=self._call_origin,
             rules=shipped_rules(),
-            wall=self._wall,
+            wall=self._wall_setup,
             now=now,
             new_id=lambda: self.environment.new_id(now),
             ask=self._ask,
         )
 
-    @takes(lambda: requests.UninstallRequest)
+    @takes_request(lambda: requests.UninstallRequest)
     def uninstall(self, request: "requests.UninstallRequest") -> "InstallReport":
-        """Take away what `install` made, and name what stays; with `purge`, what is roamkb's own as well."""
+        """Remove the installed parts, and name what stays; with `purge`, roamkb's own data as well."""
         from roamkb.install.plan import InstallOptions
         from roamkb.install.store.apply import shipped_rules
         from roamkb.install.uninstall import uninstall
 
-        wishes = InstallOptions(
-            agents_md=self._place(request.agents_md),
-            snippets=self._place(request.snippets),
+        options = InstallOptions(
+            agents_md=self._optional_absolute_path(request.agents_md),
+            snippets=self._optional_absolute_path(request.snippets),
             purge=request.purge,
             dry_run=request.dry_run,
             claude=request.claude,
             codex=request.codex,
         )
         return uninstall(
-            wishes,
+            options,
             home=self.environment.home,
-            data=self._data,
+            data=self._data_folder,
             state=self.state_folders,
             account_home=self.environment.account_home,
-            session=self._session,
+            session=self._call_origin,
             rules=shipped_rules(),
-            wall=self._wall,
+            wall=self._wall_setup,
         )
 
     @property
-    def _data(self) -> Path:
-        """Where what is installed is kept for this user."""
-        from roamkb.fs.user_dirs import usual_data
+    def _data_folder(self) -> Path:
+        """The folder of this user's installed data."""
+        from roamkb.fs.user_dirs import default_data_dir
 
-        return self.environment.data or Path(usual_data())
+        return self.environment.data or Path(default_data_dir())
 
     @property
-    def _wall(self) -> "WallSetup":
-        """What keeps agents' commands out of the notes, for this user."""
+    def _wall_setup(self) -> "WallSetup":
+        """The wall that keeps agents' commands out of the notes, for this user."""
         from roamkb.install.wall_setup import WallSetup
 
         around = self.environment
@@ -227,11 +227,11 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
             home=around.home,
             account_home=around.account_home,
             state=self.state_folders.state,
-            data=self._data,
+            data=self._data_folder,
         )
 
-    def _program(self) -> Path | None:
-        """Return the command that hooks run."""
+    def _find_hook_program(self) -> Path | None:
+        """Return the path of the program that hooks run."""
         import sys
 
         from roamkb.harnesses.store.probe import find_program

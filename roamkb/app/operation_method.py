@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 
 
 class OperationMethod(Generic[Owner, Parameters, Request, Result]):
-    """A method that is called with what its request is made of, or with the request itself.
+    """A method that is called with the fields of its request, or with the request itself.
 
     `kb.show("Token refresh")` is `KnowledgeBase.show.run(kb, ShowRequest("Token refresh"))`: the request's
     dataclass is the one place that says which parameters there are, of which type, and what they are for.
@@ -28,7 +28,7 @@ class OperationMethod(Generic[Owner, Parameters, Request, Result]):
     def __init__(
         self, load: Callable[[], tuple[Callable[Parameters, Request], Callable[[Owner, Request], Result]]]
     ) -> None:
-        """Take what returns the request's class and the function that carries it out, when first needed."""
+        """Take a loader of the request's class and of the function that carries it out; both load late."""
         self._load = load
 
     @property
@@ -39,7 +39,7 @@ class OperationMethod(Generic[Owner, Parameters, Request, Result]):
     # a class's documentation is a text; here it is one for each object, and read with the verb's module
     @property
     def __doc__(self) -> str | None:  # type: ignore[override]
-        """The documentation of what carries it out."""
+        """The documentation of the function that carries it out."""
         return self._load()[1].__doc__
 
     def run(self, instance: Owner, request: Request) -> Result:
@@ -47,9 +47,7 @@ class OperationMethod(Generic[Owner, Parameters, Request, Result]):
         return self._load()[1](instance, request)
 
     @overload
-    def __get__(
-        self, instance: None, owner: type
-    ) -> "OperationMethod[Owner, Parameters, Request, Result]": ...
+    def __get__(self, instance: None, owner: type) -> "OperationMethod[Owner, Parameters, Request, Result]": ...
 
     @overload
     def __get__(self, instance: Owner, owner: type) -> Callable[Parameters, Result]: ...
@@ -85,8 +83,8 @@ class OperationMethod(Generic[Owner, Parameters, Request, Result]):
         return Signature([Parameter("self", Parameter.POSITIONAL_ONLY), *parameters])
 
 
-def takes(
+def takes_request(
     request_type: Callable[[], Callable[Parameters, Request]],
 ) -> Callable[[Callable[[Owner, Request], Result]], OperationMethod[Owner, Parameters, Request, Result]]:
-    """Have a method take the fields of the request that `request_type` returns."""
+    """Decorate a method, so that it takes the fields of the request that `request_type` returns."""
     return lambda run: OperationMethod(lambda: (request_type(), run))

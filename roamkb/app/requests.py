@@ -1,4 +1,4 @@
-"""Requests of all verbs, each from its verb's module, which is imported once the request is named."""
+"""Requests of all verbs, each imported from its verb's module when it is first named."""
 
 from typing import TYPE_CHECKING
 

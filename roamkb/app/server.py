@@ -1,4 +1,4 @@
-"""The knowledge base for a server: as `app` wires it, with the evidence that it started with."""
+"""The knowledge base for a server, with the evidence of its callers."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from roamkb.app import KnowledgeBase
 from roamkb.app import ProcessEnvironment
 from roamkb.boundary.store.processes import ParentProcess
-from roamkb.boundary.store.processes import parents_of
+from roamkb.boundary.store.processes import parent_processes
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ServedKnowledgeBase(KnowledgeBase):
-    """A knowledge base whose session lasts: the shell that began it may end, and what it told stays."""
+    """A knowledge base whose session lasts: evidence from the shell that began it stays."""
 
     def __init__(self, around: ProcessEnvironment, *, project: str | None = None) -> None:
         """Look at the process's parents, once.
@@ -32,25 +32,25 @@ class ServedKnowledgeBase(KnowledgeBase):
             UsageError: there are more of them than can be looked at.
         """
         super().__init__(around, project=project)
-        self._parents: Mapping[str, str] = dict(_parents(around.pid))
-        self._hidden = super()._session.hidden
+        self._parents: Mapping[str, str] = dict(_named_parents(around.pid))
+        self._hidden = super()._call_origin.hidden
         #: Who asks; nobody else where that is who began this.
         self.callers: tuple[CallOrigin | None, ...] = ()
 
     @classmethod
-    def begin(cls, *, project: str | None = None) -> "ServedKnowledgeBase":
-        """Return the knowledge base as this process serves it; nobody is asked anything."""
-        return cls(ProcessEnvironment.gathered(), project=project)
+    def open_for_server(cls, *, project: str | None = None) -> "ServedKnowledgeBase":
+        """Return the knowledge base as this process serves it; no question is put to a human."""
+        return cls(ProcessEnvironment.from_process(), project=project)
 
     @property
-    def _session(self) -> "CallOrigin":
+    def _call_origin(self) -> "CallOrigin":
         from roamkb.core.startup.dataclasses import replace
 
         # who began it is gone when the shell is, and was seen
-        return replace(super()._session, parents=self._parents, hidden=self._hidden)
+        return replace(super()._call_origin, parents=self._parents, hidden=self._hidden)
 
-    def asked_by(self, client: "Address | None", server: "Address | None") -> "ServedKnowledgeBase":
-        """Return the knowledge base for one request over a connection, judged as if who asks had called us.
+    def for_connection(self, client: "Address | None", server: "Address | None") -> "ServedKnowledgeBase":
+        """Return the knowledge base for one request over a connection, judged by the client's session.
 
         Where it can't be seen who that is, they are unknown.
         """
@@ -59,89 +59,89 @@ class ServedKnowledgeBase(KnowledgeBase):
 
         from roamkb.boundary.store.folder_evidence import PROC
         from roamkb.boundary.store.socket_peers import find_peers
-        from roamkb.boundary.store.socket_peers import session_of_peer
+        from roamkb.boundary.store.socket_peers import read_peer_origin
 
-        found: tuple[int, ...] = ()
+        peer_pids: tuple[int, ...] = ()
         with suppress(OSError):
-            found = find_peers(client, server, PROC) if client and server else ()
+            peer_pids = find_peers(client, server, PROC) if client and server else ()
         served = copy(self)
-        served.callers = tuple(map(session_of_peer, found)) or (None,)
+        served.callers = tuple(map(read_peer_origin, peer_pids)) or (None,)
         return served
 
     def judge_project(self, rule: "Rule | BadRule") -> Project:
         """Return the strictest of what began the server and of who asks."""
-        from roamkb.app.callers import judged_asker
-        from roamkb.boundary.policy import strictest
+        from roamkb.app.callers import judge_asker
+        from roamkb.boundary.policy import strictest_project
 
-        callers = (judged_asker(one, rule) for one in self.callers)
-        return strictest((super().judge_project(rule), *callers))
+        callers = (judge_asker(one, rule) for one in self.callers)
+        return strictest_project((super().judge_project(rule), *callers))
 
-    def bearer(self) -> "AccessToken":
+    def access_token(self) -> "AccessToken":
         """Return the token that callers of the server must show.
 
         Raises:
             DiskError: it can't be kept, would lie in the knowledge base, or others could know it.
         """
-        from roamkb.app.access_token import bearer
+        from roamkb.app.access_token import open_access_token
         from roamkb.boundary.store.folder_evidence import find_rule
 
         rule = find_rule(self.environment.home, account_home=self.environment.account_home)
         if not isinstance(rule, BadRule):
             # who syncs the knowledge base would sync the token
             self.state_folders.lock_file(rule.kb)
-        return bearer(self.state_folders.state)
+        return open_access_token(self.state_folders.state)
 
     def keep_port(self, port: int) -> None:
-        """Let hooks know on which port the server listens."""
-        from roamkb.guard.store.server_ports import keep_port
+        """Store the server's port for hooks."""
+        from roamkb.guard.store.server_ports import save_port
 
-        keep_port(str(self.state_folders.state), port)
+        save_port(str(self.state_folders.state), port)
 
-    def feed(self) -> "LogChangeFeed":
-        """Return the news of the project's log; there are none as long as it has no log."""
+    def log_change_feed(self) -> "LogChangeFeed":
+        """Return the feed of changes to the project's log; it is empty as long as there is no log."""
         from roamkb.log.store.changes import LogChangeFeed
         from roamkb.log.store.project_log import Log
 
         root = self.classify(str(self.project_folder or self.environment.cwd or "/")).root
         return LogChangeFeed(None if root is None else Log(root, self.state_folders.state))
 
-    def stamp(self) -> int:
-        """Return what is another number once a note is written, moved or gone: by their stats alone."""
+    def notes_stamp(self) -> int:
+        """Return a number that differs once a note is written, moved or gone: by their stats alone."""
         try:
-            files = self._notes().walk.files
+            files = self._open_notes().kb_walk.files
         except (RoamkbError, OSError):
             return 0
         return hash(tuple((file.file, file.stat) for file in files))
 
-    def say(
-        self, saying: "NewLearning", *, agent: str | None, session: str | None
+    def add_learning(
+        self, new_learning: "NewLearning", *, agent: str | None, session: str | None
     ) -> "tuple[str, LearningState]":
-        """Add one learning, as `learn` does; return new or repeated, and what the log makes of it now."""
+        """Add one learning, as `learn` does; return the outcome, new or repeated, and its present state."""
         from roamkb.app.log.learn import take_learning
 
-        learned = take_learning(self.log, saying, agent=agent, session=session)
+        learned = take_learning(self.log, new_learning, agent=agent, session=session)
         return learned.outcome, self.log.explain(learned.learning.id).standing
 
     @property
-    def now(self) -> float:
+    def current_time(self) -> float:
         """The time, in seconds since 1970."""
         return self.environment.now().timestamp()
 
     @property
-    def agent(self) -> str:
-        """The agent that began the server, as far as the environment tells."""
-        return self.environment.agent
+    def server_agent(self) -> str:
+        """The agent that began the server, as far as the environment names it."""
+        return self.environment.agent_name
 
 
-def _parents(pid: int) -> list[tuple[str, str]]:
+def _named_parents(pid: int) -> list[tuple[str, str]]:
     from roamkb.boundary.store.folder_evidence import PROC
 
-    found = []
-    for parent in parents_of(pid, PROC):
+    named_folders = []
+    for parent in parent_processes(pid, PROC):
         if not isinstance(parent, ParentProcess):
             raise UsageError(
                 f"there are more than {parent.seen} parent processes, and any may be at work",
                 hint="start it from a shell of your own",
             )
-        found.append((f"the process {parent.name} ({parent.pid}) that began it", parent.folder))
-    return found
+        named_folders.append((f"the process {parent.name} ({parent.pid}) that began it", parent.folder))
+    return named_folders

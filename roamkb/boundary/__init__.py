@@ -1,1 +1,1 @@
-"""Who may write to the knowledge base: the rule file, the judgement and the human's word."""
+"""Permission to write to the knowledge base: the rule file, the judgement and human consent."""

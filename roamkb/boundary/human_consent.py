@@ -1,4 +1,4 @@
-"""A human's word, which no agent, hook or server can give in their place (D19).
+"""Human consent, which no agent, hook or server can give (D19).
 
 Who stands at a terminal is asked there, on the device itself; a door without one has nobody to ask. A program
 can make a terminal of its own and type there, so that nobody is asked where an agent started us, where it
@@ -18,7 +18,7 @@ from roamkb.core.errors import UsageError
 
 
 class HumanAtTerminal(Protocol):
-    """Somebody at a terminal."""
+    """A human at a terminal, who can confirm a question and edit a file."""
 
     def confirm(self, question: str, word: str) -> bool:
         """Say whether the human typed `word` after reading `question`."""
@@ -30,7 +30,7 @@ class HumanAtTerminal(Protocol):
 
 
 #: What harnesses set for the commands that their agents run.
-_MARKS: Final = (
+_AGENT_VARIABLES: Final = (
     # any agent's, by an agreement of several harnesses
     "AI_AGENT",
     "CLAUDECODE",
@@ -45,49 +45,43 @@ _MARKS: Final = (
     "OPENCODE",
 )
 #: The harnesses themselves, as processes and as the scripts that an interpreter runs.
-_HARNESSES: Final = frozenset(
-    "claude codex gemini qwen opencode cursor-agent aider droid copilot kiro-cli".split()
-)
+_HARNESSES: Final = frozenset("claude codex gemini qwen opencode cursor-agent aider droid copilot kiro-cli".split())
 #: Where Claude Code's installer puts the program, which is then called by its number.
-_VERSIONED: Final = "/claude/versions/"
+_VERSIONS_FOLDER: Final = "/claude/versions/"
 #: Words of a command that may name the program: an interpreter, an option, its script.
-_LEADING = 3
+_LEADING_WORDS = 3
 
 
-def find_harness(parents: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, str] | None:
+def find_harness(ancestors: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, str] | None:
     """Return the number and name of the nearest harness among the processes above; None without one.
 
     `parents` has for each its number, then its name and the words of its command.
     """
-    for number, words in parents:
-        for word in words[:_LEADING]:
-            name = (
-                "claude" if _is_versioned(word) else basename(word).removesuffix(".js").removesuffix(".exe")
-            )
+    for number, words in ancestors:
+        for word in words[:_LEADING_WORDS]:
+            name = "claude" if _is_claude_version(word) else basename(word).removesuffix(".js").removesuffix(".exe")
             if name in _HARNESSES:
                 return number, name
     return None
 
 
-def _is_versioned(word: str) -> bool:
-    folder, found, version = word.rpartition(_VERSIONED)
-    return bool(folder and found) and version[:1].isdigit() and "/" not in version
+def _is_claude_version(word: str) -> bool:
+    folder, separator, version = word.rpartition(_VERSIONS_FOLDER)
+    return bool(folder and separator) and version[:1].isdigit() and "/" not in version
 
 
-def agent_at_work(
-    environment: Mapping[str, str], harness: tuple[str, str] | None, *, hidden: str = ""
-) -> str:
-    """Return by what an agent is known to run this, as a clause; empty where nothing says so.
+def agent_evidence(environment: Mapping[str, str], harness: tuple[str, str] | None, *, hidden: str = "") -> str:
+    """Return the evidence that an agent runs this, as a clause; empty without any.
 
     `hidden` says why it can't be seen who began it, if so: an agent is taken for it.
     """
-    if mark := next((mark for mark in _MARKS if environment.get(mark)), ""):
+    if mark := next((mark for mark in _AGENT_VARIABLES if environment.get(mark)), ""):
         return f"{mark} is set"
     return f"the process {harness[1]} ({harness[0]}) began it" if harness else hidden
 
 
 def require_no_agent(evidence: str) -> None:
-    """Raise where `evidence`, as `agent_at_work` gives it, says that an agent runs this."""
+    """Raise where `evidence`, as `agent_evidence` gives it, says that an agent runs this."""
     if evidence:
         raise UsageError(
             f"only a human does that, and an agent runs this: {evidence}; nothing was written",
@@ -96,7 +90,7 @@ def require_no_agent(evidence: str) -> None:
 
 
 def require_human(human: HumanAtTerminal | None) -> HumanAtTerminal:
-    """Return the human, or raise where nobody can be asked."""
+    """Return the human, or raise where there is none to ask."""
     if human is None:
         raise UsageError(
             "only a human at a terminal can do that; nothing was written",

@@ -1,4 +1,4 @@
-"""Who may write to the knowledge base: the judgement, and the only maker of permits.
+"""The judgement on folders and projects, and the only maker of write permits.
 
 `boundary/store/folder_evidence` gathers what the disk says of a folder; here it is judged, in the order
 of docs/boundary.md: denial, doubt, leave, and unknown for everything else. Nothing here
@@ -24,16 +24,16 @@ from roamkb.core.startup.dataclasses import replace
 #: Device and inode: what a folder is, whatever its name.
 Inode = tuple[int, int]
 
-_SEAL = object()
+_PERMIT_SEAL = object()
 
-_STRICTEST = (ProjectKind.WORK, ProjectKind.UNKNOWN, ProjectKind.PERSONAL)
+_KINDS_BY_STRICTNESS = (ProjectKind.WORK, ProjectKind.UNKNOWN, ProjectKind.PERSONAL)
 
-_KEEP_IT_HERE = "keep it in the project's own tree; nothing from a work root enters the knowledge base"
+_WORK_HINT = "keep it in the project's own tree; nothing from a work root enters the knowledge base"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderIdentity:
-    """A folder by every name that it goes by."""
+    """A folder with all its names."""
 
     #: How a sentence about it begins: "", or "its repository ".
     what: str = ""
@@ -48,14 +48,14 @@ class FolderIdentity:
     above: frozenset[Inode] = frozenset()
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def all_names(self) -> tuple[str, ...]:
         """Every path that leads to it."""
         return (self.path, self.real, *self.others)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkRoot:
-    """What an entry of the denylist means on this disk."""
+    """An entry of the denylist with the folders on this disk that it matches."""
 
     entry: str
     #: Several where the entry has wildcards; those are also judged by the entry itself.
@@ -66,7 +66,7 @@ class WorkRoot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderSurvey:
-    """All that the disk says of one folder, before anyone judges it."""
+    """The facts on disk about one folder, before it is judged."""
 
     #: None where it couldn't be found.
     root: str | None
@@ -87,7 +87,7 @@ class FolderSurvey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WritePermit:
-    """Leave to write into `kb`, given to a personal project by `permit` and by nobody else."""
+    """A permit to write into `kb`, made for a personal project by `require_permit` alone."""
 
     project: Project
     kb: Path
@@ -96,11 +96,11 @@ class WritePermit:
     seal: InitVar[object]
 
     def __post_init__(self, seal: object) -> None:
-        if seal is not _SEAL:
-            raise TypeError("a WritePermit comes from roamkb.boundary.policy.permit")
+        if seal is not _PERMIT_SEAL:
+            raise TypeError("a WritePermit comes from roamkb.boundary.policy.require_permit")
 
 
-def permit(
+def require_permit(
     project: Project,
     fact: str,
     *,
@@ -109,36 +109,36 @@ def permit(
     undone: str = "",
     warnings: tuple[str, ...] = (),
 ) -> WritePermit:
-    """Return leave to write to `kb`, or raise `Refused`; there is no third outcome.
+    """Return a permit to write to `kb`, or raise `Refused`; there is no third outcome.
 
     The refusal names `fact` in one redacted line, and `written_to` where it went instead, or what
     was left `undone`.
     """
     if project.kind is not ProjectKind.PERSONAL:
         # its patterns take longer to compile than a search does, and most calls refuse nothing
-        from roamkb.secrets.detector import redacted
+        from roamkb.secrets.detector import redact_fact
 
-        raise Refused(project, redacted(fact), written_to=written_to, undone=undone)
-    return WritePermit(project=project, kb=kb, warnings=warnings, seal=_SEAL)
+        raise Refused(project, redact_fact(fact), written_to=written_to, undone=undone)
+    return WritePermit(project=project, kb=kb, warnings=warnings, seal=_PERMIT_SEAL)
 
 
 def require_as_strict(session: Project, place: Project, fact: str) -> None:
     """Raise `Refused` where `session` is of a stricter kind than the project whose log is to have `fact`."""
-    if _STRICTEST.index(session.kind) < _STRICTEST.index(place.kind):
-        from roamkb.secrets.detector import redacted
+    if _KINDS_BY_STRICTNESS.index(session.kind) < _KINDS_BY_STRICTNESS.index(place.kind):
+        from roamkb.secrets.detector import redact_fact
 
-        raise Refused(session, redacted(fact), place=f"the log of {place.kind.value} project {place.root}")
+        raise Refused(session, redact_fact(fact), place=f"the log of {place.kind.value} project {place.root}")
 
 
 def require_own_tree(source: Project, place: Project, *, is_inside: bool, fact: str) -> None:
-    """Raise `Refused` where what lies in the work project `source` is to go into another's log.
+    """Raise `Refused` where content of the work project `source` would enter another project's log.
 
     `is_inside` says whether the two share a tree.
     """
     if source.kind is ProjectKind.WORK and not (place.kind is ProjectKind.WORK and is_inside):
-        from roamkb.secrets.detector import redacted
+        from roamkb.secrets.detector import redact_fact
 
-        raise Refused(source, redacted(fact), place=f"the log of {place.kind.value} project {place.root}")
+        raise Refused(source, redact_fact(fact), place=f"the log of {place.kind.value} project {place.root}")
 
 
 def require_no_work(kinds: Iterable[ProjectKind | None], place: Project, *, fact: str) -> None:
@@ -147,69 +147,67 @@ def require_no_work(kinds: Iterable[ProjectKind | None], place: Project, *, fact
     A copy or a hard link lies anywhere, and its folder says nothing of where it was written.
     """
     if place.kind is not ProjectKind.WORK and ProjectKind.WORK in kinds:
-        from roamkb.secrets.detector import redacted
+        from roamkb.secrets.detector import redact_fact
 
         reason = "it says itself that it was learned at work"
-        source = Project(kind=ProjectKind.WORK, root=None, reason=reason, hint=_KEEP_IT_HERE)
-        raise Refused(source, redacted(fact), place=f"the log of {place.kind.value} project {place.root}")
+        source = Project(kind=ProjectKind.WORK, root=None, reason=reason, hint=_WORK_HINT)
+        raise Refused(source, redact_fact(fact), place=f"the log of {place.kind.value} project {place.root}")
 
 
-def require_in_tree(here: Project, kind: ProjectKind, *, is_inside: bool, fact: str, place: Path) -> None:
+def require_in_tree(project: Project, kind: ProjectKind, *, is_inside: bool, fact: str, place: Path) -> None:
     """Raise `Refused` where `fact` is to leave the tree of a project that isn't personal, or holds work.
 
     `kind` is the strictest of all that the fact is made of; `place` is where it is to go.
     """
-    if is_inside or (here.kind is ProjectKind.PERSONAL and kind is not ProjectKind.WORK):
+    if is_inside or (project.kind is ProjectKind.PERSONAL and kind is not ProjectKind.WORK):
         return
-    from roamkb.secrets.detector import redacted
+    from roamkb.secrets.detector import redact_fact
 
-    if here.kind is ProjectKind.PERSONAL:
+    if project.kind is ProjectKind.PERSONAL:
         reason = "some of it was learned at work"
-        here = Project(kind=kind, root=here.root, reason=reason, hint="keep it in the project's own tree")
-    raise Refused(here, redacted(fact), place=str(place))
+        project = Project(kind=kind, root=project.root, reason=reason, hint="keep it in the project's own tree")
+    raise Refused(project, redact_fact(fact), place=str(place))
 
 
-def is_loosened(rule: Rule, was: Rule) -> bool:
-    """Say whether `rule` does more than deny more than it `was`: the rest is for a human to change."""
-    same = rule.kb == was.kb and rule.project_parents == was.project_parents
+def is_loosened(rule: Rule, old_rule: Rule) -> bool:
+    """Say whether `rule` changes more than adding denials; the rest is for a human to change."""
+    is_same = rule.kb == old_rule.kb and rule.project_parents == old_rule.project_parents
     return (
-        not same
-        or not set(was.work_roots) <= set(rule.work_roots)
-        or not set(rule.model_addresses) <= set(was.model_addresses)
+        not is_same
+        or not set(old_rule.work_roots) <= set(rule.work_roots)
+        or not set(rule.model_addresses) <= set(old_rule.model_addresses)
     )
 
 
-def strictest(projects: Iterable[Project]) -> Project:
+def strictest_project(projects: Iterable[Project]) -> Project:
     """Return the strictest of several judgements, the first of equals."""
-    return min(projects, key=lambda project: _STRICTEST.index(project.kind))
+    return min(projects, key=lambda project: _KINDS_BY_STRICTNESS.index(project.kind))
 
 
-def judge(survey: FolderSurvey, rule: Rule | BadRule) -> Project:
-    """Return what `rule` says of the surveyed folder."""
+def judge_folder(survey: FolderSurvey, rule: Rule | BadRule) -> Project:
+    """Return the judgement of `rule` on the surveyed folder."""
     root = Path(survey.root) if survey.root is not None else None
     for place in survey.places:
-        if reason := denial(place, survey.work_roots, fold=survey.fold):
-            return Project(kind=ProjectKind.WORK, root=root, reason=reason, hint=_KEEP_IT_HERE)
+        if reason := find_denial(place, survey.work_roots, fold=survey.fold):
+            return Project(kind=ProjectKind.WORK, root=root, reason=reason, hint=_WORK_HINT)
     if isinstance(rule, BadRule):
         return Project(kind=ProjectKind.UNKNOWN, root=root, reason=rule.message, hint=rule.hint)
     if survey.doubt is not None or root is None:
         reason = survey.doubt or "its root couldn't be found"
-        return Project(
-            kind=ProjectKind.UNKNOWN, root=root, reason=reason, hint="put that right and try again"
-        )
-    if reason := contains_work(survey):
+        return Project(kind=ProjectKind.UNKNOWN, root=root, reason=reason, hint="put that right and try again")
+    if reason := find_contained_work(survey):
         hint = "work in one project below it, where no work root can be seen"
         return Project(kind=ProjectKind.UNKNOWN, root=root, reason=reason, hint=hint)
-    return _allowance(survey, rule, root)
+    return _judge_allowance(survey, rule, root)
 
 
-def denial(place: FolderIdentity, work_roots: Sequence[WorkRoot], *, fold: bool = False) -> str | None:
+def find_denial(place: FolderIdentity, work_roots: Sequence[WorkRoot], *, fold: bool = False) -> str | None:
     """Return why `place` is work: it is, or lies under, one of the work roots."""
     for work in work_roots:
-        for name in place.names:
+        for name in place.all_names:
             if _is_work(name, work, fold):
-                really = " is" if name == place.path else f" is really {name},"
-                return f"{place.what}{place.path}{really} under the work root {work.entry}"
+                name_phrase = " is" if name == place.path else f" is really {name},"
+                return f"{place.what}{place.path}{name_phrase} under the work root {work.entry}"
         # the same folder by a name that nobody told us of: a bind mount, letters of another case
         if any(top.inode in (place.inode, *place.above) for top in work.places if top.inode):
             return f"{place.what}{place.path} is under the work root {work.entry}, by another name"
@@ -217,63 +215,59 @@ def denial(place: FolderIdentity, work_roots: Sequence[WorkRoot], *, fold: bool 
 
 
 def _is_work(name: str, work: WorkRoot, fold: bool) -> bool:
-    """Say whether `name` is or lies under what `work` means."""
+    """Say whether `name` is or lies under a folder of `work`."""
     return is_under(name, work.entry, fold=fold) or any(
-        is_within(name, top, fold=fold) for found in work.places for top in found.names
+        is_within(name, top, fold=fold) for identity in work.places for top in identity.all_names
     )
 
 
-def contains_work(survey: FolderSurvey) -> str | None:
-    """Return which work root the project's root contains."""
+def find_contained_work(survey: FolderSurvey) -> str | None:
+    """Return the reason if the project's root contains a work root; else None."""
     for work in survey.work_roots:
         for place in survey.roots:
-            if _contains(place, work, survey.fold):
+            if _contains_work_root(place, work, survey.fold):
                 return f"{place.path} contains the work root {work.entry}"
     for place in survey.mounted:
-        if denial(place, survey.work_roots, fold=survey.fold) or any(
-            _contains(place, work, survey.fold) for work in survey.work_roots
+        if find_denial(place, survey.work_roots, fold=survey.fold) or any(
+            _contains_work_root(place, work, survey.fold) for work in survey.work_roots
         ):
             return f"{place.path} is a mount that shows a work root"
     return None
 
 
-def _contains(place: FolderIdentity, work: WorkRoot, fold: bool) -> bool:
-    """Say whether a folder that `work` means lies below `place`."""
-    if work.is_open and any(may_contain(name, work.entry, fold=fold) for name in place.names):
+def _contains_work_root(place: FolderIdentity, work: WorkRoot, fold: bool) -> bool:
+    """Say whether a folder of `work` lies below `place`."""
+    if work.is_open and any(may_contain(name, work.entry, fold=fold) for name in place.all_names):
         return True
     return any(
-        (place.inode is not None and place.inode in below.above)
-        or any(is_within(inner, outer, fold=fold) for outer in place.names for inner in below.names)
-        for below in work.places
+        (place.inode is not None and place.inode in work_place.above)
+        or any(is_within(inner, outer, fold=fold) for outer in place.all_names for inner in work_place.all_names)
+        for work_place in work.places
     )
 
 
-def _allowance(survey: FolderSurvey, rule: Rule, root: Path) -> Project:
+def _judge_allowance(survey: FolderSurvey, rule: Rule, root: Path) -> Project:
     """Return personal where everything lies under a project parent, else unknown."""
-    hint = (
-        f"ask your human: if it is personal, only they add its folder to the project parents in {rule.source}"
-    )
+    hint = f"ask your human: if it is personal, only they add its folder to the project parents in {rule.source}"
     entry = ""
     for place in survey.roots:
         for name in (place.path, place.real):
-            found = _parent(name, survey.parents)
-            if found is None:
-                really = "" if name == place.path else f" is really {name} and"
-                reason = f"{place.path}{really} lies under no project parent"
+            parent_entry = _allowing_parent(name, survey.parents)
+            if parent_entry is None:
+                name_phrase = "" if name == place.path else f" is really {name} and"
+                reason = f"{place.path}{name_phrase} lies under no project parent"
                 return Project(kind=ProjectKind.UNKNOWN, root=root, reason=reason, hint=hint)
-            entry = entry or found
-    return Project(
-        kind=ProjectKind.PERSONAL, root=root, reason=f"{root} lies under the project parent {entry}"
-    )
+            entry = entry or parent_entry
+    return Project(kind=ProjectKind.PERSONAL, root=root, reason=f"{root} lies under the project parent {entry}")
 
 
-def _parent(name: str, parents: Sequence[str]) -> str | None:
+def _allowing_parent(name: str, parents: Sequence[str]) -> str | None:
     """Return the entry that allows `name`; a negation wins over every allowance."""
     if any(is_under(name, entry[1:]) for entry in parents if entry.startswith("!")):
         return None
     return next((entry for entry in parents if not entry.startswith("!") and is_under(name, entry)), None)
 
 
-def seen_by(project: Project, label: str) -> Project:
+def with_evidence(project: Project, label: str) -> Project:
     """Return `project` with the evidence that led to it named in its reason."""
     return replace(project, reason=f"by {label}, {project.reason}")

@@ -38,27 +38,27 @@ from pathlib import Path
 
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import UsageError
-from roamkb.core.gitignore import fault_of
-from roamkb.core.gitignore import literal
+from roamkb.core.gitignore import entry_fault
+from roamkb.core.gitignore import escape_path
 from roamkb.core.gitignore import literal_path
 from roamkb.core.model import Rule
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.core.text import cleaned
+from roamkb.core.text import strip_hidden
 
 #: What a person writes who has no work roots; an empty block could be an accident.
-NONE = "none"
+NO_WORK_ROOTS = "none"
 
-_KB = "roamkb:kb"
-_WORK = "roamkb:work-roots"
-_PARENTS = "roamkb:project-parents"
-_TODO = "roamkb:todo"
-_ADDRESSES = "roamkb:model-addresses"
-_NEEDED = (_KB, _WORK, _PARENTS)
+_KB_BLOCK = "roamkb:kb"
+_WORK_BLOCK = "roamkb:work-roots"
+_PARENTS_BLOCK = "roamkb:project-parents"
+_TODO_BLOCK = "roamkb:todo"
+_ADDRESSES_BLOCK = "roamkb:model-addresses"
+_REQUIRED_BLOCKS = (_KB_BLOCK, _WORK_BLOCK, _PARENTS_BLOCK)
 
-_FENCE = lazily(r"^( {0,3})(`{3,}|~{3,})[ \t]*(.*?)[ \t]*$")
+_FENCE_LINE = lazily(r"^( {0,3})(`{3,}|~{3,})[ \t]*(.*?)[ \t]*$")
 #: Anything that a reader could take for one of our blocks.
-_MARK = lazily(r"(?:`{3}|~{3})\s*\{?\W*roamkb\b", re.IGNORECASE)
+_BLOCK_MARK = lazily(r"(?:`{3}|~{3})\s*\{?\W*roamkb\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,23 +74,23 @@ class _RuleBlock:
 # one call asks for the same rule several times
 @lru_cache(maxsize=4)
 def parse_rule(text: str, *, source: Path, home: Path) -> Rule:
-    """Return what the rule's blocks say, or raise `BadRule` with what is wrong and where."""
+    """Return the rule in the blocks of `text`, or raise `BadRule` with the fault and its line."""
     if not home.is_absolute():
         raise BadRule(source, f"can't be expanded: the home {str(home)!r} isn't absolute")
     if not text.strip():
         raise BadRule(source, "is empty")
-    blocks = _blocks(text, source)
-    for name in _NEEDED:
+    blocks = _parse_blocks(text, source)
+    for name in _REQUIRED_BLOCKS:
         if name not in blocks:
             raise BadRule(source, f"has no block `{name}`")
-    todo, addresses = blocks.get(_TODO), blocks.get(_ADDRESSES)
+    todo, addresses = blocks.get(_TODO_BLOCK), blocks.get(_ADDRESSES_BLOCK)
     return Rule(
         source=source,
-        kb=_kb(blocks[_KB], source, home),
-        work_roots=_work_roots(blocks[_WORK], source, home),
-        project_parents=_parents(blocks[_PARENTS], source, home),
+        kb=_parse_kb(blocks[_KB_BLOCK], source, home),
+        work_roots=_parse_work_roots(blocks[_WORK_BLOCK], source, home),
+        project_parents=_parse_parents(blocks[_PARENTS_BLOCK], source, home),
         todo_lines=tuple(entry for _, entry in todo.entries) if todo else (),
-        model_addresses=_origins(addresses, source) if addresses else (),
+        model_addresses=_parse_origins(addresses, source) if addresses else (),
     )
 
 
@@ -100,138 +100,143 @@ def render_rule(template: str, *, kb: str, work_roots: Sequence[str], project_pa
     Raises `UsageError` for an entry that `parse_rule` would refuse.
     """
     source = Path("the template")
-    blocks = _blocks(template, source)
-    for what, faults in (
+    blocks = _parse_blocks(template, source)
+    for entry_kind, faults in (
         ("the KB's path", [_path_fault(kb)]),
-        ("work root", [_entry_fault(entry, _WORK) for entry in work_roots]),
-        ("project parent", [_entry_fault(entry, _PARENTS) for entry in project_parents]),
+        ("work root", [_entry_fault(entry, _WORK_BLOCK) for entry in work_roots]),
+        ("project parent", [_entry_fault(entry, _PARENTS_BLOCK) for entry in project_parents]),
     ):
         for fault in faults:
             if fault:
-                raise UsageError(f"{what} {fault}")
-    was = _only(blocks[_KB], source)
+                raise UsageError(f"{entry_kind} {fault}")
+    old_kb = _single_entry(blocks[_KB_BLOCK], source)
     lines = template.split("\n")
-    wanted = {_KB: [kb], _WORK: list(work_roots) or [NONE], _PARENTS: list(project_parents)}
-    if kb != was:
-        inside = {n for block in blocks.values() for n in range(block.start, block.end)}
+    new_entries = {
+        _KB_BLOCK: [kb],
+        _WORK_BLOCK: list(work_roots) or [NO_WORK_ROOTS],
+        _PARENTS_BLOCK: list(project_parents),
+    }
+    if kb != old_kb:
+        block_lines = {number for block in blocks.values() for number in range(block.start, block.end)}
         lines = [
-            line if n in inside else line.replace(_shell(was), _shell(kb)) for n, line in enumerate(lines)
+            line if number in block_lines else line.replace(_shell_escape(old_kb), _shell_escape(kb))
+            for number, line in enumerate(lines)
         ]
     for block in sorted(blocks.values(), key=lambda block: -block.start):
-        if block.name in wanted and [entry for _, entry in block.entries] != wanted[block.name]:
-            lines[block.start : block.end] = wanted[block.name]
+        if block.name in new_entries and [entry for _, entry in block.entries] != new_entries[block.name]:
+            lines[block.start : block.end] = new_entries[block.name]
     return "\n".join(lines)
 
 
-def _blocks(text: str, source: Path) -> dict[str, _RuleBlock]:
+def _parse_blocks(text: str, source: Path) -> dict[str, _RuleBlock]:
     """Return the marked blocks by name."""
-    found: dict[str, _RuleBlock] = {}
-    for block in _scan(text.replace("\r\n", "\n").split("\n"), source):
-        if block.name not in (*_NEEDED, _TODO, _ADDRESSES):
+    blocks: dict[str, _RuleBlock] = {}
+    for block in _scan_blocks(text.replace("\r\n", "\n").split("\n"), source):
+        if block.name not in (*_REQUIRED_BLOCKS, _TODO_BLOCK, _ADDRESSES_BLOCK):
             raise BadRule(source, f"has an unknown block `{block.name}` in line {block.start}")
-        if block.name in found:
+        if block.name in blocks:
             raise BadRule(source, f"has the block `{block.name}` twice, again in line {block.start}")
-        found[block.name] = block
-    return found
+        blocks[block.name] = block
+    return blocks
 
 
-def _scan(lines: Sequence[str], source: Path) -> Iterator[_RuleBlock]:
+def _scan_blocks(lines: Sequence[str], source: Path) -> Iterator[_RuleBlock]:
     """Yield each marked block; other fences are skipped with all that they hold."""
-    n = 0
+    number = 0
     commented = False
-    while n < len(lines):
-        line = lines[n]
-        n += 1
-        fence = None if commented else _FENCE.match(line)
+    while number < len(lines):
+        line = lines[number]
+        number += 1
+        fence = None if commented else _FENCE_LINE.match(line)
         if fence is None or (fence[2][0] == "`" and "`" in fence[3]):
-            if _MARK.search(line):
-                raise BadRule(source, f"marks a block in line {n} that isn't a fence of its own")
+            if _BLOCK_MARK.search(line):
+                raise BadRule(source, f"marks a block in line {number} that isn't a fence of its own")
             commented = _in_comment(line, commented)
             continue
-        start, (indent, ticks, info) = n, (len(fence[1]), fence[2], fence[3])
-        while n < len(lines) and not _closes(lines[n], ticks):
-            n += 1
-            if _MARK.search(lines[n - 1]):
-                raise BadRule(
-                    source, f"marks a block in line {n}, inside another that begins in line {start}"
-                )
-        if n == len(lines):
+        start, (indent, ticks, info) = number, (len(fence[1]), fence[2], fence[3])
+        while number < len(lines) and not _closes_fence(lines[number], ticks):
+            number += 1
+            if _BLOCK_MARK.search(lines[number - 1]):
+                raise BadRule(source, f"marks a block in line {number}, inside another that begins in line {start}")
+        if number == len(lines):
             raise BadRule(source, f"has a block in line {start} that never ends")
-        n += 1
+        number += 1
         if "roamkb" in info.casefold():
-            yield _block(info, lines, (start, n - 1), indent)
+            yield _build_block(info, lines, (start, number - 1), indent)
 
 
-def _block(name: str, lines: Sequence[str], span: tuple[int, int], indent: int) -> _RuleBlock:
+def _build_block(name: str, lines: Sequence[str], span: tuple[int, int], indent: int) -> _RuleBlock:
     """Return the block between the lines of `span`, without its blank lines and comments."""
     entries = []
-    for n in range(*span):
-        line = lines[n]
-        entry = _stripped(line[min(indent, len(line) - len(line.lstrip(" "))) :])
+    for number in range(*span):
+        line = lines[number]
+        entry = _strip_trailing_blanks(line[min(indent, len(line) - len(line.lstrip(" "))) :])
         if entry.strip() and not entry.startswith("#"):
-            entries.append((n + 1, entry))
+            entries.append((number + 1, entry))
     return _RuleBlock(name=name, start=span[0], end=span[1], entries=tuple(entries))
 
 
-def _closes(line: str, ticks: str) -> bool:
+def _closes_fence(line: str, ticks: str) -> bool:
     """Say whether `line` closes a fence that `ticks` opened."""
-    fence = _FENCE.match(line)
+    fence = _FENCE_LINE.match(line)
     return fence is not None and not fence[3] and fence[2].startswith(ticks)
 
 
 def _in_comment(line: str, commented: bool) -> bool:
-    """Say whether an HTML comment, which agents don't get to see, is open after `line`."""
+    """Say whether an HTML comment, which agents don't see, is open after `line`."""
     while True:
-        at = line.find("-->" if commented else "<!--")
-        if at < 0:
+        position = line.find("-->" if commented else "<!--")
+        if position < 0:
             return commented
-        line, commented = line[at + (3 if commented else 4) :], not commented
+        line, commented = line[position + (3 if commented else 4) :], not commented
 
 
-def _stripped(line: str) -> str:
+def _strip_trailing_blanks(line: str) -> str:
     """Return `line` without its trailing blanks, unless the first of them is escaped."""
-    kept = line.rstrip()
-    dangling = (len(kept) - len(kept.rstrip("\\"))) % 2
-    return kept + line[len(kept) :][:1] if dangling else kept
+    stripped = line.rstrip()
+    dangling = (len(stripped) - len(stripped.rstrip("\\"))) % 2
+    return stripped + line[len(stripped) :][:1] if dangling else stripped
 
 
-def _kb(block: _RuleBlock, source: Path, home: Path) -> Path:
+def _parse_kb(block: _RuleBlock, source: Path, home: Path) -> Path:
     """Return the knowledge base's folder."""
-    entry = _only(block, source)
+    entry = _single_entry(block, source)
     if fault := _path_fault(entry):
         raise BadRule(source, f"names a KB that {fault} (line {block.entries[0][0]})")
     return home / entry[2:] if entry.startswith("~/") else Path(entry)
 
 
-def _only(block: _RuleBlock, source: Path) -> str:
+def _single_entry(block: _RuleBlock, source: Path) -> str:
     """Return the one entry of `block`."""
     if len(block.entries) != 1:
         raise BadRule(source, f"needs exactly one line in its block `{block.name}`")
     return block.entries[0][1]
 
 
-def _work_roots(block: _RuleBlock, source: Path, home: Path) -> tuple[str, ...]:
+def _parse_work_roots(block: _RuleBlock, source: Path, home: Path) -> tuple[str, ...]:
     """Return the denied entries, absolute."""
     entries = [entry for _, entry in block.entries]
     if not entries:
-        raise BadRule(source, f"has an empty block `{_WORK}`; write `{NONE}` there if you have no work roots")
-    if entries == [NONE]:
+        raise BadRule(
+            source, f"has an empty block `{_WORK_BLOCK}`; write `{NO_WORK_ROOTS}` there if you have no work roots"
+        )
+    if entries == [NO_WORK_ROOTS]:
         return ()
-    _check(block, source)
-    return tuple(dict.fromkeys(part for entry in entries for part in _whole(_expanded(entry, home))))
+    _check_entries(block, source)
+    return tuple(dict.fromkeys(part for entry in entries for part in _with_folder_itself(_expand_entry(entry, home))))
 
 
-def _parents(block: _RuleBlock, source: Path, home: Path) -> tuple[str, ...]:
+def _parse_parents(block: _RuleBlock, source: Path, home: Path) -> tuple[str, ...]:
     """Return the entries under which projects are personal, absolute; negations keep their `!`."""
-    _check(block, source)
+    _check_entries(block, source)
     return tuple(
-        "!" + _expanded(entry[1:], home) if entry.startswith("!") else _expanded(entry, home)
+        "!" + _expand_entry(entry[1:], home) if entry.startswith("!") else _expand_entry(entry, home)
         for _, entry in block.entries
     )
 
 
-def _origins(block: _RuleBlock, source: Path) -> tuple[str, ...]:
-    """Return the servers that models are asked at, each with its port."""
+def _parse_origins(block: _RuleBlock, source: Path) -> tuple[str, ...]:
+    """Return the servers of the model addresses, each with its port."""
     if not block.entries:
         return ()
     # a denial waits for the rule, and most name no server
@@ -246,27 +251,27 @@ def _origins(block: _RuleBlock, source: Path) -> tuple[str, ...]:
             raise BadRule(source, f"has an address in line {number} that {error}") from error
         if address.path or address.query or "#" in entry:
             raise BadRule(
-                source, f"has an address in line {number} that is more than a server: {address.origin} is one"
+                source, f"has an address in line {number} that is more than a server: {address.origin_url} is one"
             )
-        origins.append(address.origin)
+        origins.append(address.origin_url)
     return tuple(dict.fromkeys(origins))
 
 
-def _check(block: _RuleBlock, source: Path) -> None:
-    """Raise for the first entry of `block` that can't be taken at its word."""
+def _check_entries(block: _RuleBlock, source: Path) -> None:
+    """Raise for the first faulty entry of `block`."""
     for number, entry in block.entries:
         if fault := _entry_fault(entry, block.name):
             raise BadRule(source, f"has an entry in line {number} that {fault}")
 
 
-def _expanded(entry: str, home: Path) -> str:
+def _expand_entry(entry: str, home: Path) -> str:
     """Return `entry` with `~` expanded, without doubled and trailing slashes."""
     if entry == "~" or entry.startswith("~/"):
-        entry = literal(str(home)) + entry[1:]
+        entry = escape_path(str(home)) + entry[1:]
     return re.sub(r"/{2,}", "/", entry).rstrip("/") or "/"
 
 
-def _whole(entry: str) -> tuple[str, ...]:
+def _with_folder_itself(entry: str) -> tuple[str, ...]:
     """Return a denied entry; one that ends in `/*` or `/**` denies the folder itself, too."""
     top = re.sub(r"(?:/\*{1,2})+$", "", entry) or "/"
     # each folder that `/*` means may be a link to somewhere else
@@ -274,14 +279,14 @@ def _whole(entry: str) -> tuple[str, ...]:
 
 
 def _path_fault(path: str) -> str | None:
-    """Return what keeps `path` from being the folder of the knowledge base."""
+    """Return the reason why `path` can't be the knowledge base's folder; None if it can."""
     if not path.startswith(("/", "~/")):
         return f"is relative: {path!r}; begin it with / or ~/"
     if "$" in path:
         return f"isn't expanded: {path!r}; write the folder itself"
     if any(part in (".", "..") for part in path.split("/")):
         return f"holds . or ..: {path!r}; write the folder itself"
-    if cleaned(path) != path or "\n" in path or "\t" in path:
+    if strip_hidden(path) != path or "\n" in path or "\t" in path:
         return f"holds an invisible character: {path!r}"
     if path != path.rstrip():
         return f"ends in a blank: {path!r}; rename the folder"
@@ -289,10 +294,10 @@ def _path_fault(path: str) -> str | None:
 
 
 def _entry_fault(entry: str, block: str) -> str | None:
-    """Return what is wrong with an entry of the work roots or project parents."""
+    """Return the fault of an entry of the work roots or project parents; None without one."""
     bare = entry
     if entry.startswith("!"):
-        if block == _WORK:
+        if block == _WORK_BLOCK:
             return f"is a negation: {entry!r}; a work root can't be taken back"
         bare = entry[1:]
     if bare != "~" and not bare.startswith(("/", "~/")):
@@ -301,18 +306,18 @@ def _entry_fault(entry: str, block: str) -> str | None:
         return f"isn't expanded: {entry!r}; begin it with / or ~/"
     if re.search(r"(?<!\\)\s#", bare):
         return f"ends in a comment: {entry!r}; put it on a line of its own"
-    if cleaned(bare) != bare or "\n" in bare or "\t" in bare:
+    if strip_hidden(bare) != bare or "\n" in bare or "\t" in bare:
         return f"holds an invisible character: {entry!r}"
     parts = [part for part in bare.split("/") if part]
     if "." in parts or ".." in parts:
         return f"holds . or ..: {entry!r}; write the folder itself"
-    if fault := fault_of(bare):
+    if fault := entry_fault(bare):
         return f"{fault}: {entry!r}"
-    if block == _PARENTS and bare == entry and (not parts or literal_path("/" + parts[0]) is None):
+    if block == _PARENTS_BLOCK and bare == entry and (not parts or literal_path("/" + parts[0]) is None):
         return f"makes every folder personal: {entry!r}"
     return None
 
 
-def _shell(path: str) -> str:
-    """Return `path` as it stands in a command line; `~` still works."""
+def _shell_escape(path: str) -> str:
+    """Return `path` as it is written in a command line; `~` still works."""
     return re.sub(r"([^\w@%+=:,./~-])", r"\\\1", path)

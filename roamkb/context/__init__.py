@@ -1,1 +1,1 @@
-"""What a session is told: the brief and suggestions, above a threshold."""
+"""Context of a session: its brief and suggestions, above a threshold."""

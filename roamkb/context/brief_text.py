@@ -1,4 +1,4 @@
-"""What a session is told at its start, as facts: bounded, framed, the most important first (design 11).
+"""The text of a session's brief: bounded, framed, the most important first (design 11).
 
 A person's machine says what the project is; notes and learnings are others' text, each one line; nothing of
 it is an order. Only what a human approved stands in a list to be ticked off.
@@ -16,10 +16,10 @@ from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
-from roamkb.core.text import clipped
-from roamkb.core.text import counted
-from roamkb.core.text import shown
-from roamkb.core.untrusted import framed
+from roamkb.core.text import clip_text
+from roamkb.core.text import count_phrase
+from roamkb.core.text import one_line
+from roamkb.core.untrusted import frame_items
 from roamkb.log.learning import MUST_CHECK
 from roamkb.log.state.learning_state import CANONICAL
 from roamkb.log.state.learning_state import NEEDS_REVIEW
@@ -30,22 +30,20 @@ from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
 
 #: What harnesses take of a hook's text before they cut it or put it into a file.
-LONGEST: Final = 10_000
+LONGEST_BRIEF: Final = 10_000
 #: A title's worth of a learning.
-_TITLE: Final = 160
+_LONGEST_TITLE: Final = 160
 #: From here on a pattern is worth a subagent's while (document 004), in hundredths.
-WORTHY: Final = 70
+SUBAGENT_CONFIDENCE: Final = 70
 #: Notes that aren't indexed yet and are read in a moment; while there are more, no session is told of any.
-READ_IN_A_MOMENT: Final = 300
+MOST_UNINDEXED: Final = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionBrief:
-    """What is known at a session's start."""
+    """The facts for a session's start."""
 
-    JSON = (
-        "project nodes learnings checklist to_review contradicting conflict_copies troubles left_out=omitted"
-    )
+    JSON = "project nodes learnings checklist to_review contradicting conflict_copies troubles left_out=omitted"
     project: Annotated[Project, Keys("kind root")]
     #: None where the rule names none.
     kb: Path | None = None
@@ -71,109 +69,119 @@ class SessionBrief:
     left_out: int = 0
 
     @property
-    def shown(self) -> tuple[str, ...]:
-        """The ids of what is shown."""
+    def shown_ids(self) -> tuple[str, ...]:
+        """Ids of the learnings and nodes in the brief."""
         return (
-            *(one.id for one in self.checklist),
-            *(one.id for one in self.learnings),
+            *(standing.id for standing in self.checklist),
+            *(standing.id for standing in self.learnings),
             *(hit.id for hit in self.nodes if hit.id),
         )
 
     @property
     def omitted(self) -> int:
-        """How many lines and learnings there are beyond those."""
+        """Number of lines and learnings beyond those."""
         return self.left_out + self.more
 
 
 def is_approved(standing: LearningState) -> bool:
-    """Say whether a human at a terminal had the last word on it."""
-    said = ("approved", "applied")
+    """Say whether a human at a terminal approved a learning."""
+    approval_events = ("approved", "applied")
     return (
         standing.status == CANONICAL
         or standing.is_overridden
-        or any(step.event.event in said for step in standing.history)
+        or any(step.event.event in approval_events for step in standing.history)
     )
 
 
-def checklist(state: LogState) -> tuple[LearningState, ...]:
+def approved_checklist(state: LogState) -> tuple[LearningState, ...]:
     """Return the must-checks that a human approved, the latest first."""
-    found = [one for one in state.having("type", MUST_CHECK) if one.status != SUPERSEDED and is_approved(one)]
-    return tuple(sorted(found, key=lambda one: (-one.learning.ts, one.id)))
+    must_checks = [
+        standing
+        for standing in state.learnings_with("type", MUST_CHECK)
+        if standing.status != SUPERSEDED and is_approved(standing)
+    ]
+    return tuple(sorted(must_checks, key=lambda standing: (-standing.learning.ts, standing.id)))
 
 
-def wants(state: LogState) -> tuple[int, int]:
-    """Return how many learnings want a review for other reasons, and how many may contradict another."""
-    doubted = [one for one in state.having("contradicts", YES) if one.status != SUPERSEDED]
-    waiting = [one for one in state.having("status", NEEDS_REVIEW) if "may_contradict" not in one.flags]
-    return sum(not one.is_archived for one in waiting), sum(not one.is_archived for one in doubted)
+def review_counts(state: LogState) -> tuple[int, int]:
+    """Return how many learnings need a review for other reasons, and how many may contradict another."""
+    contradicting = [standing for standing in state.learnings_with("contradicts", YES) if standing.status != SUPERSEDED]
+    to_review = [
+        standing for standing in state.learnings_with("status", NEEDS_REVIEW) if "may_contradict" not in standing.flags
+    ]
+    return sum(not standing.is_archived for standing in to_review), sum(
+        not standing.is_archived for standing in contradicting
+    )
 
 
-def told(brief: SessionBrief, *, nonce: str) -> tuple[str, SessionBrief]:
-    """Return the text for the prompt, and the brief as far as it is in it: what doesn't fit is left out."""
+def render_brief(brief: SessionBrief, *, nonce: str) -> tuple[str, SessionBrief]:
+    """Return the text for the prompt, and the brief as it is in the text; the rest is left out."""
     while True:
-        text = framed(_lines(brief), source="roamkb brief", nonce=nonce)
-        if len(text) <= LONGEST:
+        text = frame_items(_brief_lines(brief), source="roamkb brief", nonce=nonce)
+        if len(text) <= LONGEST_BRIEF:
             return text, brief
-        brief = _shorter(brief)
+        brief = _shorten_brief(brief)
 
 
-def _shorter(brief: SessionBrief) -> SessionBrief:
-    """Return the brief without what matters least of it."""
-    left = replace(brief, left_out=brief.left_out + 1)
+def _shorten_brief(brief: SessionBrief) -> SessionBrief:
+    """Return the brief without its least important part."""
+    shortened = replace(brief, left_out=brief.left_out + 1)
     if brief.nodes and len(brief.nodes) >= len(brief.learnings):
-        return replace(left, nodes=brief.nodes[:-1])
+        return replace(shortened, nodes=brief.nodes[:-1])
     if brief.learnings:
-        return replace(left, learnings=brief.learnings[:-1])
+        return replace(shortened, learnings=brief.learnings[:-1])
     if brief.checklist:
-        return replace(left, checklist=brief.checklist[:-1])
+        return replace(shortened, checklist=brief.checklist[:-1])
     if brief.troubles:
-        return replace(left, troubles=brief.troubles[:-1])
+        return replace(shortened, troubles=brief.troubles[:-1])
     # a root of thousands of characters
-    project = replace(brief.project, root=None, reason=clipped(brief.project.reason, _TITLE), hint="")
-    return replace(left, project=project, kb=None, log=None)
+    project = replace(brief.project, root=None, reason=clip_text(brief.project.reason, _LONGEST_TITLE), hint="")
+    return replace(shortened, project=project, kb=None, log=None)
 
 
-def _lines(brief: SessionBrief) -> Iterator[str]:
+def _brief_lines(brief: SessionBrief) -> Iterator[str]:
     if brief.is_for_subagent or brief.task:
-        about = f" for {shown(brief.task)}" if brief.task else ""
+        about = f" for {one_line(brief.task)}" if brief.task else ""
         yield f"Found {len(brief.learnings)} relevant patterns{about}."
     else:
-        yield _standing_of(brief)
-    yield from _listed("Checklist, approved by the human:", [f"[ ] {_title(one)}" for one in brief.checklist])
-    yield from _listed("From the knowledge base:", [node_line(hit) for hit in brief.nodes])
-    yield from _listed("Learned in this project:", [learning_line(one) for one in brief.learnings])
-    yield from _counts(brief)
-    yield from (f"Trouble: {shown(trouble)}" for trouble in brief.troubles)
-    if left := brief.left_out + brief.more:
+        yield _project_line(brief)
+    yield from _list_section(
+        "Checklist, approved by the human:", [f"[ ] {_short_statement(standing)}" for standing in brief.checklist]
+    )
+    yield from _list_section("From the knowledge base:", [node_line(hit) for hit in brief.nodes])
+    yield from _list_section("Learned in this project:", [learning_line(standing) for standing in brief.learnings])
+    yield from _count_lines(brief)
+    yield from (f"Trouble: {one_line(trouble)}" for trouble in brief.troubles)
+    if omitted_count := brief.left_out + brief.more:
         yield (
-            f"Left out: {left} more that fit; `roamkb recall WORDS` and `roamkb search WORDS` find them, "
+            f"Left out: {omitted_count} more that fit; `roamkb recall WORDS` and `roamkb search WORDS` find them, "
             "`roamkb show ID` shows one."
         )
 
 
-def _standing_of(brief: SessionBrief) -> str:
+def _project_line(brief: SessionBrief) -> str:
     project = brief.project
     may = "may write to" if project.kind is ProjectKind.PERSONAL else "may read and not write to"
-    base = f"the knowledge base {shown(str(brief.kb))}" if brief.kb else "the knowledge base"
-    root = f" {shown(str(project.root))}" if project.root else ""
-    reason = shown(project.reason)
+    base = f"the knowledge base {one_line(str(brief.kb))}" if brief.kb else "the knowledge base"
+    root = f" {one_line(str(project.root))}" if project.root else ""
+    reason = one_line(project.reason)
     if root and reason.startswith(f"{root[1:]} "):
         reason = f"it{reason[len(root) - 1 :]}"
     article = "an" if project.kind is ProjectKind.UNKNOWN else "a"
     lines = f"This is {article} {project.kind.value} project{root} ({reason}); it {may} {base}."
     if brief.log:
-        return f"{lines} What is learned here is kept in {shown(str(brief.log))}."
+        return f"{lines} What is learned here is kept in {one_line(str(brief.log))}."
     return f"{lines} No log of it counts on this machine (`roamkb init`, if your human wants one)."
 
 
-def _listed(title: str, items: Sequence[str]) -> Iterator[str]:
+def _list_section(title: str, items: Sequence[str]) -> Iterator[str]:
     if items:
         yield title
         yield from (f"- {item}" for item in items)
 
 
-def _title(standing: LearningState) -> str:
-    return clipped(shown(standing.learning.statement), _TITLE)
+def _short_statement(standing: LearningState) -> str:
+    return clip_text(one_line(standing.learning.statement), _LONGEST_TITLE)
 
 
 def is_borne_out(standing: LearningState) -> bool:
@@ -183,32 +191,32 @@ def is_borne_out(standing: LearningState) -> bool:
 
 
 def learning_line(standing: LearningState) -> str:
-    """Return a learning on one line: type, confidence, what it says, its key."""
+    """Return a learning on one line: type, confidence, statement, key."""
     learning = standing.learning
     sure = f"{standing.confidence / 100:.2f}{'' if is_borne_out(standing) else ', unverified'}"
-    return f"[{shown(learning.canonical_type)} {sure}] {_title(standing)} ({shown(learning.key)})"
+    return f"[{one_line(learning.canonical_type)} {sure}] {_short_statement(standing)} ({one_line(learning.key)})"
 
 
 def node_line(hit: Hit) -> str:
     """Return a node on one line: its title, the line that fits best, its id."""
-    said = next((text for _, text in hit.lines if shown(text) and shown(text) != shown(hit.title)), "")
-    title = clipped(shown(hit.title), _TITLE)
-    beside = f": {clipped(shown(said), _TITLE)}" if said else ""
-    return f"{title}{beside} (id:{shown(hit.id or '')})"
+    best_line = next((text for _, text in hit.lines if one_line(text) and one_line(text) != one_line(hit.title)), "")
+    title = clip_text(one_line(hit.title), _LONGEST_TITLE)
+    addition = f": {clip_text(one_line(best_line), _LONGEST_TITLE)}" if best_line else ""
+    return f"{title}{addition} (id:{one_line(hit.id or '')})"
 
 
-def _counts(brief: SessionBrief) -> Iterator[str]:
+def _count_lines(brief: SessionBrief) -> Iterator[str]:
     if count := brief.to_review:
         wants = "wants" if count == 1 else "want"
-        yield f"{counted(count, 'learning')} {wants} a review (`roamkb audit` says which and why)."
+        yield f"{count_phrase(count, 'learning')} {wants} a review (`roamkb audit` says which and why)."
     if count := brief.contradicting:
         yield (
-            f"{counted(count, 'learning')} may contradict others (`roamkb audit` says which; "
+            f"{count_phrase(count, 'learning')} may contradict others (`roamkb audit` says which; "
             "`roamkb learn TEXT --supersedes KEY` settles it)."
         )
     if count := brief.conflict_copies:
         lie = "lies" if count == 1 else "lie"
         yield (
-            f"{counted(count, 'conflict copy', 'conflict copies')} {lie} in the knowledge base "
+            f"{count_phrase(count, 'conflict copy', 'conflict copies')} {lie} in the knowledge base "
             "(`roamkb conflicts`)."
         )

@@ -1,4 +1,4 @@
-"""What is worth showing to who didn't ask: the search's ranking, and a floor under it."""
+"""Unasked suggestions: the search's answers that reach the relevance threshold."""
 
 from collections.abc import Collection
 from collections.abc import Container
@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from roamkb.context.brief_text import is_borne_out
-from roamkb.context.relevance_threshold import AT_THE_START
-from roamkb.context.relevance_threshold import INTERRUPTING
+from roamkb.context.relevance_threshold import INTERRUPTION_THRESHOLD
+from roamkb.context.relevance_threshold import START_THRESHOLD
 from roamkb.context.relevance_threshold import RelevanceThreshold
-from roamkb.context.relevance_threshold import fitting
+from roamkb.context.relevance_threshold import select_relevant
 from roamkb.core.model import Hit
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.search.hits import PassageHit
@@ -25,11 +25,11 @@ from roamkb.log.state.learning_state import CONTESTED
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
-from roamkb.pipeline.consolidation_plan import OBSERVED
-from roamkb.text.tokenize import terms
+from roamkb.pipeline.consolidation_plan import OBSERVATION_PREFIX
+from roamkb.text.tokenize import text_terms
 
 #: Answers that are looked at; below the best few nothing clears the floor.
-_LOOKED_AT = 8
+_MOST_ANSWERS = 8
 
 
 class _TermWeighing(Protocol):
@@ -37,14 +37,14 @@ class _TermWeighing(Protocol):
 
 
 class NodeFinder(NoteFinder, _TermWeighing, Protocol):
-    """What finds nodes, and knows what words tell there."""
+    """A finder of nodes that knows the weights of words among them."""
 
 
 class LearningFinder(known.LearningLookup, _TermWeighing, Protocol):
-    """What finds learnings, and knows what words tell there."""
+    """A finder of learnings that knows the weights of words among them."""
 
 
-def offered_nodes(
+def suggest_nodes(
     finder: NodeFinder,
     notes: Notes,
     text: str,
@@ -53,58 +53,62 @@ def offered_nodes(
     besides: Container[str] = (),
     loose: bool = False,
 ) -> tuple[Hit, ...]:
-    """Return the nodes that `text` makes worth an interruption, but none of `besides`, which are ids.
+    """Return the nodes that are relevant enough to `text` to interrupt with, without `besides`, ids.
 
     Where `loose`, one rare word's worth in the name is enough: nobody is interrupted.
     """
     query = parse_words(text)
     if not query.terms:
         return ()
-    answers = finder.find(query, limit=max(limit, _LOOKED_AT)).answers
-    found = _worth(text, answers, finder.weigh(query), least=AT_THE_START if loose else INTERRUPTING)
-    hits = (hit_of(one, notes.kb, one.line, one.title) for one in found if one.id not in besides)
+    answers = finder.find_passages(query, limit=max(limit, _MOST_ANSWERS)).answers
+    relevant = _relevant_answers(
+        text, answers, finder.weigh(query), least=START_THRESHOLD if loose else INTERRUPTION_THRESHOLD
+    )
+    hits = (hit_of(answer, notes.kb, answer.line, answer.title) for answer in relevant if answer.id not in besides)
     return tuple(hits)[:limit]
 
 
-def offered_learnings(
+def suggest_learnings(
     finder: LearningFinder, state: LogState, text: str, *, limit: int, besides: Collection[str] = ()
 ) -> tuple[LearningState, ...]:
-    """Return the learnings that `text` makes worth an interruption, but none of `besides`, which are ids."""
+    """Return the learnings that are relevant enough to `text` to interrupt with, without `besides`, ids."""
     query = parse_words(text)
     if not query.terms or not state.standings:
         return ()
-    answers = finder.find(query, limit=max(limit, _LOOKED_AT))
-    current = [one for one in answers if (held := state.standings.get(one.file)) and counts(held)]
-    worthy = _worth(text, current, finder.weigh(query), least=INTERRUPTING)
-    found = (state.standings[one.file] for one in worthy if one.file not in besides)
+    answers = finder.find_passages(query, limit=max(limit, _MOST_ANSWERS))
+    current = [entry for entry in answers if (standing := state.standings.get(entry.file)) and is_in_force(standing)]
+    worthy = _relevant_answers(text, current, finder.weigh(query), least=INTERRUPTION_THRESHOLD)
+    candidates = (state.standings[entry.file] for entry in worthy if entry.file not in besides)
     # the better answer stays before the worse, of those that are borne out and of the others
-    lasting = sorted((one for one in found if _may_interrupt(one)), key=lambda one: not is_borne_out(one))
-    return tuple(_each_once(lasting, state, besides))[:limit] if lasting else ()
+    lasting = sorted(
+        (entry for entry in candidates if _is_suggestable(entry)), key=lambda entry: not is_borne_out(entry)
+    )
+    return tuple(_without_repetitions(lasting, state, besides))[:limit] if lasting else ()
 
 
-def _each_once(
-    found: Sequence[LearningState], state: LogState, besides: Collection[str]
+def _without_repetitions(
+    standings: Sequence[LearningState], state: LogState, besides: Collection[str]
 ) -> Iterator[LearningState]:
-    """Yield what neither one before it says, nor one of `besides`, in whatever words."""
+    """Yield the learnings that repeat neither an earlier one nor one of `besides`, in whatever words."""
     # for most prompts nothing is found
     from roamkb.pipeline.consolidation_plan import KnownTexts
-    from roamkb.text.similarity.jaccard import shape
+    from roamkb.text.similarity.jaccard import prepare_text
 
-    said = [held.learning.content for id in besides if (held := state.standings.get(id))]
-    for one in found:
-        if not KnownTexts(said).say(shape(one.learning.content)):
-            yield one
-            said.append(one.learning.content)
+    known_contents = [excluded.learning.content for id in besides if (excluded := state.standings.get(id))]
+    for standing in standings:
+        if not KnownTexts(known_contents).has_covering_text(prepare_text(standing.learning.content)):
+            yield standing
+            known_contents.append(standing.learning.content)
 
 
-def counts(standing: LearningState) -> bool:
-    """Say whether a learning still holds, as far as anybody knows: nobody replaced it or took it back."""
+def is_in_force(standing: LearningState) -> bool:
+    """Say whether a learning is in force: not superseded, invalidated, contested or archived."""
     is_current = standing.status != SUPERSEDED and standing.verdict != "invalidated"
     return is_current and CONTESTED not in standing.flags and not standing.is_archived
 
 
 def is_lasting(standing: LearningState) -> bool:
-    """Say whether a learning is for an agent that didn't ask: knowledge, not noise of other tools' logs."""
+    """Say whether a learning may be shown unasked: knowledge, not noise of other tools' logs."""
     if is_borne_out(standing):
         return True
     from roamkb.pipeline.gate.noise import noise_of
@@ -112,29 +116,33 @@ def is_lasting(standing: LearningState) -> bool:
     return not noise_of(standing.learning.content)
 
 
-def _may_interrupt(standing: LearningState) -> bool:
-    """Say whether a learning may stand at a prompt.
+def _is_suggestable(standing: LearningState) -> bool:
+    """Say whether a learning may be suggested at a prompt.
 
     What was only announced in passing waits until its session bears it out, or another session says it.
     """
-    is_passing = standing.learning.origin.startswith(OBSERVED) and standing.occurrences == 1
+    is_passing = standing.learning.origin.startswith(OBSERVATION_PREFIX) and standing.occurrences == 1
     return is_lasting(standing) and (is_borne_out(standing) or not is_passing)
 
 
-def worth_a_line(finder: _TermWeighing, text: str, contents: Mapping[str, str]) -> Collection[str]:
-    """Return the keys of what shares enough with the work at hand, `text`, to stand in a brief."""
+def keys_worth_listing(finder: _TermWeighing, text: str, contents: Mapping[str, str]) -> Collection[str]:
+    """Return the keys of the contents relevant enough to the work at hand to be listed in a brief."""
     query = parse_words(text)
     if not query.terms or not contents:
         return ()
-    found = ((key, frozenset(terms(said)), frozenset[str]()) for key, said in contents.items())
-    return fitting(text, finder.weigh(query), found, least=AT_THE_START)
+    answers = ((key, frozenset(text_terms(content)), frozenset[str]()) for key, content in contents.items())
+    return select_relevant(text, finder.weigh(query), answers, limits=START_THRESHOLD)
 
 
-def _worth(
+def _relevant_answers(
     text: str, answers: Sequence[PassageHit], weights: TermWeights, *, least: RelevanceThreshold
 ) -> Sequence[PassageHit]:
-    found = (
-        (one, frozenset(terms(one.title)), frozenset(term for _, line in one.lines for term in terms(line)))
-        for one in answers
+    named_answers = (
+        (
+            answer,
+            frozenset(text_terms(answer.title)),
+            frozenset(term for _, line in answer.lines for term in text_terms(line)),
+        )
+        for answer in answers
     )
-    return fitting(text, weights, found, least=least)
+    return select_relevant(text, weights, named_answers, limits=least)

@@ -1,1 +1,1 @@
-"""Values that every package shares, and what can go wrong; no disk, clock or environment."""
+"""Values and errors that every package shares; no disk, clock or environment."""

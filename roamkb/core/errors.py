@@ -1,4 +1,4 @@
-"""What can go wrong, in words for the user.
+"""Errors of the program, worded for the user.
 
 One root, `RoamkbError`. A `raise` line holds facts; the class holds the words, the
 exit status and the code that `--json` shows (docs/json.md).
@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import ClassVar
 
-from roamkb.core.text import headline
-from roamkb.core.text import shown
+from roamkb.core.text import one_line
+from roamkb.core.text import shorten_title
 
 if TYPE_CHECKING:
     from roamkb.core.model import NodeCandidate
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class RoamkbError(Exception):
-    """Something that the user should hear of, without a traceback."""
+    """Root of all errors that reach the user as a message, without a traceback."""
 
     exit_code: ClassVar[int] = 2
     code: ClassVar[str] = "io"
@@ -31,19 +31,19 @@ class RoamkbError(Exception):
 
 
 class UsageError(RoamkbError):
-    """The words of the call don't fit."""
+    """Arguments of a call that don't fit."""
 
     code = "usage"
 
 
 class NoKnowledgeBase(RoamkbError):
-    """There is no knowledge base on this machine, or it isn't mounted."""
+    """Absence of the knowledge base: this machine has none, or it isn't mounted."""
 
     code = "no_kb"
 
     def __init__(self, kb: Path, why: str) -> None:
         super().__init__(
-            f"no knowledge base at {shown(str(kb))}: {why}",
+            f"no knowledge base at {one_line(str(kb))}: {why}",
             hint="go on without it and say so, or mount it; `roamkb install --kb DIR` names another folder, "
             "and with --create-kb begins one there",
         )
@@ -52,16 +52,16 @@ class NoKnowledgeBase(RoamkbError):
 
 
 class NoLog(RoamkbError):
-    """The project has no log that counts on this machine."""
+    """Absence of a log that counts on this machine in the project."""
 
     code = "no_log"
 
     def __init__(self, root: Path | None, *, is_cloned: bool = False) -> None:
-        where = shown(str(root)) if root else "a folder that can't be found"
+        root_name = one_line(str(root)) if root else "a folder that can't be found"
         super().__init__(
-            f"the log in {where} came with the project and wasn't adopted on this machine"
+            f"the log in {root_name} came with the project and wasn't adopted on this machine"
             if is_cloned
-            else f"no log in {where}: nothing is captured there",
+            else f"no log in {root_name}: nothing is captured there",
             hint="`roamkb init` shows what it says, asks, and takes it over"
             if is_cloned
             else "`roamkb init` makes one",
@@ -71,13 +71,13 @@ class NoLog(RoamkbError):
 
 
 class BadRule(RoamkbError):
-    """The rule is missing, unreadable or malformed, so every project is unknown."""
+    """A missing, unreadable or malformed rule; every project is unknown."""
 
     code = "bad_rule"
 
     def __init__(self, source: Path, why: str) -> None:
         super().__init__(
-            f"the rule {shown(str(source))} {why}",
+            f"the rule {one_line(str(source))} {why}",
             hint="`make install` (or `roamkb install`) puts it there; `roamkb doctor` says what is wrong",
         )
         self.source = source
@@ -85,7 +85,7 @@ class BadRule(RoamkbError):
 
 
 class SecretFound(RoamkbError):
-    """The text carries something that looks like a credential."""
+    """A text that holds what looks like a credential."""
 
     code = "secret"
 
@@ -98,7 +98,7 @@ class SecretFound(RoamkbError):
 
 
 class NotAsMeant(RoamkbError):
-    """A note would not read back as what was to be written."""
+    """A note that would not read back as the text that was to be written."""
 
     def __init__(self, differences: str) -> None:
         super().__init__(
@@ -108,13 +108,13 @@ class NotAsMeant(RoamkbError):
 
 
 class NearDuplicate(RoamkbError):
-    """A node that says nearly the same is there already."""
+    """A text that an existing node nearly repeats."""
 
     code = "near_duplicate"
     JSON = "code message hint candidates"
 
     def __init__(self, candidates: "Sequence[NodeCandidate]") -> None:
-        names = "; ".join(f"{headline(c.title)} ({shown(c.id)})" for c in candidates)
+        names = "; ".join(f"{shorten_title(c.title)} ({one_line(c.id)})" for c in candidates)
         super().__init__(
             f"nothing was written: looks like {names}",
             hint="read it with `roamkb show ID`; to replace an agent node use `roamkb supersede ID`; "
@@ -124,60 +124,60 @@ class NearDuplicate(RoamkbError):
 
 
 class NotFound(RoamkbError):
-    """Nothing goes by that name."""
+    """A name that nothing has."""
 
     code = "not_found"
 
-    def __init__(self, name: str, *, what: str = "node", hint: str = "") -> None:
+    def __init__(self, name: str, *, kind: str = "node", hint: str = "") -> None:
         super().__init__(
-            f"no {what} {shown(name)}",
+            f"no {kind} {one_line(name)}",
             hint=hint or "give an id, a title, an alias or a path; `roamkb search WORDS` finds them",
         )
 
 
 class NoNode(NotFound):
-    """No node goes by that name; the candidates may have been meant."""
+    """A name that no node has; the candidates may have been meant."""
 
     JSON = "code message hint candidates"
 
     def __init__(self, name: str, candidates: "Sequence[NodeCandidate]" = ()) -> None:
-        meant = " or ".join(dict.fromkeys(headline(one.title) for one in candidates))
-        super().__init__(name, hint=f"did you mean {meant}?" if meant else "")
+        suggested_titles = " or ".join(dict.fromkeys(shorten_title(candidate.title) for candidate in candidates))
+        super().__init__(name, hint=f"did you mean {suggested_titles}?" if suggested_titles else "")
         self.name = name
         self.candidates = tuple(candidates)
 
 
 class Ambiguous(RoamkbError):
-    """Several nodes go by that name."""
+    """A name that several nodes have."""
 
     code = "ambiguous"
     JSON = "code message hint candidates"
 
     def __init__(self, name: str, candidates: "Sequence[NodeCandidate]") -> None:
         listed = "".join(
-            f"\n  {shown(c.id)}  {headline(c.title)}  ({shown(str(c.path))})" for c in candidates
+            f"\n  {one_line(c.id)}  {shorten_title(c.title)}  ({one_line(str(c.path))})" for c in candidates
         )
-        super().__init__(f"{len(candidates)} nodes are called {shown(name)}:{listed}", hint="give one's id")
+        super().__init__(f"{len(candidates)} nodes are called {one_line(name)}:{listed}", hint="give one's id")
         self.candidates = tuple(candidates)
 
 
 class DiskError(RoamkbError):
-    """The disk said no; nothing was half done."""
+    """A failed disk operation; nothing was half done."""
 
     code = "io"
 
     def __init__(self, path: Path, why: str, *, hint: str = "") -> None:
-        super().__init__(f"{shown(str(path))}: {why}", hint=hint)
+        super().__init__(f"{one_line(str(path))}: {why}", hint=hint)
         self.path = path
         self.why = why
 
 
 class NotWritable(DiskError):
-    """The system lets this process not write there: by its mode, or from inside of a sandbox."""
+    """A path that this process may not write, by its mode or from inside of a sandbox."""
 
 
 class NameTaken(DiskError):
-    """A file of that name is there; nothing is ever overwritten."""
+    """An existing file of that name; nothing is ever overwritten."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(
@@ -186,7 +186,7 @@ class NameTaken(DiskError):
 
 
 class Refused(RoamkbError):
-    """The project may not write to the knowledge base, or to a looser project's log (docs/boundary.md)."""
+    """A refusal of the boundary: the KB, or a looser project's log, is closed to this project."""
 
     exit_code = 3
     code = "refused"
@@ -205,11 +205,11 @@ class Refused(RoamkbError):
 
         What is no writing says in `undone` what wasn't done.
         """
-        where = f"written to {shown(str(written_to))} instead" if written_to else "written nowhere"
-        what = undone or f"not written to {shown(place)}"
+        outcome = f"written to {one_line(str(written_to))} instead" if written_to else "written nowhere"
+        refused_action = undone or f"not written to {one_line(place)}"
         super().__init__(
-            f"{project.kind.value} project ({shown(project.reason)}); {what}: {shown(fact)}"
-            + ("" if undone else f" ({where})"),
+            f"{project.kind.value} project ({one_line(project.reason)}); {refused_action}: {one_line(fact)}"
+            + ("" if undone else f" ({outcome})"),
             hint=project.hint,
         )
         self.project = project
@@ -218,37 +218,37 @@ class Refused(RoamkbError):
 
 
 class ChangedOnDisk(RoamkbError):
-    """The file changed since it was read, or somebody holds it open; nothing was changed."""
+    """A file that changed since it was read, or that is held open; nothing was changed."""
 
     exit_code = 4
     code = "changed"
 
     def __init__(self, path: Path, why: str = "changed on disk since it was read") -> None:
-        super().__init__(f"{shown(str(path))}: {why}; nothing was changed", hint="look at it and try again")
+        super().__init__(f"{one_line(str(path))}: {why}; nothing was changed", hint="look at it and try again")
         self.path = path
         self.why = why
 
 
 class NotDurable(RoamkbError):
-    """The file is there and whole, but the disk would not promise to keep it."""
+    """A file that is there and whole, but that the disk would not promise to keep."""
 
     exit_code = 5
     code = "not_durable"
 
     def __init__(self, path: Path, why: str) -> None:
         super().__init__(
-            f"{shown(str(path))}: written, not known to be durable: {why}",
+            f"{one_line(str(path))}: written, not known to be durable: {why}",
             hint="the file is there; don't write it again. Check the disk",
         )
         self.path = path
 
 
 class Busy(RoamkbError):
-    """Another roamkb holds the lock."""
+    """A lock held by another roamkb."""
 
     exit_code = 75
     code = "busy"
 
     def __init__(self, path: Path) -> None:
-        super().__init__(f"{shown(str(path))} is held by another roamkb", hint="try again in a moment")
+        super().__init__(f"{one_line(str(path))} is held by another roamkb", hint="try again in a moment")
         self.path = path

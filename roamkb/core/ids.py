@@ -1,4 +1,4 @@
-"""Names that nobody else comes up with."""
+"""Unique ids: ULIDs in UUID form."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -6,13 +6,13 @@ from datetime import datetime
 from roamkb.core.startup.digests import sha256
 from roamkb.core.startup.lazy_regex import lazily
 
-_FORM = lazily(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_ID_FORM = lazily(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _LAST_MOMENT = "ffffffff-ffff"
 _RANDOM_BITS = 80
 #: How far apart ids of one millisecond are: threads that follow the same one still meet on none.
 _STEP_BITS = 48
 #: The last one of this process.
-_last = [0]
+_last_value = [0]
 
 
 def new_id(now: datetime) -> str:
@@ -23,35 +23,35 @@ def new_id(now: datetime) -> str:
     from secrets import randbits
 
     # a package for that takes as long to import as a hook may
-    moment, last = int(now.timestamp() * 1000), _last[0]
-    if moment == last >> _RANDOM_BITS:
-        value = last + 1 + randbits(_STEP_BITS)
+    moment, last_value = int(now.timestamp() * 1000), _last_value[0]
+    if moment == last_value >> _RANDOM_BITS:
+        value = last_value + 1 + randbits(_STEP_BITS)
     else:
         value = moment << _RANDOM_BITS | randbits(_RANDOM_BITS)
-    _last[0] = value
-    return _uuid(value)
+    _last_value[0] = value
+    return _format_uuid(value)
 
 
 def is_id(text: str) -> bool:
-    """Say whether `text` is such an id, with room for later ones; other programs have other forms."""
-    return _FORM.fullmatch(text) is not None and not text.startswith(_LAST_MOMENT)
+    """Return whether `text` is such an id, with room for later ones; other programs have other forms."""
+    return _ID_FORM.fullmatch(text) is not None and not text.startswith(_LAST_MOMENT)
 
 
 def next_id(after: str, new_id: Callable[[], str]) -> str:
     """Return a new id that is later than `after`, whatever the clock says; `after` may be none of ours."""
-    found = new_id()
-    if found > after or not is_id(after):
-        return found
+    candidate = new_id()
+    if candidate > after or not is_id(after):
+        return candidate
     # a ULID's first 48 bits are its time; the others stay random, since two machines may do the same
     moment = (int(after.replace("-", ""), 16) >> _RANDOM_BITS) + 1
-    return _uuid((moment << _RANDOM_BITS) | int(found.replace("-", ""), 16) % (1 << _RANDOM_BITS))
+    return _format_uuid((moment << _RANDOM_BITS) | int(candidate.replace("-", ""), 16) % (1 << _RANDOM_BITS))
 
 
-def derived_id(told: str) -> str:
-    """Return an id that anybody makes of `told`, wherever and whenever."""
-    return _uuid(int.from_bytes(sha256(told.encode("utf-8", "surrogatepass")).digest()[:16]))
+def derived_id(seed: str) -> str:
+    """Return an id that is the same for the same `seed`, on every machine at every time."""
+    return _format_uuid(int.from_bytes(sha256(seed.encode("utf-8", "surrogatepass")).digest()[:16]))
 
 
-def _uuid(value: int) -> str:
+def _format_uuid(value: int) -> str:
     text = f"{value:032x}"
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"

@@ -29,24 +29,24 @@ class Rows(str):
     __slots__ = ()
 
 
-def or_null(value: object) -> object:
-    """Return None for what is empty: null says that there is none."""
+def null_if_empty(value: object) -> object:
+    """Return None for an empty value: null says that there is none."""
     return value or None
 
 
-def rounded(value: float) -> float:
-    """Return a share as JSON has it: to four digits."""
+def round_share(value: float) -> float:
+    """Return a share rounded to four digits, as JSON has it."""
     return round(value, 4)
 
 
-def name_of(member: Enum) -> str:
-    """Return an enum's member by its name instead of its value."""
+def member_name(member: Enum) -> str:
+    """Return the name of an enum's member instead of its value."""
     return member.name.lower()
 
 
 #: A text that is null where it is empty.
-OrNull = Annotated[str, or_null]
+OrNull = Annotated[str, null_if_empty]
 #: A share from 0 to 1, to four digits.
-Share = Annotated[float, rounded]
+Share = Annotated[float, round_share]
 #: How often there is what, as an object.
 Counts = Annotated[tuple[tuple[str, int], ...], dict]

@@ -1,4 +1,4 @@
-"""How far two texts are apart, in lines."""
+"""Difference of two texts, counted and shown in lines."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,110 +8,114 @@ _MOST_DIFFERENCES = 1_000
 _MOST_STEPS = 20_000_000
 
 
-def line_changes(old: str, new: str) -> tuple[int, int]:
+def count_line_changes(old_text: str, new_text: str) -> tuple[int, int]:
     """Return how many lines of `new` aren't in `old`, and how many of `old` aren't in `new`.
 
     They are what `diff` counts. Two long texts that have hardly a line in common are
     compared as heaps of lines, so that this takes no longer than reading them.
     """
-    left, right = _differing(_lines(old), _lines(new))
-    most = min(_MOST_DIFFERENCES, _MOST_STEPS // (len(left) + len(right) + 1))
-    distance = _distance(left, right, most)
+    old_lines, new_lines = _trim_common_ends(_split_lines(old_text), _split_lines(new_text))
+    most = min(_MOST_DIFFERENCES, _MOST_STEPS // (len(old_lines) + len(new_lines) + 1))
+    distance = _edit_distance(old_lines, new_lines, most)
     if distance is None:
-        before, after = Counter(left), Counter(right)
-        return (after - before).total(), (before - after).total()
-    grown = len(right) - len(left)
+        old_counts, new_counts = Counter(old_lines), Counter(new_lines)
+        return (new_counts - old_counts).total(), (old_counts - new_counts).total()
+    grown = len(new_lines) - len(old_lines)
     return (distance + grown) // 2, (distance - grown) // 2
 
 
-def differing_lines(old: str, new: str) -> tuple[str, ...]:
-    """Return the lines that differ as `diff -U0` prints them, headings of places in between.
+def differing_lines(old_text: str, new_text: str) -> tuple[str, ...]:
+    """Return the lines that differ as `diff -U0` prints them, with hunk headings in between.
 
     Nothing where the texts are alike, or have too little in common to be set side by side.
     """
-    before, after = _lines(old), _lines(new)
-    left, right = _differing(before, after)
-    most = min(_MOST_DIFFERENCES, _MOST_STEPS // (len(left) + len(right) + 1))
+    old_lines, new_lines = _split_lines(old_text), _split_lines(new_text)
+    old_middle, new_middle = _trim_common_ends(old_lines, new_lines)
+    most = min(_MOST_DIFFERENCES, _MOST_STEPS // (len(old_middle) + len(new_middle) + 1))
     steps: list[dict[int, int]] = []
-    if _distance(left, right, most, steps) is None:
+    if _edit_distance(old_middle, new_middle, most, steps) is None:
         return ()
-    start = next((at for at, pair in enumerate(zip(before, after, strict=False)) if pair[0] != pair[1]), None)
-    start = min(len(before), len(after)) if start is None else start
-    found: list[str] = []
-    for (x, y), (to_x, to_y) in _hunks(len(left), len(right), steps):
-        found.append(f"@@ -{_place(start + x, to_x - x)} +{_place(start + y, to_y - y)} @@")
-        found += [f"-{line}" for line in left[x:to_x]]
-        found += [f"+{line}" for line in right[y:to_y]]
-    return tuple(found)
-
-
-def _place(at: int, length: int) -> str:
-    """Return a heading's half: the first line and how many; for none, the line before."""
-    return f"{at + 1 if length else at}" + ("" if length == 1 else f",{length}")
-
-
-def _hunks(
-    width: int, height: int, steps: list[dict[int, int]]
-) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Return where each run of differences begins and ends, walked back from the end of both texts."""
-    if not width or not height:
-        return [((0, 0), (width, height))] if width or height else []
-    found: list[tuple[tuple[int, int], tuple[int, int]]] = []
-    x, y = width, height
-    for distance in range(len(steps) - 1, 0, -1):
-        furthest, diagonal = steps[distance], x - y
-        down = diagonal == -distance or (
-            diagonal != distance and furthest[diagonal - 1] < furthest[diagonal + 1]
+    start = next(
+        (index for index, pair in enumerate(zip(old_lines, new_lines, strict=False)) if pair[0] != pair[1]), None
+    )
+    start = min(len(old_lines), len(new_lines)) if start is None else start
+    output_lines: list[str] = []
+    for (old_offset, new_offset), (old_end, new_end) in _trace_hunks(len(old_middle), len(new_middle), steps):
+        output_lines.append(
+            f"@@ -{_hunk_range(start + old_offset, old_end - old_offset)} +{_hunk_range(start + new_offset, new_end - new_offset)} @@"
         )
-        from_x = furthest[diagonal + 1] if down else furthest[diagonal - 1]
-        from_y = from_x - (diagonal + 1 if down else diagonal - 1)
-        to = (from_x, from_y + 1) if down else (from_x + 1, from_y)
-        if found and found[-1][0] == to:
-            found[-1] = ((from_x, from_y), found[-1][1])
+        output_lines += [f"-{line}" for line in old_middle[old_offset:old_end]]
+        output_lines += [f"+{line}" for line in new_middle[new_offset:new_end]]
+    return tuple(output_lines)
+
+
+def _hunk_range(offset: int, length: int) -> str:
+    """Return one half of a hunk heading: first line and length; for an empty half, the line before."""
+    return f"{offset + 1 if length else offset}" + ("" if length == 1 else f",{length}")
+
+
+def _trace_hunks(
+    old_length: int, new_length: int, steps: list[dict[int, int]]
+) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """Return the start and end of each run of differences, traced back from the end of both texts."""
+    if not old_length or not new_length:
+        return [((0, 0), (old_length, new_length))] if old_length or new_length else []
+    hunks: list[tuple[tuple[int, int], tuple[int, int]]] = []
+    old_offset, new_offset = old_length, new_length
+    for distance in range(len(steps) - 1, 0, -1):
+        furthest, diagonal = steps[distance], old_offset - new_offset
+        down = diagonal == -distance or (diagonal != distance and furthest[diagonal - 1] < furthest[diagonal + 1])
+        old_start = furthest[diagonal + 1] if down else furthest[diagonal - 1]
+        new_start = old_start - (diagonal + 1 if down else diagonal - 1)
+        to = (old_start, new_start + 1) if down else (old_start + 1, new_start)
+        if hunks and hunks[-1][0] == to:
+            hunks[-1] = ((old_start, new_start), hunks[-1][1])
         else:
-            found.append(((from_x, from_y), to))
-        x, y = from_x, from_y
-    return found[::-1]
+            hunks.append(((old_start, new_start), to))
+        old_offset, new_offset = old_start, new_start
+    return hunks[::-1]
 
 
-def _lines(text: str) -> list[str]:
+def _split_lines(text: str) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
 
 
-def _differing(left: list[str], right: list[str]) -> tuple[list[str], list[str]]:
-    """Return both without the lines that they begin and end with alike."""
-    shorter = min(len(left), len(right))
+def _trim_common_ends(old_lines: list[str], new_lines: list[str]) -> tuple[list[str], list[str]]:
+    """Return both lists without the lines that they begin and end with alike."""
+    shorter = min(len(old_lines), len(new_lines))
     start = 0
-    while start < shorter and left[start] == right[start]:
+    while start < shorter and old_lines[start] == new_lines[start]:
         start += 1
     end = 0
-    while end < shorter - start and left[-1 - end] == right[-1 - end]:
+    while end < shorter - start and old_lines[-1 - end] == new_lines[-1 - end]:
         end += 1
-    return left[start : len(left) - end], right[start : len(right) - end]
+    return old_lines[start : len(old_lines) - end], new_lines[start : len(new_lines) - end]
 
 
-def _distance(
-    left: Sequence[str], right: Sequence[str], most: int, steps: list[dict[int, int]] | None = None
+def _edit_distance(
+    old_lines: Sequence[str], new_lines: Sequence[str], max_distance: int, steps: list[dict[int, int]] | None = None
 ) -> int | None:
-    """Return the fewest lines to take out and put in (Myers 1986); None beyond `most`.
+    """Return the fewest lines to delete and insert (Myers 1986); None beyond `max_distance`.
 
     What was known before each step is put into `steps`, for who wants to walk back.
     """
-    if not left or not right:
-        return len(left) + len(right)
+    if not old_lines or not new_lines:
+        return len(old_lines) + len(new_lines)
     furthest = {1: 0}
-    for distance in range(most + 1):
+    for distance in range(max_distance + 1):
         if steps is not None:
             steps.append(dict(furthest))
         for diagonal in range(-distance, distance + 1, 2):
-            down = diagonal == -distance or (
-                diagonal != distance and furthest[diagonal - 1] < furthest[diagonal + 1]
-            )
-            x = furthest[diagonal + 1] if down else furthest[diagonal - 1] + 1
-            y = x - diagonal
-            while x < len(left) and y < len(right) and left[x] == right[y]:
-                x, y = x + 1, y + 1
-            furthest[diagonal] = x
-            if x >= len(left) and y >= len(right):
+            down = diagonal == -distance or (diagonal != distance and furthest[diagonal - 1] < furthest[diagonal + 1])
+            old_offset = furthest[diagonal + 1] if down else furthest[diagonal - 1] + 1
+            new_offset = old_offset - diagonal
+            while (
+                old_offset < len(old_lines)
+                and new_offset < len(new_lines)
+                and old_lines[old_offset] == new_lines[new_offset]
+            ):
+                old_offset, new_offset = old_offset + 1, new_offset + 1
+            furthest[diagonal] = old_offset
+            if old_offset >= len(old_lines) and new_offset >= len(new_lines):
                 return distance
     return None

@@ -1,4 +1,4 @@
-"""The words of the product as values (docs/glossary.md and docs/json.md)."""
+"""Terms of the product as values (docs/glossary.md and docs/json.md)."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -17,7 +17,7 @@ PROVENANCES: Final = ("user-stated", "observed", "inferred", "external")
 
 
 class ProjectKind(StrEnum):
-    """What a project is, the strictest first."""
+    """Kinds of projects, the strictest first."""
 
     WORK = "work"
     UNKNOWN = "unknown"
@@ -26,7 +26,7 @@ class ProjectKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
-    """A project root and what the boundary says of it."""
+    """A project root and how the boundary classifies it."""
 
     kind: ProjectKind
     #: None where the root could not be resolved.
@@ -86,10 +86,7 @@ class Citation:
 class Node:
     """An org-roam node: a file (level 0) or a heading with an `:ID:`."""
 
-    JSON = (
-        "id file line level title olp todo priority scheduled deadline tags aliases refs links citations "
-        "properties"
-    )
+    JSON = "id file line level title olp todo priority scheduled deadline tags aliases refs links citations properties"
     #: Empty, and null in JSON, for what is no node.
     id: OrNull
     #: Relative to the knowledge base, with `/`.
@@ -135,7 +132,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeCandidate:
-    """A node by what identifies it to a reader."""
+    """A node's id, title and path, by which a reader recognizes it."""
 
     id: str
     title: str
@@ -143,16 +140,16 @@ class NodeCandidate:
 
 
 #: What the line of a node ends with that another one replaced.
-REPLACED = " (superseded)"
+REPLACED_MARK = " (superseded)"
 
 
-def _stripped(lines: tuple[tuple[int, str], ...]) -> list[tuple[int, str]]:
+def _strip_numbered_lines(lines: tuple[tuple[int, str], ...]) -> list[tuple[int, str]]:
     return [(number, text.strip()) for number, text in lines]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """One node that a search found, and why."""
+    """One node that a search found, and the reasons."""
 
     #: None for text in a file that holds no node around it.
     id: str | None
@@ -166,9 +163,9 @@ class Hit:
     #: When it was made, local ISO; empty where nothing says so.
     date: OrNull = ""
     #: The lines that answer best, with their numbers.
-    lines: Annotated[tuple[tuple[int, str], ...], _stripped, Rows("line text")] = ()
+    lines: Annotated[tuple[tuple[int, str], ...], _strip_numbered_lines, Rows("line text")] = ()
 
     @property
-    def mark(self) -> str:
-        """What its line ends with: that another node replaced it, or nothing."""
-        return REPLACED if "superseded" in self.why else ""
+    def replaced_mark(self) -> str:
+        """The suffix of its line: a mark where another node replaced it, else nothing."""
+        return REPLACED_MARK if "superseded" in self.why else ""

@@ -1,4 +1,4 @@
-"""Requests of verbs: frozen dataclasses whose fields say what a user types, and what for.
+"""Requests of verbs: frozen dataclasses whose fields declare the user's parameters.
 
 Everything that offers a verb (the command line, MCP, HTTP, the documents) is made from these fields, and
 the library's method takes them as keywords. A field's name is its keyword and its JSON key.
@@ -16,7 +16,7 @@ from roamkb.core.startup.dataclasses import fields
 
 
 class ParameterShape(Enum):
-    """What a parameter takes."""
+    """Kinds of values that a parameter takes."""
 
     TEXT = auto()
     #: Repeatable option, or all the words that are left.
@@ -54,56 +54,54 @@ class Argument(Option):
         super().__init__("", help, metavar=metavar)
 
 
-def _declared(shape: ParameterShape, flag: str, help: str, metavar: str | None, default: object) -> Any:
+def _declare_field(shape: ParameterShape, flag: str, help: str, metavar: str | None, default: object) -> Any:
     parameter = VerbParameter(name="", flag=flag, help=help, shape=shape, metavar=metavar)
     return field(default=default, metadata={"parameter": parameter})
 
 
-def argument(help: str, *, metavar: str | None = None) -> Any:
-    """Declare a text without an option that may be missing (None)."""
-    return _declared(ParameterShape.TEXT, "", help, metavar, None)
+def optional_argument(help: str, *, metavar: str | None = None) -> Any:
+    """Declare a positional text that may be missing (None)."""
+    return _declare_field(ParameterShape.TEXT, "", help, metavar, None)
 
 
-def rest(help: str, *, metavar: str) -> Any:
-    """Declare all words that are left."""
-    return _declared(ParameterShape.TEXTS, "", help, metavar, ())
+def remaining_arguments(help: str, *, metavar: str) -> Any:
+    """Declare all remaining words as positional arguments."""
+    return _declare_field(ParameterShape.TEXTS, "", help, metavar, ())
 
 
-def option(flag: str, help: str, *, metavar: str | None = None) -> Any:
+def text_option(flag: str, help: str, *, metavar: str | None = None) -> Any:
     """Declare an option with one text (None)."""
-    return _declared(ParameterShape.TEXT, flag, help, metavar, None)
+    return _declare_field(ParameterShape.TEXT, flag, help, metavar, None)
 
 
-def options(flag: str, help: str, *, metavar: str | None = None) -> Any:
+def repeatable_option(flag: str, help: str, *, metavar: str | None = None) -> Any:
     """Declare an option that may be repeated."""
-    return _declared(ParameterShape.TEXTS, flag, help, metavar, ())
+    return _declare_field(ParameterShape.TEXTS, flag, help, metavar, ())
 
 
-def switch(flag: str, help: str) -> Any:
+def flag_option(flag: str, help: str) -> Any:
     """Declare an option without a value (False)."""
-    return _declared(ParameterShape.FLAG, flag, help, None, False)
+    return _declare_field(ParameterShape.FLAG, flag, help, None, False)
 
 
-def count(flag: str, help: str) -> Any:
+def count_option(flag: str, help: str) -> Any:
     """Declare an option with a number (None)."""
-    return _declared(ParameterShape.COUNT, flag, help, "N", None)
+    return _declare_field(ParameterShape.COUNT, flag, help, "N", None)
 
 
-def objects(flag: str, help: str, *, metavar: str) -> Any:
+def objects_option(flag: str, help: str, *, metavar: str) -> Any:
     """Declare an option with a list of objects as JSON text (None)."""
-    return _declared(ParameterShape.OBJECTS, flag, help, metavar, None)
+    return _declare_field(ParameterShape.OBJECTS, flag, help, metavar, None)
 
 
-AgentOption = Annotated[
-    str | None, Option("--agent", "Who does it (the agent that is running).", metavar="A")
-]
+AgentOption = Annotated[str | None, Option("--agent", "Who does it (the agent that is running).", metavar="A")]
 SessionOption = Annotated[str | None, Option("--session", "The session that it belongs to.", metavar="S")]
 AsOfOption = Annotated[str | None, Option("--as-of", "As the log stood at the end of that day.", metavar="D")]
 
 
 @lru_cache
-def parameters_of(request: type) -> tuple[VerbParameter, ...]:
-    """Return what `request` declares, positional arguments first."""
+def request_parameters(request: type) -> tuple[VerbParameter, ...]:
+    """Return the parameters that `request` declares, positional arguments first."""
     from roamkb.core.startup.dataclasses import MISSING
     from roamkb.core.startup.dataclasses import replace
 

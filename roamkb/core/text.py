@@ -1,4 +1,4 @@
-"""Text that somebody else wrote, made fit to be shown.
+"""Untrusted text made fit to be shown.
 
 Whatever comes out of a note or a call is data; in a terminal, a page or a prompt it
 must not be able to move the cursor, hide characters or pass for a speaker (design
@@ -13,7 +13,7 @@ from roamkb.core.startup.lazy_regex import lazily
 
 #: C0 and C1 controls but tab and newline; bidi, zero-width and tag characters; lone surrogates.
 #: ZWJ and ZWNJ stay where they join what is visible: emoji families and Persian need them.
-HIDDEN = lazily(
+HIDDEN_CHARACTERS = lazily(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f"
     "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f\ud800-\udfff]"
 )
@@ -21,39 +21,39 @@ HIDDEN = lazily(
 _STRAY_JOINER = "(?<![^\\s\u200c\u200d])[\u200c\u200d]+|[\u200c\u200d]+(?![^\\s\u200c\u200d])"
 
 
-def cleaned(text: str) -> str:
+def strip_hidden(text: str) -> str:
     """Return `text` without characters that act instead of showing; newlines and tabs stay."""
-    if text.isascii() and HIDDEN.search(text) is None:
+    if text.isascii() and HIDDEN_CHARACTERS.search(text) is None:
         # most of what is ever shown
         return text
     while True:
-        less = re.sub(_STRAY_JOINER, "", HIDDEN.sub("", text.replace("\r\n", "\n")))
-        if less == text:
+        stripped_text = re.sub(_STRAY_JOINER, "", HIDDEN_CHARACTERS.sub("", text.replace("\r\n", "\n")))
+        if stripped_text == text:
             return text
-        text = less
+        text = stripped_text
 
 
-def shown(text: str) -> str:
-    """Return `text` cleaned, on one line."""
-    return " ".join(cleaned(text).split())
+def one_line(text: str) -> str:
+    """Return `text` without hidden characters, on one line."""
+    return " ".join(strip_hidden(text).split())
 
 
 #: Letters of a title where one is shown: a few lines of a terminal; longer ones are mistakes or attacks.
-_HEADLINE = 240
+_TITLE_WIDTH = 240
 
 
-def headline(title: str) -> str:
-    """Return a title as it is shown in a list: cleaned, on one line, of bounded length."""
+def shorten_title(title: str) -> str:
+    """Return a title as a list shows it: cleaned, on one line, of bounded length."""
     # what is cleaned away may stand before what is seen
-    return clipped(shown(title if len(title) < _HEADLINE else title[: _HEADLINE * 16]), _HEADLINE)
+    return clip_text(one_line(title if len(title) < _TITLE_WIDTH else title[: _TITLE_WIDTH * 16]), _TITLE_WIDTH)
 
 
-def texts_of(given: Sequence[str]) -> tuple[str, ...]:
+def as_text_tuple(texts: Sequence[str]) -> tuple[str, ...]:
     """Return several texts as a tuple; one text alone would be taken for its letters."""
-    return (given,) if isinstance(given, str) else tuple(given)
+    return (texts,) if isinstance(texts, str) else tuple(texts)
 
 
-def clipped(text: str, width: int) -> str:
+def clip_text(text: str, width: int) -> str:
     """Return `text` cut to at most `width` characters, the cut shown by `…`."""
     return text if len(text) <= width else text[: max(width - 1, 0)].rstrip() + "…"
 
@@ -70,7 +70,7 @@ _POINT = f"[{_POINTS}]+"
 _SILENT = f"[{_ACCENTS}{_POINTS}]+"
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """Return `text` without case, accents and points, for comparing words."""
     if text.isascii():
         return text.lower()
@@ -78,21 +78,21 @@ def folded(text: str) -> str:
     return unicodedata.normalize("NFC", re.sub(_SILENT, "", decomposed))
 
 
-def unpointed(text: str) -> str:
+def strip_points(text: str) -> str:
     """Return `text` without the points that most texts in its script leave out."""
     return text if text.isascii() else re.sub(_POINT, "", text)
 
 
-def flat(text: str) -> str:
-    """Return `text` folded and on one line, for looking for a phrase in it."""
-    return " ".join(folded(text).split())
+def fold_to_line(text: str) -> str:
+    """Return `text` folded and on one line, for phrase searches in it."""
+    return " ".join(fold_text(text).split())
 
 
-def times(count: int) -> str:
-    """Return how often, in words: *once* is no plural."""
+def times_phrase(count: int) -> str:
+    """Return a frequency in words: *once*, or *2 times*."""
     return "once" if count == 1 else f"{count} times"
 
 
-def counted(count: int, one: str, several: str = "") -> str:
-    """Return how many of what: *1 line*, *2 lines*; `several` is the plural where no `s` makes it."""
-    return f"{count} {one if count == 1 else several or one + 's'}"
+def count_phrase(count: int, singular: str, plural: str = "") -> str:
+    """Return a count with its noun, *1 line*, *2 lines*; `plural` where no `s` makes it."""
+    return f"{count} {singular if count == 1 else plural or singular + 's'}"

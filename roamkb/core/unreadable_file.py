@@ -1,4 +1,4 @@
-"""A file that could not be read: apart from `model`, since hooks that read a file need nothing else of it."""
+"""A file that could not be read; apart from `model`, since hooks that read files need only this."""
 
 from pathlib import Path
 

@@ -1,1 +1,1 @@
-"""Looking after a log: audit, refine, curate and review."""
+"""Curation of a log: audit, refine, curate and review."""

@@ -1,4 +1,4 @@
-"""Which learnings a review could settle, and the events that would: clusters of what belongs together.
+"""Clusters of learnings that one review decision settles, with the events that it would append.
 
 A keeper stands for its exact, normalised and near duplicates and for what it replaced
 already; what contradicts, and what names only files that are gone, wants a look. A human
@@ -20,10 +20,10 @@ from roamkb.log.state.learning_state import NEEDS_REVIEW
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
-from roamkb.pipeline.consolidation_plan import alike
-from roamkb.pipeline.consolidation_plan import opposed
+from roamkb.pipeline.consolidation_plan import contradicting_pairs
+from roamkb.pipeline.consolidation_plan import group_duplicates
 from roamkb.pipeline.gate.noise import noise_of
-from roamkb.text.similarity.duplicates import united
+from roamkb.text.similarity.duplicates import join_pairs
 
 DUPLICATES: Final = "duplicates"
 REPLACED: Final = "replaced"
@@ -33,19 +33,19 @@ STALE: Final = "stale"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedEvent:
-    """One event that would be appended, as far as it doesn't depend on who appends it."""
+    """An event that would be appended, without the fields that depend on its author."""
 
     event: str
     of: str
     fields: Mapping[str, object] = field(default_factory=dict)
 
 
-_BRIEFLY: Final = Keys("id learning.key learning.type learning.content confidence status")
+_BRIEF_KEYS: Final = Keys("id learning.key learning.type learning.content confidence status")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurationCluster:
-    """Learnings that one decision is about."""
+    """Learnings that one decision settles."""
 
     JSON = "number kind because keeper others"
     #: From 1, in the order of the proposal.
@@ -53,109 +53,118 @@ class CurationCluster:
     #: `DUPLICATES`, `REPLACED`, `CONTRADICTION` or `STALE`.
     kind: str
     #: What would be canonical; None where that is for the reviewer to find out.
-    keeper: Annotated[LearningState | None, _BRIEFLY]
-    others: Annotated[tuple[LearningState, ...], _BRIEFLY]
+    keeper: Annotated[LearningState | None, _BRIEF_KEYS]
+    others: Annotated[tuple[LearningState, ...], _BRIEF_KEYS]
     because: str
     changes: tuple[PlannedEvent, ...]
 
 
-def clusters(state: LogState, missing: Mapping[str, Sequence[str]]) -> list[CurationCluster]:
-    """Return what a review could settle in a log that stands at `state`.
+def find_clusters(state: LogState, missing: Mapping[str, Sequence[str]]) -> list[CurationCluster]:
+    """Return the clusters that a review could settle in a log in this state.
 
     `missing` has the files that are gone, by the id of a learning that names no others.
     """
-    standing_now = [one for one in state.standings.values() if one.status != SUPERSEDED]
-    rivals = _opposed(state, ((one.id, other.id) for one, other in opposed(standing_now)))
-    unsettled = {one.id for group in rivals for one in group}
-    found = [
-        *_kept(state, [one for one in standing_now if one.id not in unsettled]),
-        *(_needing_review(CONTRADICTION, group, "may_contradict") for group in rivals),
+    current_standings = [standing for standing in state.standings.values() if standing.status != SUPERSEDED]
+    rivals = _group_rivals(
+        state, ((standing.id, rival.id) for standing, rival in contradicting_pairs(current_standings))
+    )
+    unsettled = {standing.id for group in rivals for standing in group}
+    parts = [
+        *_find_keepers(state, [standing for standing in current_standings if standing.id not in unsettled]),
+        *(_review_parts(CONTRADICTION, group, "may_contradict") for group in rivals),
         *(
-            _needing_review(STALE, [one], f"missing_file_anchor: {', '.join(missing[one.id])}")
-            for one in standing_now
-            if one.id in missing and one.id not in unsettled and not _is_reviewed(one)
+            _review_parts(STALE, [standing], f"missing_file_anchor: {', '.join(missing[standing.id])}")
+            for standing in current_standings
+            if standing.id in missing and standing.id not in unsettled and not _is_reviewed(standing)
         ),
     ]
-    gone = {other.id for cluster in found if cluster[0] == DUPLICATES for other in cluster[2]}
-    found = [one for one in found if one[0] != STALE or one[2][0].id not in gone]
+    merged_ids = {rival.id for cluster in parts if cluster[0] == DUPLICATES for rival in cluster[2]}
+    parts = [standing for standing in parts if standing[0] != STALE or standing[2][0].id not in merged_ids]
     return [
-        CurationCluster(
-            number=number, kind=kind, keeper=keeper, others=tuple(others), because=because, changes=changes
-        )
-        for number, (kind, keeper, others, because, changes) in enumerate(found, start=1)
+        CurationCluster(number=number, kind=kind, keeper=keeper, others=tuple(others), because=because, changes=changes)
+        for number, (kind, keeper, others, because, changes) in enumerate(parts, start=1)
     ]
 
 
-_Found = tuple[str, LearningState | None, list[LearningState], str, tuple[PlannedEvent, ...]]
+_ClusterParts = tuple[str, LearningState | None, list[LearningState], str, tuple[PlannedEvent, ...]]
 
 
-def _opposed(state: LogState, rivals: Iterable[tuple[str, str]]) -> list[list[LearningState]]:
-    """Return the groups of learnings that may contradict one another, as far as nobody has decided yet."""
-    flagged = ((one.id, one.flags.get("may_contradict", "")) for one in state.standings.values())
-    groups = united(pair for pair in (*rivals, *flagged) if _is_open(state, *pair))
-    return [sorted((state.standings[id] for id in group), key=_age) for group in sorted(map(sorted, groups))]
+def _group_rivals(state: LogState, rivals: Iterable[tuple[str, str]]) -> list[list[LearningState]]:
+    """Return the groups of learnings that may contradict each other and aren't decided yet."""
+    flagged = ((standing.id, standing.flags.get("may_contradict", "")) for standing in state.standings.values())
+    groups = join_pairs(pair for pair in (*rivals, *flagged) if _is_undecided(state, *pair))
+    return [sorted((state.standings[id] for id in group), key=_age_rank) for group in sorted(map(sorted, groups))]
 
 
-def _is_open(state: LogState, one: str, other: str) -> bool:
-    both = [state.standings[id] for id in (one, other) if id in state.standings]
-    return len(both) == 2 and not any(map(_is_settled, both)) and not all(map(_is_reviewed, both))
+def _is_undecided(state: LogState, first_id: str, second_id: str) -> bool:
+    pair = [state.standings[id] for id in (first_id, second_id) if id in state.standings]
+    return len(pair) == 2 and not any(map(_is_settled, pair)) and not all(map(_is_reviewed, pair))
 
 
-def _kept(state: LogState, standings: Sequence[LearningState]) -> Iterator[_Found]:
+def _find_keepers(state: LogState, standings: Sequence[LearningState]) -> Iterator[_ClusterParts]:
     """Yield each learning that should stand for others: the surest, and the newest of those."""
     replaced: dict[str, list[LearningState]] = {}
-    for old in state.standings.values():
-        successor = _successor(state, old) if old.status == SUPERSEDED else None
-        if successor and not {old.id, old.learning.key} & {*successor.merged_from, *successor.supersedes}:
-            replaced.setdefault(successor.id, []).append(old)
-    same = {one.id: together for together in alike(standings) for one in together}
-    taken: set[str] = set()
-    for keeper in sorted(standings, key=_worth, reverse=True):
-        if keeper.id in taken:
+    for superseded in state.standings.values():
+        successor = _find_successor(state, superseded) if superseded.status == SUPERSEDED else None
+        if successor and not {superseded.id, superseded.learning.key} & {*successor.merged_from, *successor.supersedes}:
+            replaced.setdefault(successor.id, []).append(superseded)
+    group_of_id = {group_member.id: group for group in group_duplicates(standings) for group_member in group}
+    taken_ids: set[str] = set()
+    for keeper in sorted(standings, key=_keeping_rank, reverse=True):
+        if keeper.id in taken_ids:
             continue
-        others = sorted((one for one in same.get(keeper.id, ()) if one is not keeper), key=_age)
-        before = replaced.get(keeper.id, [])
-        taken |= {keeper.id, *(one.id for one in others)}
-        if others or before:
+        others = sorted(
+            (group_member for group_member in group_of_id.get(keeper.id, ()) if group_member is not keeper),
+            key=_age_rank,
+        )
+        replaced_before = replaced.get(keeper.id, [])
+        taken_ids |= {keeper.id, *(group_member.id for group_member in others)}
+        if others or replaced_before:
             kind = DUPLICATES if others else REPLACED
             because = "says the same" if others else "replaced already"
-            yield kind, keeper, [*others, *before], because, tuple(_keeping(keeper, others, before))
+            yield (
+                kind,
+                keeper,
+                [*others, *replaced_before],
+                because,
+                tuple(_keeping_events(keeper, others, replaced_before)),
+            )
 
 
-def _keeping(
-    keeper: LearningState, others: Sequence[LearningState], old: Sequence[LearningState]
+def _keeping_events(
+    keeper: LearningState, others: Sequence[LearningState], superseded: Sequence[LearningState]
 ) -> Iterator[PlannedEvent]:
-    merged = [one.id for one in (*others, *old)]
-    keys = list(dict.fromkeys(one.learning.key for one in (*others, *old)))
+    merged = [merged_standing.id for merged_standing in (*others, *superseded)]
+    keys = list(dict.fromkeys(merged_standing.learning.key for merged_standing in (*others, *superseded)))
     yield PlannedEvent(
         event="curated",
         of=keeper.id,
         fields={"status": CANONICAL, "merged_from": merged, "supersedes": keys},
     )
-    for one in others:
+    for merged_standing in others:
         fields = {"by_which": keeper.id, "superseded_by": keeper.learning.key}
-        yield PlannedEvent(event="superseded", of=one.id, fields=fields)
+        yield PlannedEvent(event="superseded", of=merged_standing.id, fields=fields)
 
 
-def _needing_review(kind: str, group: Sequence[LearningState], because: str) -> _Found:
+def _review_parts(kind: str, group: Sequence[LearningState], because: str) -> _ClusterParts:
     changes = tuple(
-        PlannedEvent(event="curated", of=one.id, fields={"status": NEEDS_REVIEW, "because": because})
-        for one in group
-        if not _is_reviewed(one)
+        PlannedEvent(event="curated", of=standing.id, fields={"status": NEEDS_REVIEW, "because": because})
+        for standing in group
+        if not _is_reviewed(standing)
     )
     return kind, None, list(group), because, changes
 
 
-def _successor(state: LogState, old: LearningState) -> LearningState | None:
-    """Return what stands in the place of `old` today, if that can be told."""
-    seen = {old.id}
-    while old.status == SUPERSEDED:
-        named = state.called(old.superseded_by) if old.superseded_by else []
-        if len(named) != 1 or named[0].id in seen:
+def _find_successor(state: LogState, replaced: LearningState) -> LearningState | None:
+    """Return the present successor of a replaced learning; None where it is ambiguous."""
+    seen_ids = {replaced.id}
+    while replaced.status == SUPERSEDED:
+        successors = state.learnings_called(replaced.superseded_by) if replaced.superseded_by else []
+        if len(successors) != 1 or successors[0].id in seen_ids:
             return None
-        old = named[0]
-        seen.add(old.id)
-    return old
+        replaced = successors[0]
+        seen_ids.add(replaced.id)
+    return replaced
 
 
 def _is_settled(standing: LearningState) -> bool:
@@ -163,13 +172,13 @@ def _is_settled(standing: LearningState) -> bool:
 
 
 def _is_reviewed(standing: LearningState) -> bool:
-    """Say whether a review has spoken of it."""
+    """Say whether a review has decided on the learning."""
     return standing.status in (CANONICAL, NEEDS_REVIEW) or any(
         step.event.event == "curated" for step in standing.history
     )
 
 
-def _worth(standing: LearningState) -> tuple[bool, bool, int, float, str]:
+def _keeping_rank(standing: LearningState) -> tuple[bool, bool, int, float, str]:
     learning = standing.learning
     return (
         standing.status == CANONICAL,
@@ -180,5 +189,5 @@ def _worth(standing: LearningState) -> tuple[bool, bool, int, float, str]:
     )
 
 
-def _age(standing: LearningState) -> tuple[float, str]:
+def _age_rank(standing: LearningState) -> tuple[float, str]:
     return standing.learning.ts, standing.id

@@ -1,4 +1,4 @@
-"""`curate`: what a review of the shared log would append, and, once a human says so, appending it.
+"""The command `curate`: review events for the shared log, appended once a human confirms them.
 
 Nothing is rewritten, and no hook or agent gets here: the word comes from a terminal (D19).
 """
@@ -11,29 +11,29 @@ from itertools import islice
 
 from roamkb.boundary.human_consent import HumanAtTerminal
 from roamkb.boundary.human_consent import require_yes
-from roamkb.core.change_plan import TYPED
-from roamkb.core.change_plan import digest_of
-from roamkb.core.change_plan import event_id
-from roamkb.core.change_plan import is_named
+from roamkb.core.change_plan import TYPED_DIGEST_LENGTH
+from roamkb.core.change_plan import matches_digest
+from roamkb.core.change_plan import plan_digest
+from roamkb.core.change_plan import planned_event_id
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import UsageError
 from roamkb.core.request import AgentOption
 from roamkb.core.request import AsOfOption
 from roamkb.core.request import SessionOption
-from roamkb.core.request import option
-from roamkb.core.request import switch
+from roamkb.core.request import flag_option
+from roamkb.core.request import text_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
-from roamkb.core.text import clipped
-from roamkb.core.text import counted
-from roamkb.core.text import shown
-from roamkb.curation.audit import files_verdict
+from roamkb.core.text import clip_text
+from roamkb.core.text import count_phrase
+from roamkb.core.text import one_line
+from roamkb.curation.audit import judge_files
 from roamkb.curation.clusters import CurationCluster
 from roamkb.curation.clusters import PlannedEvent
-from roamkb.curation.clusters import clusters
+from roamkb.curation.clusters import find_clusters
 from roamkb.fs.append import read_bytes
-from roamkb.fs.files import digest
+from roamkb.fs.files import content_digest
 from roamkb.log.jsonl import event_line
 from roamkb.log.new_learning import Author
 from roamkb.log.state.learning_state import LedgerEvent
@@ -44,21 +44,21 @@ from roamkb.pipeline.store.references_on_disk import ProjectReferences
 from roamkb.secrets.detector import refuse_secrets
 
 #: What the question at the terminal tells of a proposal; the dry run has all of it.
-_SHOWN = 15
-_WIDTH = 160
-_OTHER = "the proposal isn't that one any more, by what it is built from now"
+_MAX_SHOWN = 15
+_SUMMARY_WIDTH = 160
+_CHANGED_MESSAGE = "the proposal isn't that one any more, by what it is built from now"
 
 
 @dataclass(frozen=True, slots=True)
 class CurateRequest:
-    """What `curate` takes."""
+    """The options of `curate`."""
 
     _: KW_ONLY
-    dry_run: bool = switch("--dry-run", "Only show the lines, as without an option.")
-    apply: str | None = option(
+    dry_run: bool = flag_option("--dry-run", "Only show the lines, as without an option.")
+    apply: str | None = text_option(
         "--apply", "Append the lines of this proposal; asks at the terminal.", metavar="DIGEST"
     )
-    reason: str | None = option("--reason", "Why, for the log.", metavar="TEXT")
+    reason: str | None = text_option("--reason", "Why, for the log.", metavar="TEXT")
     agent: AgentOption = None
     session: SessionOption = None
     as_of: AsOfOption = None
@@ -66,7 +66,7 @@ class CurateRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurationSignature:
-    """Who appends, when and why; what of an event the proposal doesn't decide."""
+    """The author, operator and reason of curation events."""
 
     hand: Author
     #: The human, by the name of the account.
@@ -76,7 +76,7 @@ class CurationSignature:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurationProposal:
-    """A proposal: clusters, the events that they stand for, and the digest that names all of it."""
+    """A proposal: clusters, their events, and the digest that names all of it."""
 
     JSON = "digest is_applied clusters lines"
     digest: str
@@ -90,33 +90,33 @@ class CurationProposal:
 
     @property
     def lines(self) -> list[object]:
-        """The events as the ledger has them."""
+        """The events as lines of the ledger."""
         return [json.loads(event_line(event)) for event in self.events]
 
 
-def propose(
-    log: Log, grounds: ProjectReferences, signature: CurationSignature, *, as_of: float | None = None
+def propose_curation(
+    log: Log, references: ProjectReferences, signature: CurationSignature, *, as_of: float | None = None
 ) -> CurationProposal:
-    """Return what a review of `log` could settle, as it is now, or as it was."""
+    """Return what a review of `log` could settle, in its present or an earlier state."""
     # the files first: what is added meanwhile makes a digest that no longer fits, never one that does
-    files = _files(log)
-    contents = log.read()
-    state = contents.state(as_of=as_of)
-    found = tuple(clusters(state, _missing(state, grounds)))
-    name = digest_of(
-        files, (_told(cluster.number, change) for cluster in found for change in cluster.changes)
+    files = _file_digests(log)
+    contents = log.read_contents()
+    state = contents.replay_state(as_of=as_of)
+    proposed_clusters = tuple(find_clusters(state, _missing_files_by_id(state, references)))
+    name = plan_digest(
+        files, (_change_text(cluster.number, change) for cluster in proposed_clusters for change in cluster.changes)
     )
-    changes = [change for cluster in found for change in cluster.changes]
+    changes = [change for cluster in proposed_clusters for change in cluster.changes]
     events = tuple(
-        _event(change, signature, digest=name, id=event_id(name, number, after=contents.last_event))
+        _make_event(change, signature, digest=name, id=planned_event_id(name, number, after=contents.last_event))
         for number, change in enumerate(changes, start=1)
     )
-    return CurationProposal(digest=name, files=files, clusters=found, events=events)
+    return CurationProposal(digest=name, files=files, clusters=proposed_clusters, events=events)
 
 
-def apply(
+def apply_curation(
     log: Log,
-    grounds: ProjectReferences,
+    references: ProjectReferences,
     signature: CurationSignature,
     name: str,
     *,
@@ -130,80 +130,82 @@ def apply(
         ChangedOnDisk: the proposal would be another one by now. Nothing was written in either case.
     """
     check_reason(signature.reason)
-    proposal = propose(log, grounds, signature)
+    proposal = propose_curation(log, references, signature)
     _require_same(log, proposal, name)
-    proposal = _chosen(proposal, only)
+    proposal = _select_clusters(proposal, only)
     if not proposal.events:
         return proposal
     require_yes(
         human,
         "\n".join(
             [
-                *islice(map(_summary, proposal.clusters), _SHOWN),
-                f"{counted(len(proposal.events), 'line')} of {counted(len(proposal.clusters), 'decision')} "
-                f"to be appended to {shown(str(log.ledger))} for good, because: {shown(signature.reason)}",
+                *islice(map(_summary_line, proposal.clusters), _MAX_SHOWN),
+                f"{count_phrase(len(proposal.events), 'line')} of {count_phrase(len(proposal.clusters), 'decision')} "
+                f"to be appended to {one_line(str(log.ledger))} for good, because: {one_line(signature.reason)}",
             ]
         ),
-        word=proposal.digest[:TYPED],
+        word=proposal.digest[:TYPED_DIGEST_LENGTH],
     )
     # the human may have thought for long; what takes long is done before the lock is held
-    now = propose(log, ProjectReferences(log.root), signature)
-    _require_same(log, now, proposal.digest)
-    now = _chosen(now, only)
-    with log.locked():
-        if _files(log) != now.files:
-            raise ChangedOnDisk(log.folder, _OTHER)
-        log.append(events=now.events)
-    return replace(now, is_applied=True)
+    current_proposal = propose_curation(log, ProjectReferences(log.root), signature)
+    _require_same(log, current_proposal, proposal.digest)
+    current_proposal = _select_clusters(current_proposal, only)
+    with log.append_lock():
+        if _file_digests(log) != current_proposal.files:
+            raise ChangedOnDisk(log.folder, _CHANGED_MESSAGE)
+        log.append_entries(events=current_proposal.events)
+    return replace(current_proposal, is_applied=True)
 
 
-def _summary(cluster: CurationCluster) -> str:
-    others = ", ".join(shown(one.learning.key) for one in cluster.others)
+def _summary_line(cluster: CurationCluster) -> str:
+    others = ", ".join(one_line(standing.learning.key) for standing in cluster.others)
     if cluster.keeper:
-        return clipped(f"keep {shown(cluster.keeper.learning.key)} instead of {others}", _WIDTH)
-    return clipped(f"mark for review ({shown(cluster.because)}): {others}", _WIDTH)
+        return clip_text(f"keep {one_line(cluster.keeper.learning.key)} instead of {others}", _SUMMARY_WIDTH)
+    return clip_text(f"mark for review ({one_line(cluster.because)}): {others}", _SUMMARY_WIDTH)
 
 
 def check_reason(reason: str) -> None:
-    """Raise where there is no reason that can stand in the log."""
-    if not shown(reason):
+    """Raise unless there is a reason that can stand in the log."""
+    if not one_line(reason):
         raise UsageError("a review needs a reason", hint='--reason "Same fact, told three times"')
     refuse_secrets(reason)
 
 
 def _require_same(log: Log, proposal: CurationProposal, name: str) -> None:
-    if not is_named(proposal.digest, name):
-        raise ChangedOnDisk(log.folder, _OTHER)
+    if not matches_digest(proposal.digest, name):
+        raise ChangedOnDisk(log.folder, _CHANGED_MESSAGE)
 
 
-def _files(log: Log) -> tuple[str, ...]:
-    return tuple(digest(read_bytes(path)) for path in (log.knowledge, log.archive, log.ledger))
+def _file_digests(log: Log) -> tuple[str, ...]:
+    return tuple(content_digest(read_bytes(path)) for path in (log.knowledge, log.archive, log.ledger))
 
 
-def _chosen(proposal: CurationProposal, only: Collection[int] | None) -> CurationProposal:
-    """Return the proposal with the clusters `only`; each event keeps the id that it was shown with."""
+def _select_clusters(proposal: CurationProposal, only: Collection[int] | None) -> CurationProposal:
+    """Return the proposal with the clusters `only`; each event keeps its id."""
     if only is None:
         return proposal
     events = iter(proposal.events)
-    kept: list[LedgerEvent] = []
+    kept_events: list[LedgerEvent] = []
     for cluster in proposal.clusters:
-        own = [next(events) for _ in cluster.changes]
-        kept += own if cluster.number in only else []
+        cluster_events = [next(events) for _ in cluster.changes]
+        kept_events += cluster_events if cluster.number in only else []
     chosen = tuple(cluster for cluster in proposal.clusters if cluster.number in only)
-    return replace(proposal, clusters=chosen, events=tuple(kept))
+    return replace(proposal, clusters=chosen, events=tuple(kept_events))
 
 
-def _missing(state: LogState, grounds: ProjectReferences) -> Mapping[str, Sequence[str]]:
-    """Return the files that are gone, by the id of each learning that is stale for it."""
-    verdicts = ((one.id, files_verdict(one.learning.content, grounds)) for one in state.standings.values())
+def _missing_files_by_id(state: LogState, references: ProjectReferences) -> Mapping[str, Sequence[str]]:
+    """Return the missing files, by the id of each learning that is stale for it."""
+    verdicts = (
+        (standing.id, judge_files(standing.learning.content, references)) for standing in state.standings.values()
+    )
     return {id: verdict.missing_files for id, verdict in verdicts if verdict.status == STALE}
 
 
-def _told(number: int, change: PlannedEvent) -> str:
+def _change_text(number: int, change: PlannedEvent) -> str:
     return repr((number, change.event, change.of, sorted(change.fields.items())))
 
 
-def _event(change: PlannedEvent, signature: CurationSignature, *, digest: str, id: str) -> LedgerEvent:
+def _make_event(change: PlannedEvent, signature: CurationSignature, *, digest: str, id: str) -> LedgerEvent:
     hand = signature.hand
     return LedgerEvent(
         id=id,

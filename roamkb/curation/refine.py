@@ -1,37 +1,37 @@
-"""`refine`: learnings that an agent should say again, better, with the command for it (document 003)."""
+"""The command `refine`: learnings to rephrase, with the command for each (document 003)."""
 
 import shlex
 from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Sequence
 
-from roamkb.core.request import rest
+from roamkb.core.request import remaining_arguments
 from roamkb.core.startup.dataclasses import dataclass
-from roamkb.core.text import shown
+from roamkb.core.text import one_line
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
 from roamkb.pipeline.gate.noise import noise_of
-from roamkb.text.similarity.jaccard import shape
+from roamkb.text.similarity.jaccard import prepare_text
 from roamkb.text.similarity.synonyms import FUNCTION_WORDS
 
 #: What a later session can find and understand has more of both.
-_FEW_WORDS = 6
-_SHORT = 40
+_MIN_WORDS = 6
+_MIN_CHARACTERS = 40
 #: What stands in the command for the new text.
-PLACEHOLDER = "WHAT IT SHOULD SAY"
+TEXT_PLACEHOLDER = "WHAT IT SHOULD SAY"
 
 
 @dataclass(frozen=True, slots=True)
 class RefineRequest:
-    """What `refine` takes."""
+    """The options of `refine`."""
 
-    tasks: Sequence[str] | str = rest("Tasks or beads (all).", metavar="TASK...")
+    tasks: Sequence[str] | str = remaining_arguments("Tasks or beads (all).", metavar="TASK...")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoughLearning:
-    """A learning that could be said better, and why."""
+    """A learning that could be phrased better, with reasons."""
 
     JSON = "*standing reasons command"
     standing: LearningState
@@ -42,7 +42,7 @@ class RoughLearning:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refinement:
-    """What there is to be said again, the oldest first."""
+    """The learnings to rephrase, the oldest first."""
 
     tasks: tuple[str, ...]
     learnings: tuple[RoughLearning, ...]
@@ -52,34 +52,34 @@ def refine(state: LogState, tasks: Collection[str] = ()) -> Refinement:
     """Return the learnings of `tasks` (of all without) that are terse, badly tagged or noise."""
     rough = []
     for standing in state.standings.values():
-        if standing.status == SUPERSEDED or (tasks and not _concerns(standing, tasks)):
+        if standing.status == SUPERSEDED or (tasks and not _concerns_tasks(standing, tasks)):
             continue
-        if reasons := tuple(_reasons(standing)):
-            rough.append(RoughLearning(standing=standing, reasons=reasons, command=_command(state, standing)))
+        if reasons := tuple(_roughness_reasons(standing)):
+            rough.append(RoughLearning(standing=standing, reasons=reasons, command=_refine_command(state, standing)))
     return Refinement(tasks=tuple(tasks), learnings=tuple(rough))
 
 
-def _concerns(standing: LearningState, tasks: Collection[str]) -> bool:
+def _concerns_tasks(standing: LearningState, tasks: Collection[str]) -> bool:
     learning = standing.learning
     return not {learning.bead, learning.task, *standing.tasks}.isdisjoint(tasks)
 
 
-def _reasons(standing: LearningState) -> Iterator[str]:
+def _roughness_reasons(standing: LearningState) -> Iterator[str]:
     learning = standing.learning
     if noise := noise_of(learning.content):
         yield f"noise: {noise}"
-    text = shown(learning.statement)
-    content_words = shape(text).all_words - FUNCTION_WORDS
-    if len(content_words) < _FEW_WORDS or len(text) < _SHORT:
+    text = one_line(learning.statement)
+    content_words = prepare_text(text).all_words - FUNCTION_WORDS
+    if len(content_words) < _MIN_WORDS or len(text) < _MIN_CHARACTERS:
         yield f"terse: {len(content_words)} words that tell something, {len(text)} characters"
     if not {tag.casefold() for tag in learning.tags} - {learning.type.casefold(), learning.canonical_type}:
         yield "no tag beside its type"
 
 
-def _command(state: LogState, standing: LearningState) -> str:
+def _refine_command(state: LogState, standing: LearningState) -> str:
     learning = standing.learning
-    name = learning.key if len(state.called(learning.key)) == 1 else standing.id
-    words = ["roamkb", "learn", PLACEHOLDER, "--type", learning.canonical_type]
+    name = learning.key if len(state.learnings_called(learning.key)) == 1 else standing.id
+    words = ["roamkb", "learn", TEXT_PLACEHOLDER, "--type", learning.canonical_type]
     task = learning.task or learning.bead
     words += ["--task", task] if task else []
     return shlex.join([*words, "--tag", "TOPIC", "--supersedes", name])

@@ -1,4 +1,4 @@
-"""Files of lines that only grow: read as they are, added to by one durable write (docs/architecture.md).
+"""Append-only files of lines: read whole, extended by one durable write (docs/architecture.md).
 
 They lie in a project's tree, which may be somebody else's repository, so no link is followed.
 """
@@ -16,33 +16,33 @@ from typing import BinaryIO
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotDurable
 from roamkb.fs.files import disk_error
+from roamkb.fs.files import error_reason
 from roamkb.fs.files import is_missing
 from roamkb.fs.files import sync_folder
-from roamkb.fs.files import why
 
 #: The files of a project's log: what was said, its oldest lines, what happened to it.
 KNOWLEDGE = "knowledge.jsonl"
 ARCHIVE = "knowledge.archive.jsonl"
 LEDGER = "ledger.jsonl"
 #: No log of agents comes near; a larger one would fill the memory.
-_MOST_BYTES = 1024**3
+_MAX_FILE_BYTES = 1024**3
 #: A save takes milliseconds; a file that is cut off for longer is being written to by something else.
-_LOOKS = 4
-_PAUSE = 0.05
-_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_MAX_READ_ATTEMPTS = 4
+_RETRY_PAUSE = 0.05
+_APPEND_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the whole file; nothing where there is none.
+    """Return the whole content of the file; empty bytes if it doesn't exist.
 
     Raises:
         DiskError: it is a link, no file, or can't be read.
     """
-    for look in range(_LOOKS):
-        if look:
-            time.sleep(_PAUSE)
+    for attempt in range(_MAX_READ_ATTEMPTS):
+        if attempt:
+            time.sleep(_RETRY_PAUSE)
         try:
-            with opened(path) as file:
+            with open_regular_file(path) as file:
                 size = os.fstat(file.fileno()).st_size
                 data = file.read(size)
         except FileNotFoundError:
@@ -56,8 +56,8 @@ def read_bytes(path: Path) -> bytes:
 
 
 @contextlib.contextmanager
-def opened(path: Path) -> Iterator[BinaryIO]:
-    """Give the file that goes by that name now, to be read; an `OSError` says why there is none.
+def open_regular_file(path: Path) -> Iterator[BinaryIO]:
+    """Open the regular file at `path` for reading; an `OSError` says why there is none.
 
     Raises:
         DiskError: it is a link, too large, or no file.
@@ -74,8 +74,8 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode):
             raise DiskError(path, "isn't a regular file")
-        if status.st_size > _MOST_BYTES:
-            raise DiskError(path, f"is larger than {_MOST_BYTES:,} bytes")
+        if status.st_size > _MAX_FILE_BYTES:
+            raise DiskError(path, f"is larger than {_MAX_FILE_BYTES:,} bytes")
         with os.fdopen(fd, "rb", closefd=False) as file:
             yield file
     finally:
@@ -88,8 +88,8 @@ def read_lines(path: Path) -> Sequence[bytes]:
     return read_bytes(path).split(b"\n")
 
 
-def changed(path: Path) -> object:
-    """Return what is different once the file was written to or replaced; None where there is none."""
+def stat_signature(path: Path) -> object:
+    """Return a value that differs once the file was written to or replaced; None if it is missing."""
     try:
         status = path.lstat()
     except OSError:
@@ -98,7 +98,7 @@ def changed(path: Path) -> object:
 
 
 def append_lines(path: Path, lines: Sequence[bytes], *, mode: int = 0o644, is_durable: bool = True) -> None:
-    """Add `lines`, which hold no newlines, by one write; who calls holds the lock.
+    """Append `lines`, which hold no newlines, by one write; the caller holds the lock.
 
     Unless `is_durable`, nobody waits for the disk, and a power cut may take them. A torn tail is closed
     first, so that nothing is glued to it.
@@ -109,12 +109,12 @@ def append_lines(path: Path, lines: Sequence[bytes], *, mode: int = 0o644, is_du
     """
     is_new = is_missing(path)
     try:
-        fd = os.open(path, _FLAGS, mode)
+        fd = os.open(path, _APPEND_FLAGS, mode)
     except OSError as error:
         raise disk_error(path, error) from error
     try:
         try:
-            _write(fd, lines, path)
+            _write_lines(fd, lines, path)
         except OSError as error:
             raise disk_error(path, error) from error
         try:
@@ -123,23 +123,23 @@ def append_lines(path: Path, lines: Sequence[bytes], *, mode: int = 0o644, is_du
             if is_durable and is_new:
                 sync_folder(path.parent)
         except OSError as error:
-            raise NotDurable(path, why(error)) from error
+            raise NotDurable(path, error_reason(error)) from error
     finally:
         # after fsync there is nothing left that close could fail to write
         with contextlib.suppress(OSError):
             os.close(fd)
 
 
-def _write(fd: int, lines: Sequence[bytes], path: Path) -> None:
+def _write_lines(fd: int, lines: Sequence[bytes], path: Path) -> None:
     status = os.fstat(fd)
     if not stat.S_ISREG(status.st_mode):
         raise DiskError(path, "isn't a regular file")
-    torn = status.st_size > 0 and os.pread(fd, 1, status.st_size - 1) != b"\n"
-    data = (b"\n" if torn else b"") + b"".join(line + b"\n" for line in lines)
-    if status.st_size + len(data) > _MOST_BYTES:
+    is_torn = status.st_size > 0 and os.pread(fd, 1, status.st_size - 1) != b"\n"
+    data = (b"\n" if is_torn else b"") + b"".join(line + b"\n" for line in lines)
+    if status.st_size + len(data) > _MAX_FILE_BYTES:
         raise DiskError(
             path,
-            f"would be larger than {_MOST_BYTES:,} bytes, which nobody could read again",
+            f"would be larger than {_MAX_FILE_BYTES:,} bytes, which nobody could read again",
             hint="nothing was added; say less",
         )
     if os.write(fd, data) != len(data):

@@ -1,4 +1,4 @@
-"""Every file is opened here: read whole, created once, changed only while it is what was read.
+"""Primitives that open files: read whole, create once, change only what is still as it was read.
 
 A new file has no name until all its bytes are on the disk, and nothing says "done" before
 the folder is, too (docs/architecture.md). Readers and syncers never see a part of a note.
@@ -27,11 +27,11 @@ from roamkb.core.unreadable_file import UnreadableFile
 #: Far above any note that a person wrote; a larger one would stop the search for all others.
 READ_LIMIT = 8 * 1024 * 1024
 #: Syncthing ignores this prefix on every machine, and sweeps such names after a day.
-TEMPORARY = ".syncthing.roamkb-"
+TEMPORARY_PREFIX = ".syncthing.roamkb-"
 
 #: A save takes milliseconds; a file that moves for longer is being written to by something else.
-_LOOKS = 4
-_PAUSE = 0.05
+_MAX_READ_ATTEMPTS = 4
+_RETRY_PAUSE = 0.05
 #: What says "no unnamed files here", from their opening to their naming through /proc.
 _NO_UNNAMED = {
     errno.EOPNOTSUPP,
@@ -52,7 +52,7 @@ _SANDBOX = (
     "by an agent's sandbox, perhaps: roamkb's MCP tools run outside of it, and so do commands such as "
     "`roamkb write` that keep the environment they were given"
 )
-_WHY = {
+_REASONS_AND_HINTS = {
     errno.ENOSPC: ("the disk is full", "free some space and try again"),
     errno.EDQUOT: ("the disk quota is used up", "free some space and try again"),
     errno.EFBIG: ("the file would be larger than is allowed here", "look at `ulimit -f`"),
@@ -74,31 +74,31 @@ _WHY = {
 
 
 class MissingFile(UnreadableFile):
-    """Nothing goes by that path now; a syncer may be replacing it."""
+    """A path at which there is no file now; a syncer may be replacing it."""
 
 
-def why(error: OSError) -> str:
+def error_reason(error: OSError) -> str:
     """Return the reason of `error` as a clause in plain words."""
-    known = _WHY.get(error.errno or 0)
-    return known[0] if known else (error.strerror or str(error)).lower()
+    reason_and_hint = _REASONS_AND_HINTS.get(error.errno or 0)
+    return reason_and_hint[0] if reason_and_hint else (error.strerror or str(error)).lower()
 
 
 def disk_error(path: Path, error: OSError) -> DiskError:
-    """Return `error` as what the user reads."""
-    known = _WHY.get(error.errno or 0)
+    """Return `error` as a `DiskError` with a reason and a hint for the user."""
+    reason_and_hint = _REASONS_AND_HINTS.get(error.errno or 0)
     kind = NotWritable if error.errno in _NOT_WRITABLE else DiskError
-    return kind(path, why(error), hint=known[1] if known else "")
+    return kind(path, error_reason(error), hint=reason_and_hint[1] if reason_and_hint else "")
 
 
-def digest(data: bytes) -> str:
-    """Return the SHA-256 by which `swap` and `move` know a file again."""
+def content_digest(data: bytes) -> str:
+    """Return the SHA-256 by which `swap_file` and `move_file` recognise a file's content."""
     import hashlib  # a hook that only reads has no time for it
 
     return hashlib.sha256(data).hexdigest()
 
 
 def random_token() -> str:
-    """Return a part of a temporary name that nobody else comes up with."""
+    """Return random text that makes a temporary file's name unique."""
     return os.urandom(8).hex()
 
 
@@ -111,24 +111,24 @@ def read_file(path: Path, *, limit: int = READ_LIMIT, patience: float = 0.0) -> 
     """
     deadline = time.monotonic() + patience
     while True:
-        found = _read_steady(path, limit)
-        if (found and not isinstance(found, MissingFile)) or time.monotonic() >= deadline:
-            return found
-        time.sleep(_PAUSE)
+        content = _read_steady(path, limit)
+        if (content and not isinstance(content, MissingFile)) or time.monotonic() >= deadline:
+            return content
+        time.sleep(_RETRY_PAUSE)
 
 
 def _read_steady(path: Path, limit: int) -> bytes | UnreadableFile:
     try:
-        for look in range(_LOOKS):
-            if look:
-                time.sleep(_PAUSE)
-            found = _read_once(path, limit)
-            if found is not None:
-                return found
+        for attempt in range(_MAX_READ_ATTEMPTS):
+            if attempt:
+                time.sleep(_RETRY_PAUSE)
+            content = _read_once(path, limit)
+            if content is not None:
+                return content
     except (FileNotFoundError, NotADirectoryError):
         return MissingFile(path=path, reason="doesn't exist")
     except OSError as error:
-        return UnreadableFile(path=path, reason=why(error))
+        return UnreadableFile(path=path, reason=error_reason(error))
     except ValueError:
         return UnreadableFile(path=path, reason="no file can have that name")
     return UnreadableFile(path=path, reason="is being written to")
@@ -145,9 +145,11 @@ def _read_once(path: Path, limit: int) -> bytes | UnreadableFile | None:
         if before.st_size > limit:
             return UnreadableFile(path=path, reason=f"is larger than {limit:,} bytes")
         data = _read_all(fd, before.st_size)
-        return data if _stamp(os.fstat(fd)) == _stamp(before) and len(data) == before.st_size else None
+        return (
+            data if _stat_signature(os.fstat(fd)) == _stat_signature(before) and len(data) == before.st_size else None
+        )
     finally:
-        _close(fd)
+        _close_quietly(fd)
 
 
 def _read_all(fd: int, size: int) -> bytes:
@@ -162,15 +164,15 @@ def _read_all(fd: int, size: int) -> bytes:
     return data
 
 
-def _stamp(status: os.stat_result) -> tuple[int, int, int, int]:
-    """Return what is different in a file that was written or replaced; never "newer": clocks go back."""
+def _stat_signature(status: os.stat_result) -> tuple[int, int, int, int]:
+    """Return the values that differ in a file that was written or replaced; never "newer": clocks go back."""
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-def create(
+def create_file(
     folder: Path, name: str, data: bytes, *, mode: int = 0o644, token: Callable[[], str] = random_token
 ) -> Path:
-    """Put a new, whole, durable file into `folder`; raise `NameTaken` rather than overwrite."""
+    """Create a new, whole, durable file in `folder`; raise `NameTaken` rather than overwrite."""
     return create_unique(folder, (name,), data, mode=mode, token=token)
 
 
@@ -182,199 +184,205 @@ def create_unique(
     mode: int = 0o644,
     token: Callable[[], str] = random_token,
 ) -> Path:
-    """Create a file as `create` does, under the first of `names` that is free."""
-    names = [_plain(folder, name) for name in names]
-    with _opened(folder) as at:
+    """Create a file as `create_file` does, under the first of `names` that is free."""
+    names = [_require_file_name(folder, name) for name in names]
+    with _open_folder(folder) as folder_fd:
         try:
-            name = _put(at, names, data, mode=mode, temporary=f"{TEMPORARY}{token()}.tmp")
+            name = _place_file(folder_fd, names, data, mode=mode, temporary=f"{TEMPORARY_PREFIX}{token()}.tmp")
         except FileExistsError as error:
             raise NameTaken(folder / names[-1]) from error
         except OSError as error:
             raise disk_error(folder / names[0], error) from error
         try:
-            _sync(at)
+            _sync_to_disk(folder_fd)
         except OSError as error:
             # a second fsync may say "fine" and mean nothing, so there is none
-            raise NotDurable(folder / name, why(error)) from error
+            raise NotDurable(folder / name, error_reason(error)) from error
     return folder / name
 
 
-def _put(at: int, names: list[str], data: bytes, *, mode: int, temporary: str) -> str:
-    """Return the name that `data` got in the folder `at`, by the best way that it offers."""
+def _place_file(folder_fd: int, names: list[str], data: bytes, *, mode: int, temporary: str) -> str:
+    """Write `data` into the folder by the best way that it offers; return the name that it got."""
     try:
-        return _put_unnamed(at, names, data, mode)
+        return _place_unnamed(folder_fd, names, data, mode)
     except FileExistsError:
         raise
     except OSError as error:
         if error.errno not in _NO_UNNAMED:
             raise
-    return _put_named(at, names, data, mode=mode, temporary=temporary)
+    return _place_named(folder_fd, names, data, mode=mode, temporary=temporary)
 
 
-def _put_unnamed(at: int, names: list[str], data: bytes, mode: int) -> str:
-    """Give a file without a name its first one when it is whole."""
-    unnamed = getattr(os, "O_TMPFILE", None)
-    if unnamed is None:
+def _place_unnamed(folder_fd: int, names: list[str], data: bytes, mode: int) -> str:
+    """Write an unnamed file and give it its first name when it is whole."""
+    tmpfile_flag = getattr(os, "O_TMPFILE", None)
+    if tmpfile_flag is None:
         raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
-    fd = os.open(".", unnamed | os.O_WRONLY | os.O_CLOEXEC, mode, dir_fd=at)
+    fd = os.open(".", tmpfile_flag | os.O_WRONLY | os.O_CLOEXEC, mode, dir_fd=folder_fd)
     try:
-        _write(fd, data)
+        _write_all(fd, data)
         # dst_dir_fd makes Python call linkat; link(2) would link the /proc entry itself
-        return _first_free(
+        return _claim_first_free(
             names,
-            lambda name: os.link(f"/proc/self/fd/{fd}", name, dst_dir_fd=at, follow_symlinks=True),
+            lambda name: os.link(f"/proc/self/fd/{fd}", name, dst_dir_fd=folder_fd, follow_symlinks=True),
         )
     finally:
-        _close(fd)
+        _close_quietly(fd)
 
 
-def _put_named(at: int, names: list[str], data: bytes, *, mode: int, temporary: str) -> str:
-    """Write beside, under a name that no reader and no syncer takes, then name it."""
-    with _written_beside(at, temporary, data, mode=mode):
+def _place_named(folder_fd: int, names: list[str], data: bytes, *, mode: int, temporary: str) -> str:
+    """Write to a temporary name that no reader and no syncer takes, then link or rename it."""
+    with _written_beside(folder_fd, temporary, data, mode=mode):
         try:
-            return _first_free(names, lambda name: os.link(temporary, name, src_dir_fd=at, dst_dir_fd=at))
+            return _claim_first_free(
+                names, lambda name: os.link(temporary, name, src_dir_fd=folder_fd, dst_dir_fd=folder_fd)
+            )
         except FileExistsError:
             raise
         except OSError as error:
             if error.errno not in _NO_LINKS:
                 raise
-        return _first_free(names, lambda name: _rename_exclusive(at, temporary, name))
+        return _claim_first_free(names, lambda name: _rename_exclusive(folder_fd, temporary, name))
 
 
-def _first_free(names: list[str], give: Callable[[str], None]) -> str:
+def _claim_first_free(names: list[str], claim_name: Callable[[str], None]) -> str:
     for name in names[:-1]:
         with contextlib.suppress(FileExistsError):
-            give(name)
+            claim_name(name)
             return name
-    give(names[-1])
+    claim_name(names[-1])
     return names[-1]
 
 
-def _rename_exclusive(at: int, old: str, new: str) -> None:
-    """Rename within the folder `at`, failing where `new` exists; plain rename(2) would replace it."""
+def _rename_exclusive(folder_fd: int, old_name: str, new_name: str) -> None:
+    """Rename within a folder, failing where `new_name` exists; plain rename(2) would replace it."""
     import ctypes  # needed on few file systems, and slow to load
 
     libc = ctypes.CDLL(None, use_errno=True)
-    call, flag = ("renameatx_np", 4) if sys.platform == "darwin" else ("renameat2", 1)
-    rename = getattr(libc, call, None)
-    number = errno.ENOSYS
-    if rename is not None and rename(at, os.fsencode(old), at, os.fsencode(new), flag) == 0:
+    function_name, flag = ("renameatx_np", 4) if sys.platform == "darwin" else ("renameat2", 1)
+    rename = getattr(libc, function_name, None)
+    error_number = errno.ENOSYS
+    if rename is not None and rename(folder_fd, os.fsencode(old_name), folder_fd, os.fsencode(new_name), flag) == 0:
         return
     if rename is not None:
-        number = ctypes.get_errno()
-    if number in _NO_EXCLUSIVE_RENAME:
-        raise OSError(number, "this file system can neither link nor rename without replacing")
-    raise OSError(number, os.strerror(number), new)
+        error_number = ctypes.get_errno()
+    if error_number in _NO_EXCLUSIVE_RENAME:
+        raise OSError(error_number, "this file system can neither link nor rename without replacing")
+    raise OSError(error_number, os.strerror(error_number), new_name)
 
 
-def swap(
+def swap_file(
     path: Path,
     data: bytes,
     *,
-    was: str,
+    expected_digest: str,
     lock: AbstractContextManager[object],
     token: Callable[[], str] = random_token,
 ) -> None:
-    """Replace the content of `path`, whose SHA-256 is still `was`, or raise `ChangedOnDisk`.
+    """Replace the content of `path` if its SHA-256 is still `expected_digest`, or raise `ChangedOnDisk`.
 
     `lock` keeps other roamkbs away; against Emacs and syncers only the comparisons help.
     """
-    with lock, _opened(path.parent) as at:
+    with lock, _open_folder(path.parent) as folder_fd:
         try:
-            seen = _same_as_read(at, path, was)
-            with _written_beside(at, f"{TEMPORARY}{token()}.tmp", data, like=seen) as beside:
-                _require_untouched(at, path, seen)
-                os.rename(beside, path.name, src_dir_fd=at, dst_dir_fd=at)
+            stat_before = _require_digest(folder_fd, path, expected_digest)
+            with _written_beside(
+                folder_fd, f"{TEMPORARY_PREFIX}{token()}.tmp", data, replaced_stat=stat_before
+            ) as temporary_name:
+                _require_untouched(folder_fd, path, stat_before)
+                os.rename(temporary_name, path.name, src_dir_fd=folder_fd, dst_dir_fd=folder_fd)
         except OSError as error:
             raise disk_error(path, error) from error
         try:
-            _sync(at)
+            _sync_to_disk(folder_fd)
         except OSError as error:
-            raise NotDurable(path, why(error)) from error
+            raise NotDurable(path, error_reason(error)) from error
 
 
-def move(path: Path, to: Path, *, was: str, lock: AbstractContextManager[object]) -> None:
-    """Take the file `path`, whose SHA-256 is still `was`, to the new path `to`, on any file system.
+def move_file(path: Path, target: Path, *, expected_digest: str, lock: AbstractContextManager[object]) -> None:
+    """Move the file `path`, whose SHA-256 is still `expected_digest`, to `target`, on any file system.
 
     The copy is durable before the original goes, so that a crash leaves two and never none.
     """
-    with lock, _opened(path.parent) as at:
+    with lock, _open_folder(path.parent) as folder_fd:
         try:
-            seen = _same_as_read(at, path, was)
-            copy = _copy(at, path, to, was=was, mode=stat.S_IMODE(seen.st_mode))
+            stat_before = _require_digest(folder_fd, path, expected_digest)
+            copy = _copy_durably(
+                folder_fd, path, target, expected_digest=expected_digest, mode=stat.S_IMODE(stat_before.st_mode)
+            )
             try:
-                _require_untouched(at, path, seen)
-                os.unlink(path.name, dir_fd=at)
+                _require_untouched(folder_fd, path, stat_before)
+                os.unlink(path.name, dir_fd=folder_fd)
             except (OSError, ChangedOnDisk):
-                if _exists(at, path.name):
-                    discard(copy)
+                if _exists_in_folder(folder_fd, path.name):
+                    discard_file(copy)
                 raise
         except OSError as error:
             raise disk_error(path, error) from error
         try:
-            _sync(at)
+            _sync_to_disk(folder_fd)
         except OSError as error:
-            raise NotDurable(to, f"{path.name} may come back in its old place: {why(error)}") from error
+            raise NotDurable(target, f"{path.name} may come back in its old place: {error_reason(error)}") from error
 
 
-def remove(path: Path, *, was: str, lock: AbstractContextManager[object]) -> None:
-    """Take the file `path`, whose SHA-256 is still `was`, away for good, or raise `ChangedOnDisk`."""
-    with lock, _opened(path.parent) as at:
+def remove_file(path: Path, *, expected_digest: str, lock: AbstractContextManager[object]) -> None:
+    """Delete the file `path` if its SHA-256 is still `expected_digest`, or raise `ChangedOnDisk`."""
+    with lock, _open_folder(path.parent) as folder_fd:
         try:
-            seen = _same_as_read(at, path, was)
-            _require_untouched(at, path, seen)
-            os.unlink(path.name, dir_fd=at)
+            stat_before = _require_digest(folder_fd, path, expected_digest)
+            _require_untouched(folder_fd, path, stat_before)
+            os.unlink(path.name, dir_fd=folder_fd)
         except OSError as error:
             raise disk_error(path, error) from error
         try:
-            _sync(at)
+            _sync_to_disk(folder_fd)
         except OSError as error:
-            raise NotDurable(path, f"it may come back: {why(error)}") from error
+            raise NotDurable(path, f"it may come back: {error_reason(error)}") from error
 
 
-def _copy(at: int, path: Path, to: Path, *, was: str, mode: int) -> Path:
-    """Return `to` when it durably holds what has the SHA-256 `was`."""
-    data = _content(at, path)
-    if digest(data) != was:
+def _copy_durably(folder_fd: int, path: Path, target: Path, *, expected_digest: str, mode: int) -> Path:
+    """Copy the content with the SHA-256 `expected_digest` to `target` durably; return `target`."""
+    data = _read_in_folder(folder_fd, path)
+    if content_digest(data) != expected_digest:
         raise ChangedOnDisk(path)
     try:
-        copy = create(to.parent, to.name, data, mode=mode)
+        copy = create_file(target.parent, target.name, data, mode=mode)
     except NotDurable as error:
-        discard(to)
-        raise DiskError(to, "the disk would not promise to keep the copy; nothing was moved") from error
+        discard_file(target)
+        raise DiskError(target, "the disk would not promise to keep the copy; nothing was moved") from error
     if read_file(copy, limit=len(data)) != data:
-        discard(copy)
-        raise DiskError(to, "the disk gave back something else than was written", hint="check the disk")
+        discard_file(copy)
+        raise DiskError(target, "the disk gave back something else than was written", hint="check the disk")
     return copy
 
 
 def make_folder(folder: Path, *, mode: int = 0o777) -> Path:
-    """Return `folder`, durably there, made with its parents where they are missing."""
+    """Return `folder`, durable on the disk; create it and its missing parents."""
     missing = []
-    place = folder
-    while is_missing(place):
-        missing.append(place)
-        place = place.parent
-    for place in reversed(missing):
-        with _opened(place.parent) as at:
+    ancestor = folder
+    while is_missing(ancestor):
+        missing.append(ancestor)
+        ancestor = ancestor.parent
+    for ancestor in reversed(missing):
+        with _open_folder(ancestor.parent) as folder_fd:
             try:
                 with contextlib.suppress(FileExistsError):
-                    os.mkdir(place.name, mode, dir_fd=at)
+                    os.mkdir(ancestor.name, mode, dir_fd=folder_fd)
                 # what is kept in a folder is only as durable as the folder's own name
-                _sync(at)
+                _sync_to_disk(folder_fd)
             except OSError as error:
-                raise disk_error(place, error) from error
+                raise disk_error(ancestor, error) from error
     return folder
 
 
 def sync_folder(folder: Path) -> None:
-    """Return when the disk has the names that are in `folder`."""
-    with _opened(folder) as at:
-        _sync(at)
+    """Wait until the names that are in `folder` are on the disk."""
+    with _open_folder(folder) as folder_fd:
+        _sync_to_disk(folder_fd)
 
 
 def is_missing(path: Path) -> bool:
-    """Say whether it is certain that nothing goes by that path."""
+    """Say whether it is certain that no file has that path."""
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):
@@ -384,111 +392,111 @@ def is_missing(path: Path) -> bool:
     return False
 
 
-def discard(leftover: Path) -> None:
-    """Remove what isn't needed; where that fails it is only in the way."""
+def discard_file(leftover: Path) -> None:
+    """Remove a file that isn't needed; a failure is ignored, since it is only in the way."""
     with contextlib.suppress(OSError):
         leftover.unlink()
 
 
-def _same_as_read(at: int, path: Path, was: str) -> os.stat_result:
-    """Return the stat of `path` while its content still has the SHA-256 `was`."""
-    if _is_held(at, path.name):
+def _require_digest(folder_fd: int, path: Path, expected_digest: str) -> os.stat_result:
+    """Return the stat of `path` if its content still has the SHA-256 `expected_digest`, or raise."""
+    if _has_emacs_lock(folder_fd, path.name):
         raise ChangedOnDisk(path, "is open with unsaved changes in Emacs (or was, if that crashed)")
     try:
-        seen = os.stat(path.name, dir_fd=at, follow_symlinks=False)
+        status = os.stat(path.name, dir_fd=folder_fd, follow_symlinks=False)
     except FileNotFoundError as error:
         raise ChangedOnDisk(path, "is gone") from error
-    if not stat.S_ISREG(seen.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise DiskError(path, "isn't a regular file; roamkb changes no links", hint="name the file itself")
-    if digest(_content(at, path)) != was:
+    if content_digest(_read_in_folder(folder_fd, path)) != expected_digest:
         raise ChangedOnDisk(path)
-    return seen
+    return status
 
 
-def _require_untouched(at: int, path: Path, seen: os.stat_result) -> None:
-    """Look once more, as late as can be."""
+def _require_untouched(folder_fd: int, path: Path, stat_before: os.stat_result) -> None:
+    """Raise `ChangedOnDisk` if the file differs from `stat_before`; called as late as can be."""
     try:
-        now = os.stat(path.name, dir_fd=at, follow_symlinks=False)
+        stat_now = os.stat(path.name, dir_fd=folder_fd, follow_symlinks=False)
     except FileNotFoundError as error:
         raise ChangedOnDisk(path, "is gone") from error
-    if _stamp(now) != _stamp(seen) or _is_held(at, path.name):
+    if _stat_signature(stat_now) != _stat_signature(stat_before) or _has_emacs_lock(folder_fd, path.name):
         raise ChangedOnDisk(path)
 
 
-def _content(at: int, path: Path) -> bytes:
-    fd = os.open(path.name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
+def _read_in_folder(folder_fd: int, path: Path) -> bytes:
+    fd = os.open(path.name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder_fd)
     try:
         return _read_all(fd, os.fstat(fd).st_size)
     finally:
-        _close(fd)
+        _close_quietly(fd)
 
 
-def _is_held(at: int, name: str) -> bool:
-    """Say whether Emacs, here or on another machine, holds unsaved changes to `name`."""
-    return _exists(at, f".#{name}")
+def _has_emacs_lock(folder_fd: int, name: str) -> bool:
+    """Say whether Emacs, here or on another machine, has unsaved changes to `name`."""
+    return _exists_in_folder(folder_fd, f".#{name}")
 
 
-def _exists(at: int, name: str) -> bool:
+def _exists_in_folder(folder_fd: int, name: str) -> bool:
     try:
-        os.stat(name, dir_fd=at, follow_symlinks=False)
+        os.stat(name, dir_fd=folder_fd, follow_symlinks=False)
     except FileNotFoundError:
         return False
     return True
 
 
 @contextlib.contextmanager
-def _opened(folder: Path) -> Iterator[int]:
-    """Give a descriptor of `folder`: what happens next happens there, wherever its name goes."""
+def _open_folder(folder: Path) -> Iterator[int]:
+    """Open `folder` and give its descriptor, which stays valid when the folder is renamed."""
     try:
-        at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        folder_fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
         raise disk_error(folder, error) from error
     try:
-        yield at
+        yield folder_fd
     finally:
-        _close(at)
+        _close_quietly(folder_fd)
 
 
 @contextlib.contextmanager
 def _written_beside(
-    at: int, temporary: str, data: bytes, *, mode: int = 0o600, like: os.stat_result | None = None
+    folder_fd: int, temporary: str, data: bytes, *, mode: int = 0o600, replaced_stat: os.stat_result | None = None
 ) -> Iterator[str]:
     """Give the name of a whole, durable file in the folder `at`; remove that name afterwards."""
     flags = os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_WRONLY | os.O_CLOEXEC
-    fd = os.open(temporary, flags, mode, dir_fd=at)
+    fd = os.open(temporary, flags, mode, dir_fd=folder_fd)
     try:
         try:
-            if like is not None:
-                _dress(fd, like)
-            _write(fd, data)
+            if replaced_stat is not None:
+                _copy_ownership(fd, replaced_stat)
+            _write_all(fd, data)
         finally:
-            _close(fd)
+            _close_quietly(fd)
         yield temporary
     finally:
         # renamed: gone already; not removable: no reader takes it, and doctor sweeps it
         with contextlib.suppress(OSError):
-            os.unlink(temporary, dir_fd=at)
+            os.unlink(temporary, dir_fd=folder_fd)
 
 
-def _dress(fd: int, like: os.stat_result) -> None:
-    """Give the new file the owner, as far as we may, and the mode of the one that it replaces."""
-    own = os.fstat(fd)
-    if (own.st_uid, own.st_gid) != (like.st_uid, like.st_gid):
+def _copy_ownership(fd: int, replaced_stat: os.stat_result) -> None:
+    """Give the new file the owner, as far as permitted, and the mode of the replaced one."""
+    new_stat = os.fstat(fd)
+    if (new_stat.st_uid, new_stat.st_gid) != (replaced_stat.st_uid, replaced_stat.st_gid):
         with contextlib.suppress(PermissionError):
-            os.fchown(fd, like.st_uid, like.st_gid)
+            os.fchown(fd, replaced_stat.st_uid, replaced_stat.st_gid)
     # after the owner, whose change would take bits away; whatever the umask is
-    os.fchmod(fd, stat.S_IMODE(like.st_mode))
+    os.fchmod(fd, stat.S_IMODE(replaced_stat.st_mode))
 
 
-def _write(fd: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(fd, rest) :]
-    _sync(fd)
+def _write_all(fd: int, data: bytes) -> None:
+    unwritten = memoryview(data)
+    while unwritten:
+        unwritten = unwritten[os.write(fd, unwritten) :]
+    _sync_to_disk(fd)
 
 
-def _sync(fd: int) -> None:
-    """Return when the disk has it."""
+def _sync_to_disk(fd: int) -> None:
+    """Wait until the file's data is on the disk."""
     if sys.platform == "darwin":
         # fsync(2) there leaves it in the drive's cache; some file systems know nothing better
         try:
@@ -501,14 +509,14 @@ def _sync(fd: int) -> None:
     os.fsync(fd)
 
 
-def _close(fd: int) -> None:
+def _close_quietly(fd: int) -> None:
     """Close `fd`; after fsync there is nothing left that close could fail to write."""
     with contextlib.suppress(OSError):
         os.close(fd)
 
 
-def _plain(folder: Path, name: str) -> str:
-    """Return `name` where it is one, and can be written."""
+def _require_file_name(folder: Path, name: str) -> str:
+    """Return `name` if it is a plain file name that can be encoded; else raise `DiskError`."""
     try:
         os.fsencode(name)
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""Whether git ignores a file: by the ignore files themselves, since git would run what a repository says."""
+"""Ignore files of git, read without running git, since git would run what a repository configures."""
 
 import codecs
 from collections.abc import Iterator
@@ -8,54 +8,54 @@ from roamkb.core.gitignore import last_match
 from roamkb.core.model import UnreadableFile
 from roamkb.fs.files import read_file
 
-_IGNORE = ".gitignore"
-_EXCLUDE = Path("info") / "exclude"
+_IGNORE_FILE = ".gitignore"
+_EXCLUDE_FILE = Path("info") / "exclude"
 
 
-def ignored_by(path: Path, root: Path, *, home: Path) -> Path | None:
-    """Return the ignore file by which git leaves out `path`, in the repository at `root`; None if it doesn't.
+def find_ignoring_file(path: Path, root: Path, *, home: Path) -> Path | None:
+    """Return the ignore file by which git ignores `path` in the repository `root`; None if it doesn't.
 
     A folder that is ignored takes all that it holds with it (gitignore(5)).
     """
     parts = path.relative_to(root).parts
     for end in range(1, len(parts) + 1):
         name = "/".join(parts[:end]) + ("/" if end < len(parts) else "")
-        decided: Path | None = None
-        for file, base in _files(root, parts[: end - 1], home):
-            found = last_match(_patterns(file), name[len(base) :])
-            if found is not None:
-                decided = file if found else None
-        if decided:
-            return decided
+        deciding_file: Path | None = None
+        for file, base in _ignore_files(root, parts[: end - 1], home):
+            is_ignored = last_match(_read_patterns(file), name[len(base) :])
+            if is_ignored is not None:
+                deciding_file = file if is_ignored else None
+        if deciding_file:
+            return deciding_file
     return None
 
 
-def _files(root: Path, folders: tuple[str, ...], home: Path) -> Iterator[tuple[Path, str]]:
+def _ignore_files(root: Path, folders: tuple[str, ...], home: Path) -> Iterator[tuple[Path, str]]:
     """Yield each ignore file with the folder that its patterns start from, the weakest first."""
     yield home / ".config" / "git" / "ignore", ""
-    yield git_folder(root) / _EXCLUDE, ""
+    yield git_folder(root) / _EXCLUDE_FILE, ""
     base = ""
-    yield root / _IGNORE, base
+    yield root / _IGNORE_FILE, base
     for folder in folders:
         base += f"{folder}/"
-        yield root / base / _IGNORE, base
+        yield root / base / _IGNORE_FILE, base
 
 
 def git_folder(root: Path) -> Path:
-    """Return where the repository at `root` keeps its own files; a worktree shares another's."""
+    """Return the folder with the git files of the repository at `root`; worktrees share one."""
     git = root / ".git"
     if git.is_file():
         text = read_file(git, limit=4096)
         if not isinstance(text, UnreadableFile) and text.startswith(b"gitdir:"):
-            own = root / text.partition(b":")[2].decode("utf-8", "replace").strip()
-            common = read_file(own / "commondir", limit=4096)
+            worktree_git = root / text.partition(b":")[2].decode("utf-8", "replace").strip()
+            common = read_file(worktree_git / "commondir", limit=4096)
             if isinstance(common, UnreadableFile):
-                return own
-            return own / common.decode("utf-8", "replace").strip()
+                return worktree_git
+            return worktree_git / common.decode("utf-8", "replace").strip()
     return git
 
 
-def _patterns(file: Path) -> tuple[str, ...]:
+def _read_patterns(file: Path) -> tuple[str, ...]:
     data = read_file(file)
     if isinstance(data, UnreadableFile):
         return ()

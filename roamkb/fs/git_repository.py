@@ -1,4 +1,4 @@
-"""Where a project begins, and which repository it belongs to, read from the files themselves.
+"""Project roots and the repositories they belong to, read from the files themselves.
 
 Git isn't asked: `GIT_DIR` and its like would answer for another folder, and a project's
 own configuration could run a command.
@@ -23,29 +23,29 @@ from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.fs.files import MissingFile
+from roamkb.fs.files import error_reason
 from roamkb.fs.files import read_file
-from roamkb.fs.files import why
 
 #: What makes a folder a project's root; `.git` may be a folder or a file.
-MARKS = (".roamkb", ".git", ".jj", ".hg")
+ROOT_MARKS = (".roamkb", ".git", ".jj", ".hg")
 
 #: A path and a word around it.
-_POINTER = 16 * 1024
-_CONFIG = 1024 * 1024
+_MAX_POINTER_BYTES = 16 * 1024
+_MAX_CONFIG_BYTES = 1024 * 1024
 
 #: `[remote "name"]`, and what may follow on its line.
-_SECTION = lazily(r"^\s*\[\s*([\w.-]+)(?:\s+\"((?:[^\"\\]|\\.)*)\")?\s*\]\s*(.*)$")
-_ENTRY = lazily(r"^\s*([A-Za-z][\w:-]*)\s*=\s*(.*)$")
+_SECTION_LINE = lazily(r"^\s*\[\s*([\w.-]+)(?:\s+\"((?:[^\"\\]|\\.)*)\")?\s*\]\s*(.*)$")
+_ENTRY_LINE = lazily(r"^\s*([A-Za-z][\w:-]*)\s*=\s*(.*)$")
 #: Of a value: a piece in quotes, an escape, a comment, anything else.
-_PIECE = lazily(r'"((?:[^"\\]|\\.)*)"|(\\.)|([#;].*)|(.)')
-_PLAIN = lazily(r"[^\"\\#;]*")
+_VALUE_PIECE = lazily(r'"((?:[^"\\]|\\.)*)"|(\\.)|([#;].*)|(.)')
+_PLAIN_VALUE = lazily(r"[^\"\\#;]*")
 #: A configuration that includes itself ends somewhere.
 _MOST_CONFIGS = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepositoryPointers:
-    """The folders that a repository's files point to, and what couldn't be followed."""
+    """The folders that a repository's files point to, with what couldn't be followed."""
 
     paths: tuple[str, ...]
     #: Where its remotes are, if that is on this disk; they needn't be there.
@@ -54,77 +54,79 @@ class RepositoryPointers:
 
 
 class _BrokenPointer(Exception):
-    """A pointer that leads nowhere, said in a clause."""
+    """A pointer to a missing or unusable repository; the message is a clause."""
 
 
-def is_marked(folder: str) -> bool:
-    """Say whether a project begins at `folder`; raises `OSError` where it can't be looked at.
+def is_project_root(folder: str) -> bool:
+    """Say whether `folder` is a project's root; raises `OSError` where it can't be looked at.
 
     A `.git` with nothing in it is none, and git looks further up, too: Codex's sandbox puts one into each
     folder that may be written to, and a command that is killed leaves it there.
     """
-    return any(_is_there(join(folder, mark)) and not _is_hollow(join(folder, mark)) for mark in MARKS)
+    return any(_path_exists(join(folder, mark)) and not _is_empty_git_folder(join(folder, mark)) for mark in ROOT_MARKS)
 
 
-def ties_of(folder: str) -> RepositoryPointers:
-    """Return what the marked `folder` is a worktree, a submodule or a share of."""
-    found: list[str] = []
+def read_repository_pointers(folder: str) -> RepositoryPointers:
+    """Return the repositories that `folder` is a worktree, a submodule or a share of."""
+    paths: list[str] = []
     remotes: list[str] = []
     doubt = None
     try:
-        remotes += _remotes(folder)
-        for path in _followed(folder):
-            found.append(path)
+        remotes += _local_remotes(folder)
+        for path in _linked_folders(folder):
+            paths.append(path)
             if not lexists(path):
                 doubt = f"its repository {path} isn't there"
                 break
     except _BrokenPointer as broken:
         doubt = str(broken)
     except OSError as error:
-        doubt = f"its repository can't be looked at: {why(error)}"
-    return RepositoryPointers(paths=tuple(found), remotes=tuple(remotes), doubt=doubt)
+        doubt = f"its repository can't be looked at: {error_reason(error)}"
+    return RepositoryPointers(paths=tuple(paths), remotes=tuple(remotes), doubt=doubt)
 
 
 def remote_urls(folder: str) -> tuple[str, ...]:
-    """Return where the remotes of `folder`'s repository are, as its configuration says."""
+    """Return the URLs of the remotes of `folder`'s repository, as its configuration says."""
     try:
         settings = [
-            one
+            setting
             for git in _git_folders(folder)
             for config in (join(git, "config"), join(git, "config.worktree"))
-            for one in _settings(config)
+            for setting in _read_settings(config)
         ]
     except (_BrokenPointer, OSError):
         return ()
-    return tuple(one.value for one in settings if one.is_of("remote", "url", "pushurl"))
+    return tuple(setting.value for setting in settings if setting.is_of("remote", "url", "pushurl"))
 
 
-def is_bare(folder: str) -> bool:
+def is_bare_repository(folder: str) -> bool:
     """Say whether `folder` is a git repository without a worktree, or the `.git` of one with it."""
     return isdir(join(folder, "objects")) and lexists(join(folder, "HEAD"))
 
 
-def _remotes(folder: str) -> Iterator[str]:
+def _local_remotes(folder: str) -> Iterator[str]:
     """Yield the paths of the remotes that are on this disk, of `folder`'s repository."""
     for git in _git_folders(folder):
         configs = (join(git, "config"), join(git, "config.worktree"))
-        settings = [one for config in configs for one in _settings(config)]
-        short = {one.value: one.name for one in settings if one.is_of("url", "insteadof", "pushinsteadof")}
-        for one in settings:
-            if one.is_of("remote", "url", "pushurl"):
-                begin = max((head for head in short if one.value.startswith(head)), key=len, default="")
-                url = short[begin] + one.value[len(begin) :] if begin else one.value
-                yield from _places_on_disk(url, folder)
-    for one in _settings(join(folder, ".hg", "hgrc")):
-        if one.section == "paths":
-            yield from _places_on_disk(one.value, folder)
+        settings = [setting for config in configs for setting in _read_settings(config)]
+        name_of_prefix = {
+            setting.value: setting.name for setting in settings if setting.is_of("url", "insteadof", "pushinsteadof")
+        }
+        for setting in settings:
+            if setting.is_of("remote", "url", "pushurl"):
+                prefix = max((head for head in name_of_prefix if setting.value.startswith(head)), key=len, default="")
+                url = name_of_prefix[prefix] + setting.value[len(prefix) :] if prefix else setting.value
+                yield from _local_paths(url, folder)
+    for setting in _read_settings(join(folder, ".hg", "hgrc")):
+        if setting.section == "paths":
+            yield from _local_paths(setting.value, folder)
 
 
-def _places_on_disk(url: str, folder: str) -> Iterator[str]:
-    """Yield the path that a remote's `url` is, as written and with its `%20` read."""
-    scheme, has_scheme, rest = url.partition("://")
+def _local_paths(url: str, folder: str) -> Iterator[str]:
+    """Yield the local path that a remote's `url` is, as written and with its `%20` decoded."""
+    scheme, has_scheme, address = url.partition("://")
     if has_scheme and scheme.lower() == "file":
-        path = "/" + rest.partition("/")[2]
+        path = "/" + address.partition("/")[2]
     elif url.lower().startswith("file:/"):
         path = url[len("file:") :]
     elif has_scheme or ("/" not in url.partition(":")[0] and ":" in url) or not url:
@@ -133,62 +135,62 @@ def _places_on_disk(url: str, folder: str) -> Iterator[str]:
         path = url
     for spelled in dict.fromkeys((path, unquote(path))):
         if "\0" not in spelled:
-            yield _joined(folder, spelled)
+            yield _join_real_folder(folder, spelled)
 
 
 def _git_folders(folder: str) -> Iterator[str]:
-    """Yield the git folders of the repository that begins at `folder`, or is it."""
+    """Yield the git folders of the repository whose root or git folder `folder` is."""
     git = join(folder, ".git")
-    if is_bare(folder):
+    if is_bare_repository(folder):
         git = folder
     elif _is_file(git):
-        git = _joined(folder, _line(git).removeprefix("gitdir:").strip())
+        git = _join_real_folder(folder, _read_pointer(git).removeprefix("gitdir:").strip())
     yield git
     common = join(git, "commondir")
     if _is_file(common):
-        yield _joined(git, _line(common))
+        yield _join_real_folder(git, _read_pointer(common))
     jj = join(folder, ".jj", "repo")
     if _is_file(jj):
-        jj = _joined(dirname(jj), _line(jj))
+        jj = _join_real_folder(dirname(jj), _read_pointer(jj))
     target = join(jj, "store", "git_target")
     if _is_file(target):
-        yield _joined(dirname(target), _line(target))
+        yield _join_real_folder(dirname(target), _read_pointer(target))
 
 
-def _followed(folder: str) -> Iterator[str]:
+def _linked_folders(folder: str) -> Iterator[str]:
     """Yield each folder that `folder`'s repository files lead to."""
-    for mark in MARKS:
+    for mark in ROOT_MARKS:
         path = join(folder, mark)
         if islink(path):
             yield realpath(path)
     git = join(folder, ".git")
-    if _is_there(git):
-        yield from _git(git)
+    if _path_exists(git):
+        yield from _git_linked_folders(git)
     jj = join(folder, ".jj", "repo")
     if _is_file(jj):
         # a second workspace: the file holds the path of the first one's
-        jj = _joined(dirname(jj), _line(jj))
+        jj = _join_real_folder(dirname(jj), _read_pointer(jj))
         yield jj
     target = join(jj, "store", "git_target")
     if _is_file(target):
-        yield _joined(dirname(target), _line(target))
+        yield _join_real_folder(dirname(target), _read_pointer(target))
     shared = join(folder, ".hg", "sharedpath")
     if _is_file(shared):
-        yield _joined(dirname(shared), _line(shared))
+        yield _join_real_folder(dirname(shared), _read_pointer(shared))
 
 
-def _git(git: str) -> Iterator[str]:
+def _git_linked_folders(git: str) -> Iterator[str]:
     """Yield the folders of a worktree, a submodule, or a repository made of links."""
     if _is_file(git):
-        line = _line(git)
+        line = _read_pointer(git)
         if not line.startswith("gitdir:"):
             raise _BrokenPointer(f"its file {git} names no repository")
-        git = _joined(dirname(git), line.removeprefix("gitdir:").strip())
+        git = _join_real_folder(dirname(git), line.removeprefix("gitdir:").strip())
         yield git
     common = join(git, "commondir")
     folders = [git]
     if _is_file(common):
-        folders.append(_joined(git, _line(common)))
+        folders.append(_join_real_folder(git, _read_pointer(common)))
         yield folders[-1]
     for folder in folders:
         # `git-new-workdir` and `repo` build a repository from links into another one
@@ -196,29 +198,29 @@ def _git(git: str) -> Iterator[str]:
             path = join(folder, part)
             if islink(path):
                 yield realpath(path)
-        yield from _alternates(join(folder, "objects"))
+        yield from _alternate_stores(join(folder, "objects"))
         for name in ("config", "config.worktree"):
-            worktree = _worktree(join(folder, name))
+            worktree = _configured_worktree(join(folder, name))
             if worktree:
-                yield _joined(folder, worktree)
+                yield _join_real_folder(folder, worktree)
 
 
-def _alternates(objects: str) -> Iterator[str]:
+def _alternate_stores(objects: str) -> Iterator[str]:
     """Yield the object stores that a shared clone reads from, as if they were its own."""
-    data = read_file(Path(objects, "info", "alternates"), limit=_CONFIG)
+    data = read_file(Path(objects, "info", "alternates"), limit=_MAX_CONFIG_BYTES)
     if isinstance(data, MissingFile):
         return
     if isinstance(data, UnreadableFile):
         raise _BrokenPointer(f"its file {data.path} {data.reason}")
     for line in os.fsdecode(data).split("\n"):
         if line and not line.startswith("#") and "\0" not in line:
-            yield _joined(objects, line.strip('"'))
+            yield _join_real_folder(objects, line.strip('"'))
 
 
-def _worktree(config: str) -> str | None:
-    """Return `core.worktree` of a git configuration: where a submodule's files are."""
-    found = [one.value for one in _settings(config) if one.is_of("core", "worktree")]
-    return found[-1] if found else None
+def _configured_worktree(config: str) -> str | None:
+    """Return `core.worktree` of a git configuration: the folder of a submodule's files."""
+    worktrees = [setting.value for setting in _read_settings(config) if setting.is_of("core", "worktree")]
+    return worktrees[-1] if worktrees else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,21 +236,21 @@ class _GitSetting:
         return self.section == section and self.key in keys
 
 
-def _settings(config: str) -> Iterator[_GitSetting]:
+def _read_settings(config: str) -> Iterator[_GitSetting]:
     """Yield the entries of a git configuration, and of those that it includes under whatever condition."""
-    waiting = [config]
+    pending_configs = [config]
     for _ in range(_MOST_CONFIGS):
-        if not waiting:
+        if not pending_configs:
             return
-        config = waiting.pop(0)
-        for one in _entries(config):
-            if one.section in ("include", "includeif") and one.key == "path":
-                waiting.append(_joined(dirname(config), expanduser(one.value)))
-            yield one
+        config = pending_configs.pop(0)
+        for setting in _parse_settings(config):
+            if setting.section in ("include", "includeif") and setting.key == "path":
+                pending_configs.append(_join_real_folder(dirname(config), expanduser(setting.value)))
+            yield setting
 
 
-def _entries(config: str) -> Iterator[_GitSetting]:
-    data = read_file(Path(config), limit=_CONFIG)
+def _parse_settings(config: str) -> Iterator[_GitSetting]:
+    data = read_file(Path(config), limit=_MAX_CONFIG_BYTES)
     if isinstance(data, MissingFile):
         return
     if isinstance(data, UnreadableFile):
@@ -256,30 +258,30 @@ def _entries(config: str) -> Iterator[_GitSetting]:
     section = name = ""
     # a backslash at a line's end joins it with the next
     for line in re.sub(r"\\\r?\n", "", os.fsdecode(data)).splitlines():
-        head = _SECTION.match(line)
-        if head:
+        section_line = _SECTION_LINE.match(line)
+        if section_line:
             # `[remote.origin]` is an old way to say `[remote "origin"]`
-            section, _, old = head[1].lower().partition(".")
-            name, line = re.sub(r"\\(.)", r"\1", head[2] or old), head[3]
-        if entry := _ENTRY.match(line):
-            yield _GitSetting(section=section, name=name, key=entry[1].lower(), value=_value(entry[2]))
+            section, _, dotted_name = section_line[1].lower().partition(".")
+            name, line = re.sub(r"\\(.)", r"\1", section_line[2] or dotted_name), section_line[3]
+        if entry := _ENTRY_LINE.match(line):
+            yield _GitSetting(section=section, name=name, key=entry[1].lower(), value=_unquote_value(entry[2]))
 
 
-def _value(text: str) -> str:
+def _unquote_value(text: str) -> str:
     """Return a value without its quotes, escapes and comment."""
-    if _PLAIN.fullmatch(text):
+    if _PLAIN_VALUE.fullmatch(text):
         return text.strip()
     pieces = []
-    for piece in _PIECE.finditer(text.strip()):
+    for piece in _VALUE_PIECE.finditer(text.strip()):
         if piece[3]:
             break
         pieces.append(re.sub(r"\\(.)", r"\1", piece[1] or "") or (piece[2] or "")[1:] or piece[4] or "")
     return "".join(pieces).strip()
 
 
-def _line(path: str) -> str:
+def _read_pointer(path: str) -> str:
     """Return the path that a pointer file holds."""
-    data = read_file(Path(path), limit=_POINTER)
+    data = read_file(Path(path), limit=_MAX_POINTER_BYTES)
     if isinstance(data, UnreadableFile):
         raise _BrokenPointer(f"its file {path} {data.reason}")
     line = os.fsdecode(data).strip("\r\n")
@@ -288,12 +290,12 @@ def _line(path: str) -> str:
     return line
 
 
-def _joined(folder: str, path: str) -> str:
-    """Return where `path`, written down in `folder`, leads; its links stay for the judge."""
+def _join_real_folder(folder: str, path: str) -> str:
+    """Return `path` relative to the real `folder`; its links are left for the judge."""
     return join(realpath(folder), path)
 
 
-def _is_hollow(path: str) -> bool:
+def _is_empty_git_folder(path: str) -> bool:
     """Say whether a mark is a `.git` folder of its own with nothing in it."""
     if basename(path) != ".git" or islink(path) or not isdir(path):
         return False
@@ -304,8 +306,8 @@ def _is_hollow(path: str) -> bool:
         return False
 
 
-def _is_there(path: str) -> bool:
-    """Say whether anything goes by `path`, a broken link included."""
+def _path_exists(path: str) -> bool:
+    """Say whether anything exists at `path`, a broken link included."""
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -314,7 +316,7 @@ def _is_there(path: str) -> bool:
 
 
 def _is_file(path: str) -> bool:
-    """Say whether a regular file goes by `path`, through links; raises `OSError` where that can't be told."""
+    """Say whether `path` is a regular file, through links; raises `OSError` where that is unknown."""
     try:
         return stat.S_ISREG(Path(path).stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):

@@ -1,4 +1,4 @@
-"""What roamkb keeps for itself: locks, the trash, caches; never in the knowledge base.
+"""State and cache folders of roamkb: locks, the trash, caches; never in the knowledge base.
 
 None of it is truth. The two folders are passed in, and what belongs to one knowledge base
 goes by its real path, so that a link to it shares its locks.
@@ -19,25 +19,25 @@ from roamkb.fs.files import make_folder
 from roamkb.fs.user_dirs import JOURNAL
 
 #: A write holds the lock for some milliseconds; whoever holds it for seconds is stuck.
-WAIT = 5.0
+DEFAULT_WAIT = 5.0
 #: Of the state folder; the trash holds notes.
 LOCKS, SHOWN, SNAPSHOTS, TRASH = "locks", "shown", "snapshots", "trash"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateFolders:
-    """The user's state folder and cache folder, as far as they are roamkb's."""
+    """The user's state folder and cache folder for roamkb."""
 
     state: Path
     cache: Path
 
     def lock_file(self, kb: Path) -> Path:
-        """Return the file that stands for leave to change `kb`.
+        """Return the lock file that guards changes to `kb`.
 
         Raises:
             DiskError: it would lie in `kb` itself.
         """
-        path = self.state / LOCKS / f"{_key(kb)}.lock"
+        path = self.state / LOCKS / f"{_kb_key(kb)}.lock"
         if _lies_in(path.parent, kb):
             raise DiskError(
                 path,
@@ -47,27 +47,27 @@ class StateFolders:
         return path
 
     def trash_folder(self, kb: Path) -> Path:
-        """Return the folder that holds what was taken out of `kb`."""
-        return self.state / TRASH / _key(kb)
+        """Return the folder that holds the notes trashed from `kb`."""
+        return self.state / TRASH / _kb_key(kb)
 
     def snapshot_folder(self, kb: Path) -> Path | None:
         """Return the folder for snapshots of what agents wrote to `kb`; None where that would be in `kb`."""
-        folder = self.state / SNAPSHOTS / _key(kb)
+        folder = self.state / SNAPSHOTS / _kb_key(kb)
         return None if _lies_in(folder, kb) else folder
 
     def journal_folder(self, kb: Path) -> Path | None:
         """Return the folder for the journal of `kb`; None where that would be in `kb`."""
-        folder = self.state / JOURNAL / _key(kb)
+        folder = self.state / JOURNAL / _kb_key(kb)
         return None if _lies_in(folder, kb) else folder
 
     def shown_folder(self, kb: Path) -> Path | None:
-        """Return the folder for what sessions were shown of `kb`; None where that would be in `kb`."""
-        folder = self.state / SHOWN / _key(kb)
+        """Return the folder that records which notes of `kb` each session saw; None if inside `kb`."""
+        folder = self.state / SHOWN / _kb_key(kb)
         return None if _lies_in(folder, kb) else folder
 
     def cache_folder(self, kb: Path) -> Path | None:
-        """Return the folder for what a rescan of `kb` could rebuild; None where that would be in `kb`."""
-        folder = self.cache / _key(kb)
+        """Return the folder for data that a rescan of `kb` rebuilds; None where that is in `kb`."""
+        folder = self.cache / _kb_key(kb)
         return None if _lies_in(folder, kb) else folder
 
 
@@ -75,18 +75,18 @@ def _lies_in(folder: Path, kb: Path) -> bool:
     """Say whether `folder` is or would be at or below `kb`, links followed and whatever its names' case."""
     # unlike `resolve`, realpath never fails
     real, root = Path(os.path.realpath(folder)), Path(os.path.realpath(kb))
-    return any(place == root or _is_same(place, root) for place in (real, *real.parents))
+    return any(place == root or _is_same_file(place, root) for place in (real, *real.parents))
 
 
-def _is_same(one: Path, other: Path) -> bool:
+def _is_same_file(path: Path, other_path: Path) -> bool:
     try:
-        return one.samefile(other)
+        return path.samefile(other_path)
     except OSError:
         return False
 
 
-def private_folder(folder: Path) -> Path:
-    """Return `folder`, made if need be, for its owner alone."""
+def make_private_folder(folder: Path) -> Path:
+    """Return `folder`, created if need be, accessible to its owner alone."""
     make_folder(folder, mode=0o700)
     try:
         if folder.stat().st_mode & 0o077:
@@ -97,26 +97,26 @@ def private_folder(folder: Path) -> Path:
 
 
 @contextlib.contextmanager
-def lock(path: Path, *, wait: float = WAIT) -> Iterator[None]:
+def hold_lock(path: Path, *, wait: float = DEFAULT_WAIT) -> Iterator[None]:
     """Hold the lock file `path`, or raise `Busy` after `wait` seconds.
 
     The lock is this process's descriptor: it ends with the process, and a second one in
     the same process waits like anybody else.
     """
-    private_folder(path.parent)
+    make_private_folder(path.parent)
     try:
         fd = os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise disk_error(path, error) from error
     try:
-        _wait_for(fd, path, wait)
+        _acquire_lock(fd, path, wait)
         yield
     finally:
         with contextlib.suppress(OSError):
             os.close(fd)
 
 
-def _wait_for(fd: int, path: Path, wait: float) -> None:
+def _acquire_lock(fd: int, path: Path, wait: float) -> None:
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
@@ -126,35 +126,35 @@ def _wait_for(fd: int, path: Path, wait: float) -> None:
         raise disk_error(path, error) from error
     else:
         return
-    _queue_for(fd, path, wait)
+    _acquire_in_queue(fd, path, wait)
 
 
-def _queue_for(fd: int, path: Path, wait: float) -> None:
-    """Wait in the system's own queue: who only asks now and then is passed by all who ask just then."""
+def _acquire_in_queue(fd: int, path: Path, wait: float) -> None:
+    """Wait for the lock in the system's own queue: a poller is overtaken by callers that queue."""
     import threading  # most locks are free
 
-    own = os.dup(fd)
-    ended = threading.Event()
-    failed: list[OSError] = []
+    queue_fd = os.dup(fd)
+    is_ended = threading.Event()
+    failures: list[OSError] = []
 
-    def queue() -> None:
+    def acquire_lock() -> None:
         try:
-            fcntl.flock(own, fcntl.LOCK_EX)
+            fcntl.flock(queue_fd, fcntl.LOCK_EX)
         except OSError as error:
-            failed.append(error)
-        ended.set()
+            failures.append(error)
+        is_ended.set()
         # the lock ends with the last of its descriptors: with this one where nobody waits any more
         with contextlib.suppress(OSError):
-            os.close(own)
+            os.close(queue_fd)
 
     # a daemon, since nothing can call it back from the queue
-    threading.Thread(target=queue, daemon=True).start()
-    if not ended.wait(wait):
+    threading.Thread(target=acquire_lock, daemon=True).start()
+    if not is_ended.wait(wait):
         raise Busy(path)
-    if failed:
-        raise disk_error(path, failed[0]) from failed[0]
+    if failures:
+        raise disk_error(path, failures[0]) from failures[0]
 
 
-def _key(kb: Path) -> str:
+def _kb_key(kb: Path) -> str:
     """Return a name for `kb` that a link to it shares."""
     return sha256(os.fsencode(os.path.realpath(kb))).hexdigest()[:16]

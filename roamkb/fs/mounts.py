@@ -1,4 +1,4 @@
-"""Which other names a folder has because a file system is mounted more than once.
+"""Alternative paths of a folder that come from file systems mounted more than once.
 
 A bind mount makes `~/code/x` of `~/projects/work/x`, and neither the path, the real path
 nor a link tells. The mount table does: it names for each mount the device and the folder
@@ -13,7 +13,7 @@ import re
 import sys
 from collections.abc import Iterator
 
-_OCTAL = rb"\\([0-7]{3})"
+_OCTAL_ESCAPE = rb"\\([0-7]{3})"
 
 
 class Mount:
@@ -22,7 +22,7 @@ class Mount:
     __slots__ = ("device", "inside", "number", "parent", "point")
 
     def __init__(self, *, point: str, device: str, inside: str, number: int = 0, parent: int = -1) -> None:
-        """Take what the mount table says of it; it lies on the mount whose number is `parent`."""
+        """Take the fields of one line of the mount table; `parent` is the number of the mount below it."""
         self.number = number
         self.parent = parent
         self.point = point
@@ -39,65 +39,65 @@ def read_mounts(proc: "str | os.PathLike[str]") -> tuple[Mount, ...]:
         if sys.platform == "linux":
             raise
         return ()
-    return tuple(_mounts(data))
+    return tuple(_parse_mounts(data))
 
 
 def other_names(path: str, mounts: tuple[Mount, ...]) -> tuple[str, ...]:
-    """Return every other path that shows what `path`, a real path, shows.
+    """Return every other path at which the folder of `path`, a real path, is mounted.
 
     What lies under a mount on the way isn't seen by that name. Where a whole mount is hidden, it is taken
     as if it were seen: that names too many, never too few.
     """
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for mount in mounts:
-        rest = below(path, mount.point)
-        if rest is None:
+        relative_path = path_below(path, mount.point)
+        if relative_path is None:
             continue
-        inside = _joined(mount.inside, rest)
-        for other in mounts:
-            if other.device == mount.device and other is not mount:
-                shown = below(inside, other.inside)
-                name = _joined(other.point, shown or "")
-                if shown is not None and not _is_hidden(name, other, mounts):
-                    found[name] = None
-    found.pop(path, None)
-    return tuple(found)
+        inside = _join_paths(mount.inside, relative_path)
+        for other_mount in mounts:
+            if other_mount.device == mount.device and other_mount is not mount:
+                relative_shown = path_below(inside, other_mount.inside)
+                name = _join_paths(other_mount.point, relative_shown or "")
+                if relative_shown is not None and not _is_hidden(name, other_mount, mounts):
+                    names[name] = None
+    names.pop(path, None)
+    return tuple(names)
 
 
-def _is_hidden(name: str, shown_by: Mount, mounts: tuple[Mount, ...]) -> bool:
-    return any(one.parent == shown_by.number and below(name, one.point) is not None for one in mounts)
+def _is_hidden(name: str, shown_mount: Mount, mounts: tuple[Mount, ...]) -> bool:
+    return any(mount.parent == shown_mount.number and path_below(name, mount.point) is not None for mount in mounts)
 
 
-def points_below(path: str, mounts: tuple[Mount, ...]) -> tuple[str, ...]:
-    """Return the folders strictly below `path` where something is mounted."""
-    return tuple(mount.point for mount in mounts if below(mount.point, path))
+def mount_points_below(path: str, mounts: tuple[Mount, ...]) -> tuple[str, ...]:
+    """Return the mount points strictly below `path`."""
+    return tuple(mount.point for mount in mounts if path_below(mount.point, path))
 
 
-def below(path: str, top: str) -> str | None:
-    """Return the rest of `path` below `top`, empty for `top` itself, None for what is elsewhere."""
+def path_below(path: str, top: str) -> str | None:
+    """Return the part of `path` below `top`: empty for `top` itself, None outside of it."""
     if path == top or top == "/":
         return path[len(top) :]
     return path[len(top) + 1 :] if path.startswith(top + "/") else None
 
 
-def _joined(top: str, rest: str) -> str:
-    return f"{top.rstrip('/')}/{rest}".rstrip("/") or "/"
+def _join_paths(top: str, relative_path: str) -> str:
+    return f"{top.rstrip('/')}/{relative_path}".rstrip("/") or "/"
 
 
-def _mounts(data: bytes) -> Iterator[Mount]:
+def _parse_mounts(data: bytes) -> Iterator[Mount]:
     """Yield the lines of `mountinfo`: id, parent, device, inside, point, …"""
     for line in data.splitlines():
         fields = line.split(b" ", 5)
         # a deleted folder can stay mounted, and file systems without folders have no path inside
         if len(fields) == 6 and fields[3].startswith(b"/") and fields[4].startswith(b"/"):
             yield Mount(
-                point=_plain(fields[4]), device=fields[2].decode(), inside=_plain(fields[3]),
+                point=_unescape_field(fields[4]), device=fields[2].decode(), inside=_unescape_field(fields[3]),
                 number=int(fields[0]), parent=int(fields[1]),
             )  # fmt: skip
 
 
-def _plain(field: bytes) -> str:
-    """Return a path of the table with its octal escapes undone."""
+def _unescape_field(field: bytes) -> str:
+    """Return a path of the mount table with its octal escapes decoded."""
     if b"\\" in field:
-        field = re.sub(_OCTAL, lambda match: bytes([int(match[1], 8)]), field)
+        field = re.sub(_OCTAL_ESCAPE, lambda match: bytes([int(match[1], 8)]), field)
     return field.decode(sys.getfilesystemencoding(), "surrogateescape")

@@ -1,4 +1,4 @@
-"""Which local state of a log is this machine's own: a folder that only this machine can name.
+"""Folder names of a log's local state that only this machine can compute, and the user's own folders.
 
 A repository can commit anything below `.roamkb/local`, and git overwrites there what it ignores. So receipts,
 snapshots and the index lie in a folder whose name is made from a secret of the user's state folder and
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 #: In the user's state folder.
-KEY = "machine-key"
+MACHINE_KEY = "machine-key"
 #: Where the brokers of walled commands listen, in the state folder as well.
 BROKERS = "brokers"
 #: Calls from a sandbox that their session is known to have made, likewise.
-CALLS = "calls"
-_BYTES = 32
+SANDBOX_CALLS = "calls"
+_KEY_BYTES = 32
 _NAME_BYTES = 8
 
 
-def own_name(root: str, state: str) -> str:
-    """Return what the local state of the project at `root` is called on this machine.
+def local_state_name(root: str, state: str) -> str:
+    """Return the name of this machine's folder for the local state of the project at `root`.
 
     Empty where the machine has no secret yet, so that no log was ever adopted on it.
     """
-    key = _key(os.path.join(state, KEY))
-    if len(key) < _BYTES:
+    key = _read_key(os.path.join(state, MACHINE_KEY))
+    if len(key) < _KEY_BYTES:
         return ""
     try:
         # what hashlib gives, without the time that OpenSSL takes
@@ -49,13 +49,13 @@ def own_name(root: str, state: str) -> str:
     return blake2b(os.fsencode(os.path.realpath(root)), key=key, digest_size=_NAME_BYTES).hexdigest()
 
 
-def _key(path: str) -> bytes:
+def _read_key(path: str) -> bytes:
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):
         return b""
     try:
-        return os.read(fd, _BYTES) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
+        return os.read(fd, _KEY_BYTES) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
     except OSError:
         return b""
     finally:
@@ -65,8 +65,8 @@ def _key(path: str) -> bytes:
             pass
 
 
-def make_key(state: "Path") -> None:
-    """Give this machine its secret, unless it has one.
+def create_machine_key(state: "Path") -> None:
+    """Create the machine's secret key unless it exists.
 
     Raises:
         DiskError: it can't be kept, or what goes by its name is no secret of ours.
@@ -75,36 +75,36 @@ def make_key(state: "Path") -> None:
 
     from roamkb.core.errors import DiskError
     from roamkb.core.errors import NameTaken
-    from roamkb.fs.files import create
-    from roamkb.fs.locks import private_folder
+    from roamkb.fs.files import create_file
+    from roamkb.fs.locks import make_private_folder
 
-    path = private_folder(state) / KEY
+    path = make_private_folder(state) / MACHINE_KEY
     if not os.path.lexists(path):
         # another init was faster
         with suppress(NameTaken):
-            create(state, KEY, os.urandom(_BYTES), mode=0o600)
-    if len(_key(str(path))) < _BYTES:
+            create_file(state, MACHINE_KEY, os.urandom(_KEY_BYTES), mode=0o600)
+    if len(_read_key(str(path))) < _KEY_BYTES:
         raise DiskError(path, "is no secret of roamkb's", hint="remove it, and call `roamkb init` again")
 
 
-def usual_state() -> str:
+def default_state_dir() -> str:
     """Return the user's state folder for roamkb as platformdirs names it: importing that takes too long."""
-    return _usual("XDG_STATE_HOME", "~/.local/state", on_mac="~/Library/Application Support")
+    return _default_dir("XDG_STATE_HOME", "~/.local/state", on_mac="~/Library/Application Support")
 
 
-def usual_cache() -> str:
+def default_cache_dir() -> str:
     """Return the user's cache folder for roamkb, likewise."""
-    return _usual("XDG_CACHE_HOME", "~/.cache", on_mac="~/Library/Caches")
+    return _default_dir("XDG_CACHE_HOME", "~/.cache", on_mac="~/Library/Caches")
 
 
-def usual_data() -> str:
+def default_data_dir() -> str:
     """Return the user's data folder for roamkb, likewise."""
-    return _usual("XDG_DATA_HOME", "~/.local/share", on_mac="~/Library/Application Support")
+    return _default_dir("XDG_DATA_HOME", "~/.local/share", on_mac="~/Library/Application Support")
 
 
-def _usual(variable: str, elsewhere: str, *, on_mac: str) -> str:
+def _default_dir(variable: str, elsewhere: str, *, on_mac: str) -> str:
     import sys
 
-    if os.path.isabs(told := os.environ.get(variable, "")):
-        return os.path.join(told, "roamkb")
+    if os.path.isabs(configured := os.environ.get(variable, "")):
+        return os.path.join(configured, "roamkb")
     return os.path.join(os.path.expanduser(on_mac if sys.platform == "darwin" else elsewhere), "roamkb")

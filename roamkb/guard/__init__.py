@@ -1,1 +1,1 @@
-"""Advice before a tool call: which commands would change what is protected."""
+"""Judgement of tool calls before they run: commands that would change protected files."""

@@ -1,4 +1,4 @@
-"""Which commands are a human's word to roamkb (design D19), however an agent would start them."""
+"""Commands of roamkb that only a human may give (design D19), however an agent would start them."""
 
 import re
 from collections.abc import Callable
@@ -6,18 +6,18 @@ from collections.abc import Callable
 from roamkb.shell.programs import ProgramRow
 
 #: Kinds of programs that may start another that no row tells of.
-_STARTERS = frozenset("code each".split())
-_APPROVALS = frozenset("approve override reject rollback uninstall".split())
+_STARTER_KINDS = frozenset("code each".split())
+_APPROVAL_VERBS = frozenset("approve override reject rollback uninstall".split())
 #: `tests/roamkb` is a folder.
-_STARTS_ROAMKB = r"roamkb(?:[@=].*)?|-mroamkb|roamkb\.__main__|(?:[/~.$].*|.*bin)/roamkb"
+_ROAMKB_COMMAND = r"roamkb(?:[@=].*)?|-mroamkb|roamkb\.__main__|(?:[/~.$].*|.*bin)/roamkb"
 #: `--yes` would write a harness's settings; without it they are only shown to who isn't at a terminal.
-_INSTALL_RULE = ("--kb", "--work-root", "--project-parent", "--yes")
+_RULE_OPTIONS = ("--kb", "--work-root", "--project-parent", "--yes")
 #: By verb: what is asked for, and whether the words ask for it; without those words the verb only lists.
 _HUMAN_ONLY_IF: dict[str, tuple[str, Callable[[list[str]], bool]]] = {
     "review": ("review", lambda words: bool({"--curate", "--edit"} & set(words))),
     "curate": ("curate --apply", lambda words: _has_option(words, "--apply")),
     "journal": ("journal restore", lambda words: "restore" in words and "--dry-run" not in words),
-    "install": ("install", lambda words: "--dry-run" not in words and _has_option(words, *_INSTALL_RULE)),
+    "install": ("install", lambda words: "--dry-run" not in words and _has_option(words, *_RULE_OPTIONS)),
     # without it a log that came with the project is refused to the agent that our process finds above it
     "init": ("init --yes", lambda words: "--yes" in words),
 }
@@ -29,17 +29,17 @@ _APPROVAL_IN_TEXT = (
 
 
 def find_approval(words: list[str], program: ProgramRow, stdin: str, text: str) -> str:
-    """Return which approval a command asks roamkb for, however it is started; `text` is all of the script."""
-    if not any("roamkb" in one for one in (stdin, *words)):
+    """Return the approval that a command asks of roamkb; `text` is the whole script."""
+    if not any("roamkb" in argument for argument in (stdin, *words)):
         return ""
-    if not re.fullmatch(_STARTS_ROAMKB, words[0]):
-        if program.kind not in _STARTERS and "other" not in program.marks:
+    if not re.fullmatch(_ROAMKB_COMMAND, words[0]):
+        if program.kind not in _STARTER_KINDS and "other" not in program.marks:
             return ""
         code = " ".join(word for word in words if re.search(r"[\s(]", word))
-        if verb := approval_in_text(f"{code}\n{stdin}"):
+        if verb := find_approval_in_text(f"{code}\n{stdin}"):
             return verb
-    for at, word in enumerate(words):
-        if re.fullmatch(_STARTS_ROAMKB, word) and (verb := _approval(words[at + 1 : at + 50], text)):
+    for index, word in enumerate(words):
+        if re.fullmatch(_ROAMKB_COMMAND, word) and (verb := _requested_approval(words[index + 1 : index + 50], text)):
             return verb
     return ""
 
@@ -49,29 +49,29 @@ def _has_option(words: list[str], *options: str) -> bool:
     return any(word.partition("=")[0] in options for word in words)
 
 
-def approval_in_text(text: str) -> str:
-    """Return which approval a piece of code asks for, or nothing."""
-    found = re.search(_APPROVAL_IN_TEXT, text)
-    return (found["verb"] or "curate --apply").partition(" ")[0] if found else ""
+def find_approval_in_text(text: str) -> str:
+    """Return the approval that a piece of code asks for; empty without one."""
+    match = re.search(_APPROVAL_IN_TEXT, text)
+    return (match["verb"] or "curate --apply").partition(" ")[0] if match else ""
 
 
-def _approval(words: list[str], text: str) -> str:
-    """Return which approval roamkb is asked for, or nothing."""
+def _requested_approval(words: list[str], text: str) -> str:
+    """Return the approval that roamkb's words ask for; empty without one."""
     if "--help" in words:
         return ""
-    rest = iter(words)
-    for word in rest:
+    remaining = iter(words)
+    for word in remaining:
         if word == "--project":
-            next(rest, None)
+            next(remaining, None)
         elif not word.startswith("-"):
             break
     else:
         return ""
-    if word in _APPROVALS:
+    if word in _APPROVAL_VERBS:
         return word
     if word in _HUMAN_ONLY_IF:
         approval, is_asked = _HUMAN_ONLY_IF[word]
         return approval if is_asked(words) else ""
     if word.startswith(("$", "`")):
-        return next((verb for verb in _APPROVALS if re.search(rf"\b{verb}\b", text)), "")
+        return next((verb for verb in _APPROVAL_VERBS if re.search(rf"\b{verb}\b", text)), "")
     return ""

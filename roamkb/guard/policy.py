@@ -1,4 +1,4 @@
-"""What an agent's tool call would do to the knowledge base, and whether it may: the boundary's second wall.
+"""The judgement on an agent's tool call: the boundary's second wall.
 
 `guard/tool_calls.judge_tool` is the door: it reads the call and asks here.
 """
@@ -9,13 +9,13 @@ from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
 
-from roamkb.guard.paths import ENDINGS
+from roamkb.guard.paths import NOTE_ENDINGS
 from roamkb.guard.paths import FolderNames
 from roamkb.guard.paths import PathReach
 
 
 class GuardContext:
-    """What the hook found on the disk, and what it finds out when it is asked."""
+    """The state that a hook found on the disk, with lookups that run only when asked."""
 
     # no dataclass, since hooks import this: that module takes twice as long as Python to start
     __slots__ = (
@@ -38,7 +38,7 @@ class GuardContext:
         guarded: tuple[str, ...] = (),
         wall_stands: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Take what was found; all paths are absolute."""
+        """Take the state that was found; all paths are absolute."""
         #: Every name of the knowledge base: as typed, its real path, what other mounts call it.
         #: Where the rule is broken, the last good one's.
         self.kb = kb
@@ -62,33 +62,33 @@ class GuardContext:
         self.wall_stands = wall_stands
 
     @property
-    def kind(self) -> str:
-        """What the session's project is, found out once."""
+    def project_kind(self) -> str:
+        """The kind of the session's project, determined once."""
         if not isinstance(self._kind, str):
             self._kind = self._kind()
         return self._kind
 
     @property
     def is_personal(self) -> bool:
-        """Whether agents may write notes of their own here."""
-        return self.kind == "personal"
+        """Whether agents may write their own notes here."""
+        return self.project_kind == "personal"
 
-    def moved(self, cwd: str) -> "GuardContext":
-        """Return the same with the command run in `cwd`."""
-        moved = GuardContext.__new__(GuardContext)
+    def with_cwd(self, cwd: str) -> "GuardContext":
+        """Return a copy whose command runs in `cwd`."""
+        context = GuardContext.__new__(GuardContext)
         for name in GuardContext.__slots__:
-            setattr(moved, name, getattr(self, name))
-        moved._kind, moved.cwd = lambda: self.kind, posixpath.normpath(cwd)  # noqa: SLF001
-        return moved
+            setattr(context, name, getattr(self, name))
+        context._kind, context.cwd = lambda: self.project_kind, posixpath.normpath(cwd)  # noqa: SLF001
+        return context
 
 
 class Denial:
-    """Why a tool call is not to be made."""
+    """The reason why a tool call is denied, with a hint."""
 
     __slots__ = ("hint", "reason")
 
     def __init__(self, *, reason: str, hint: str) -> None:
-        """Take one sentence for the agent, and one that says what to do instead."""
+        """Take one sentence with the reason, and one that says what to do instead."""
         self.reason = reason
         self.hint = hint
 
@@ -106,47 +106,52 @@ PROTECTED = (
     ".local/state/roamkb",
 )
 #: What no project puts among the notes: it changes how Emacs or Syncthing treats all of them.
-_LITTER = (".dir-locals.el", ".dir-locals-2.el", ".stignore", ".git", ".venv")
-_QUOTING = str.maketrans("", "", "'\"\\")
-_TOKEN = r"[^\s'\"=:;|&<>(),]+"
-_OURS = r"roamkb|knowledge-base|claude|codex|settings\.|hooks\.json|SHELL_PREFIX"
+_PROGRAM_FILES = (".dir-locals.el", ".dir-locals-2.el", ".stignore", ".git", ".venv")
+_QUOTING_SIGNS = str.maketrans("", "", "'\"\\")
+_TOKEN_PATTERN = r"[^\s'\"=:;|&<>(),]+"
+_OWN_NAMES = r"roamkb|knowledge-base|claude|codex|settings\.|hooks\.json|SHELL_PREFIX"
 #: What may lead anywhere: home, upwards, a glob from the root. Each word is read once, for all its slashes.
-_FAR = r"~|\$\{?HOME|\$\(|`|\.\.|(?<!\S)/\S*[*?\[{]|\$'"
-_LIVE = "*?[\0$`"
+_FAR_REACHING = r"~|\$\{?HOME|\$\(|`|\.\.|(?<!\S)/\S*[*?\[{]|\$'"
+_WILDCARD_SIGNS = "*?[\0$`"
 #: Of a command, that is looked up on the disk before anything else is done; of a longer one, nothing.
-_MOST_TOKENS = 64
-_MOST_READ = 4096
+_MAX_TOKENS = 64
+_MAX_TEXT_READ = 4096
 
 
-def may_concern(text: str, ground: GuardContext) -> bool:
+def may_concern(text: str, context: GuardContext) -> bool:
     """Say whether a command is worth reading: cheap, and true wherever in doubt."""
-    plain = text.translate(_QUOTING).replace("\n", "") if "\\\n" in text else text.translate(_QUOTING)
-    home = ground.home.rstrip("/") + "/"
-    names = {part for folder in ground.kb for part in folder.removeprefix(home).strip("/").split("/") if part}
-    if any(name in plain for name in names) or re.search(_OURS, plain) or re.search(_FAR, text):
+    plain = text.translate(_QUOTING_SIGNS).replace("\n", "") if "\\\n" in text else text.translate(_QUOTING_SIGNS)
+    home = context.home.rstrip("/") + "/"
+    names = {part for folder in context.kb for part in folder.removeprefix(home).strip("/").split("/") if part}
+    if any(name in plain for name in names) or re.search(_OWN_NAMES, plain) or re.search(_FAR_REACHING, text):
         return True
-    unbraced = plain.replace("{", "")
-    if "$" in unbraced and any(value and f"${name}" in unbraced for name, value in ground.variables.items()):
+    without_braces = plain.replace("{", "")
+    if "$" in without_braces and any(
+        value and f"${name}" in without_braces for name, value in context.variables.items()
+    ):
         return True
-    tokens = dict.fromkeys(re.findall(_TOKEN, text)) if len(text) <= _MOST_READ else ()
-    if not tokens or len(tokens) > _MOST_TOKENS:
+    tokens = dict.fromkeys(re.findall(_TOKEN_PATTERN, text)) if len(text) <= _MAX_TEXT_READ else ()
+    if not tokens or len(tokens) > _MAX_TOKENS:
         return bool(text.strip())
-    return _is_any_near([".", *(one for one in tokens if not one.startswith("-"))], ground)
+    return _is_any_near([".", *(token for token in tokens if not token.startswith("-"))], context)
 
 
-def may_concern_path(path: str, ground: GuardContext) -> bool:
-    """Say the same of the path of a file."""
-    return re.search(f"{_OURS}|{_FAR}", path) is not None or _is_any_near(
-        [path.removeprefix("file://")], ground
+def may_concern_path(path: str, context: GuardContext) -> bool:
+    """Say whether a file's path is worth judging: cheap, and true wherever in doubt."""
+    return re.search(f"{_OWN_NAMES}|{_FAR_REACHING}", path) is not None or _is_any_near(
+        [path.removeprefix("file://")], context
     )
 
 
-def _is_any_near(paths: Iterable[str], ground: GuardContext) -> bool:
-    guarded = [*ground.kb, *(posixpath.join(ground.home, one) for one in PROTECTED), *ground.guarded]
-    places = {one.rstrip("/") for name in guarded for one in (name, ground.resolve(name))}
-    named = [posixpath.normpath(posixpath.join(ground.cwd, one)) for one in paths]
+def _is_any_near(paths: Iterable[str], context: GuardContext) -> bool:
+    guarded = [*context.kb, *(posixpath.join(context.home, spelling) for spelling in PROTECTED), *context.guarded]
+    guarded_places = {spelling.rstrip("/") for name in guarded for spelling in (name, context.resolve(name))}
+    named_paths = [posixpath.normpath(posixpath.join(context.cwd, spelling)) for spelling in paths]
     return any(
-        _is_near(one, place) for path in named for one in (path, ground.resolve(path)) for place in places
+        _is_near(spelling, place)
+        for path in named_paths
+        for spelling in (path, context.resolve(path))
+        for place in guarded_places
     )
 
 
@@ -154,23 +159,23 @@ def _is_near(place: str, folder: str) -> bool:
     return f"{place}/".startswith(f"{folder}/") or f"{folder}/".startswith(f"{place}/")
 
 
-def protected(ground: GuardContext) -> FolderNames:
-    """Return what only a human changes, by its paths and its real paths."""
-    files = (*(posixpath.join(ground.home, one) for one in PROTECTED), *ground.guarded)
-    names = (*files, *map(ground.resolve, files))
-    return FolderNames(names, home=ground.home, resolve=ground.resolve)
+def protected_files(context: GuardContext) -> FolderNames:
+    """Return the files that only a human changes, by their paths and real paths."""
+    files = (*(posixpath.join(context.home, name) for name in PROTECTED), *context.guarded)
+    names = (*files, *map(context.resolve, files))
+    return FolderNames(names, home=context.home, resolve=context.resolve)
 
 
-def refusal(ground: GuardContext, what: str) -> Denial:
+def write_denial(context: GuardContext, statement: str) -> Denial:
     """Return the denial of a write into the knowledge base."""
-    if ground.is_personal:
+    if context.is_personal:
         return Denial(
-            reason=f"{what}, a note that is the human's: agents never edit, move or delete those",
+            reason=f"{statement}, a note that is the human's: agents never edit, move or delete those",
             hint="write a fact of your own with `roamkb write` and link to it; "
             "correct your own with `roamkb supersede`",
         )
     return Denial(
-        reason=f"{ground.kind} project: {what}, and nothing from here is written to the knowledge base",
+        reason=f"{context.project_kind} project: {statement}, and nothing from here is written to the knowledge base",
         hint="report the fact to your human, and keep it in the project's own tree; to read, use "
         "`roamkb search`, or rg, cat and the like by themselves; `roamkb write` is for personal projects",
     )
@@ -185,69 +190,67 @@ def rule_denial() -> Denial:
 
 
 def approval_denial(verb: str) -> Denial:
-    """Return the denial of an approval that an agent would give itself."""
+    """Return the denial of an approval that an agent would give to itself."""
     return Denial(
         reason=f"`roamkb {verb}` is a human's word: an agent doesn't give it",
         hint="show your human the command, for them to run at their own terminal",
     )
 
 
-def server_denial(ground: GuardContext) -> Denial:
+def server_denial(context: GuardContext) -> Denial:
     """Return the denial of a way around the boundary by `roamkb serve`."""
     return Denial(
-        reason=f"{ground.kind} project: the call names the token or the port of `roamkb serve`, which "
+        reason=f"{context.project_kind} project: the call names the token or the port of `roamkb serve`, which "
         "serves personal projects",
         hint="use the command itself: `roamkb search` reads everywhere",
     )
 
 
-def names_the_server(text: str, ground: GuardContext) -> bool:
+def names_server(text: str, context: GuardContext) -> bool:
     """Say whether a command, a path or an address names the server's port, or the file of its token."""
-    plain = text.translate(_QUOTING)
-    if any(re.search(rf"(?<![\w.]){port}(?![\w.])", plain) for port in ground.ports):
+    plain = text.translate(_QUOTING_SIGNS)
+    if any(re.search(rf"(?<![\w.]){port}(?![\w.])", plain) for port in context.ports):
         return True
-    if not ground.token:
+    if not context.token:
         return False
-    if posixpath.basename(ground.token) in plain:
+    if posixpath.basename(context.token) in plain:
         return True
-    names = FolderNames((ground.token,), home=ground.home, resolve=ground.resolve)
-    words = dict.fromkeys(re.findall(_TOKEN, text)) if len(text) <= _MOST_READ else ()
-    return any(names.find(word, ground.cwd)[0] is PathReach.INSIDE for word in [*words][:_MOST_TOKENS])
+    names = FolderNames((context.token,), home=context.home, resolve=context.resolve)
+    words = dict.fromkeys(re.findall(_TOKEN_PATTERN, text)) if len(text) <= _MAX_TEXT_READ else ()
+    return any(names.find_reach(word, context.cwd)[0] is PathReach.INSIDE for word in [*words][:_MAX_TOKENS])
 
 
-def note_denial(path: str, what: str, ground: GuardContext, *, is_new: bool = False) -> Denial | None:
-    """Return why a file of the knowledge base isn't to be written: by what it is, and what the project is.
+def note_denial(path: str, statement: str, context: GuardContext, *, is_new: bool = False) -> Denial | None:
+    """Return why a file of the knowledge base may not be written: by its kind, and the project's.
 
     `is_new` says that nothing that was there before changes.
     """
-    if posixpath.basename(path.rstrip("/")) in _LITTER:
+    if posixpath.basename(path.rstrip("/")) in _PROGRAM_FILES:
         return Denial(
-            reason=f"{what}: that would change how your human's programs treat all notes",
+            reason=f"{statement}: that would change how your human's programs treat all notes",
             hint="keep it out of the folder of notes; what it is for your human can decide",
         )
-    if not is_new and any(mark in path for mark in _LIVE):
+    if not is_new and any(mark in path for mark in _WILDCARD_SIGNS):
         # the same in every project, so that nobody has to find out what this one is
         return Denial(
-            reason=f"{what}, and notes there are your human's: agents change none of those, in no project",
+            reason=f"{statement}, and notes there are your human's: agents change none of those, in no project",
             hint="tell your human what you would change; to read, use `roamkb search`, rg, cat and the like; "
             "for a fact of your own, `roamkb write` in a personal project",
         )
-    if ground.is_personal and (is_new or not _is_humans(path, ground)):
+    if context.is_personal and (is_new or not _may_be_humans(path, context)):
         return None
-    return refusal(ground, what)
+    return write_denial(context, statement)
 
 
-def _is_humans(path: str, ground: GuardContext) -> bool:
-    """Say whether a path in the knowledge base may be a human's note, or hold some."""
+def _may_be_humans(path: str, context: GuardContext) -> bool:
+    """Say whether a path in the knowledge base may be a human's note, or hold one."""
     path = path.rstrip("/")
     _, dot, ending = posixpath.basename(path).rpartition(".")
-    if dot and ending not in ENDINGS:
+    if dot and ending not in NOTE_ENDINGS:
         return False
-    return not ground.is_agent_note(path)
+    return not context.is_agent_note(path)
 
 
-def paths_of_patch(patch: str) -> list[str]:
+def patch_paths(patch: str) -> list[str]:
     """Return the paths that a patch in Codex's form changes."""
-    return re.findall(
-        r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): *([^\r\n]+?) *\r?$", patch, re.MULTILINE
-    )
+    return re.findall(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): *([^\r\n]+?) *\r?$", patch, re.MULTILINE)

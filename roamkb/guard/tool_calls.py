@@ -1,4 +1,4 @@
-"""Tool calls of agents, as hooks are told of them: what they would write, and whether they may."""
+"""Tool calls of agents as hooks receive them: the paths that they would write, judged."""
 
 import json
 import posixpath
@@ -11,8 +11,8 @@ from roamkb.guard.policy import Denial
 from roamkb.guard.policy import GuardContext
 from roamkb.guard.policy import may_concern
 from roamkb.guard.policy import may_concern_path
-from roamkb.guard.policy import names_the_server
-from roamkb.guard.policy import paths_of_patch
+from roamkb.guard.policy import names_server
+from roamkb.guard.policy import patch_paths
 from roamkb.guard.policy import server_denial
 
 #: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
@@ -24,170 +24,162 @@ if TYPE_CHECKING:
     Given = Mapping[str, Any]
 
 #: Claude Code's and Codex's own names; in lower case.
-_EDITORS = frozenset("write edit multiedit notebookedit create str_replace_based_edit_tool".split())
-_SHELLS = frozenset(
+_EDITOR_TOOLS = frozenset("write edit multiedit notebookedit create str_replace_based_edit_tool".split())
+_SHELL_TOOLS = frozenset(
     "bash shell exec exec_command local_shell local_shell_call unified_exec shell_command write_stdin"
     " container.exec powershell monitor".split()
 )
-_READERS = frozenset(
-    "read glob grep ls webfetch websearch task agent todowrite notebookread view_image".split()
-)
-_WORDS = words_by_role("tool_words.tsv")
+_READER_TOOLS = frozenset("read glob grep ls webfetch websearch task agent todowrite notebookread view_image".split())
+_WORDS_BY_ROLE = words_by_role("tool_words.tsv")
 #: Verbs in a server's words for what a tool does, or is told to do.
-_CHANGES = _WORDS["change"]
-_WORD = r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])"
+_CHANGE_VERBS = _WORDS_BY_ROLE["change"]
+_WORD_PATTERN = r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])"
 #: A short value, such as the name of a method.
-_METHOD = r"[\w.-]{1,40}"
+_METHOD_NAME = r"[\w.-]{1,40}"
 #: Keys under which anything may be said, of a note as well.
-_SAID = rf"(?i)^(?:{'|'.join(_WORDS['content'])})$"
-_COMMANDS = _WORDS["command"]
-_PATH_KEY = rf"(?i){'|'.join(_WORDS['path'])}"
+_CONTENT_KEY = rf"(?i)^(?:{'|'.join(_WORDS_BY_ROLE['content'])})$"
+_COMMAND_KEYS = _WORDS_BY_ROLE["command"]
+_PATH_KEY = rf"(?i){'|'.join(_WORDS_BY_ROLE['path'])}"
 #: An edit of settings that touches none of these leaves the hooks alone.
-_OF_HOOKS = r"(?i)hook|roam|tool|command|matcher|knowledge"
-_DEEPEST = 6
-_MOST_VALUES = 200
+_HOOK_WORDS = r"(?i)hook|roam|tool|command|matcher|knowledge"
+_MAX_DEPTH = 6
+_MAX_VALUES = 200
 
 
-def judge_tool(tool: str, given: "Given", ground: GuardContext) -> Denial | None:
-    """Return why the call of `tool` with the input `given` is denied, or None where it is not.
+def judge_tool(tool: str, tool_input: "Given", context: GuardContext) -> Denial | None:
+    """Return why the call of `tool` with the input `tool_input` is denied, or None where it is not.
 
     The one door for hooks: takes any tool's name and any JSON object, and never writes or runs anything.
     """
     name = tool.lower()
-    if _names_the_server(name, given, ground) and not ground.is_personal:
-        return server_denial(ground)
-    if name in _READERS or name.startswith(("mcp__roamkb__", "mcp__plugin_roamkb_roamkb__")):
+    if _names_server(name, tool_input, context) and not context.is_personal:
+        return server_denial(context)
+    if name in _READER_TOOLS or name.startswith(("mcp__roamkb__", "mcp__plugin_roamkb_roamkb__")):
         return None
-    if name in _SHELLS:
-        return _judge_shell(given, ground)
-    texts = [*_texts(given)]
+    if name in _SHELL_TOOLS:
+        return _judge_shell(tool_input, context)
+    texts = [*_texts_by_key(tool_input)]
     if name in ("apply_patch", "applypatch"):
-        return _judge_paths(paths_of_patch("\n".join(value for _, value in texts)), given, ground)
-    if name in _EDITORS:
-        return _judge_paths([value for key, value in texts if re.search(_PATH_KEY, key)], given, ground)
-    return _judge_other(tool.rpartition("__")[2], texts, given, ground)
+        return _judge_paths(patch_paths("\n".join(value for _, value in texts)), tool_input, context)
+    if name in _EDITOR_TOOLS:
+        return _judge_paths([value for key, value in texts if re.search(_PATH_KEY, key)], tool_input, context)
+    return _judge_other(tool.rpartition("__")[2], texts, tool_input, context)
 
 
-def _judge_other(
-    tool: str, texts: list[tuple[str, str]], given: "Given", ground: GuardContext
-) -> Denial | None:
-    """Judge a tool that nobody knows by what it is told: a command, code, or a path and a verb."""
+def _judge_other(tool: str, texts: list[tuple[str, str]], tool_input: "Given", context: GuardContext) -> Denial | None:
+    """Judge an unknown tool by its input: a command, code, or a path and a verb."""
     for _, value in texts:
-        is_said = all(re.search(_SAID, key) for key, text in texts if text == value)
-        if not is_said and re.search(r"[\s(]", value) and (denial := _judge_text(value, ground)):
+        is_said = all(re.search(_CONTENT_KEY, key) for key, text in texts if text == value)
+        if not is_said and re.search(r"[\s(]", value) and (denial := _judge_text(value, context)):
             return denial
-    words = [value for key, value in texts if not re.search(_SAID, key) and re.fullmatch(_METHOD, value)]
-    verbs = {one.lower() for text in (tool, *words) for one in re.findall(_WORD, text)}
+    words = [value for key, value in texts if not re.search(_CONTENT_KEY, key) and re.fullmatch(_METHOD_NAME, value)]
+    verbs = {item.lower() for text in (tool, *words) for item in re.findall(_WORD_PATTERN, text)}
     lists = [
         value
-        for value in given.values()
-        if isinstance(value, list) and all(isinstance(one, str) for one in value)
+        for value in tool_input.values()
+        if isinstance(value, list) and all(isinstance(item, str) for item in value)
     ]
-    for one in lists:
-        if denial := _judge_words(one, ground):
+    for item in lists:
+        if denial := _judge_words(item, context):
             return denial
-    if not verbs & _CHANGES:
+    if not verbs & _CHANGE_VERBS:
         return None
-    spared = _SAID if verbs & _CHANGES != {"copy"} else rf"{_SAID}|(?i:source|src|from)"
-    return _judge_paths([value for key, value in texts if not re.search(spared, key)], given, ground)
+    spared = _CONTENT_KEY if verbs & _CHANGE_VERBS != {"copy"} else rf"{_CONTENT_KEY}|(?i:source|src|from)"
+    return _judge_paths([value for key, value in texts if not re.search(spared, key)], tool_input, context)
 
 
-def _judge_text(text: str, ground: GuardContext) -> Denial | None:
+def _judge_text(text: str, context: GuardContext) -> Denial | None:
     """Judge what may be shell text or code in another language."""
-    if not may_concern(text, ground):
+    if not may_concern(text, context):
         return None
     from roamkb.guard.shell_policy import judge_code
     from roamkb.guard.shell_policy import judge_script
     from roamkb.shell.parser import read_script
 
-    return judge_script(text, ground, read_script) or judge_code(text, ground, read_script)
+    return judge_script(text, context, read_script) or judge_code(text, context, read_script)
 
 
-def _judge_words(words: list[str], ground: GuardContext) -> Denial | None:
-    if not may_concern(" ".join(words), ground):
+def _judge_words(words: list[str], context: GuardContext) -> Denial | None:
+    if not may_concern(" ".join(words), context):
         return None
     from roamkb.guard.shell_policy import judge_words
     from roamkb.shell.parser import read_script
 
-    return judge_words(words, ground, read_script) if words else None
+    return judge_words(words, context, read_script) if words else None
 
 
-def _names_the_server(name: str, given: "Given", ground: GuardContext) -> bool:
-    """Say whether a command, or what another tool opens, is the server's or its token's."""
+def _names_server(name: str, tool_input: "Given", context: GuardContext) -> bool:
+    """Say whether a command, or a path that another tool opens, is the server's or its token's."""
     texts = (
         text
-        for key, text in _texts(given)
-        if (key in _COMMANDS if name in _SHELLS else re.search(_PATH_KEY, key))
+        for key, text in _texts_by_key(tool_input)
+        if (key in _COMMAND_KEYS if name in _SHELL_TOOLS else re.search(_PATH_KEY, key))
     )
-    return any(names_the_server(text, ground) for text in texts)
+    return any(names_server(text, context) for text in texts)
 
 
-def _judge_shell(given: "Given", ground: GuardContext) -> Denial | None:
-    action = given.get("action")
-    asked: Given = action if isinstance(action, Mapping) else given
-    where = next((asked[key] for key in ("workdir", "working_directory", "cwd") if key in asked), "")
-    if isinstance(where, str) and where:
-        ground = ground.moved(posixpath.join(ground.cwd, where))
-    for key in sorted(_COMMANDS & asked.keys()):
-        command = asked[key]
+def _judge_shell(tool_input: "Given", context: GuardContext) -> Denial | None:
+    action = tool_input.get("action")
+    shell_input: Given = action if isinstance(action, Mapping) else tool_input
+    folder = next((shell_input[key] for key in ("workdir", "working_directory", "cwd") if key in shell_input), "")
+    if isinstance(folder, str) and folder:
+        context = context.with_cwd(posixpath.join(context.cwd, folder))
+    for key in sorted(_COMMAND_KEYS & shell_input.keys()):
+        command = shell_input[key]
         if isinstance(command, list):
-            denial = _judge_words([one for one in command if isinstance(one, str)], ground)
+            denial = _judge_words([word for word in command if isinstance(word, str)], context)
         else:
-            denial = _judge_command(command, ground) if isinstance(command, str) else None
+            denial = _judge_command(command, context) if isinstance(command, str) else None
         if denial:
             return denial
     return None
 
 
-def _judge_command(text: str, ground: GuardContext) -> Denial | None:
-    if not may_concern(text, ground):
+def _judge_command(text: str, context: GuardContext) -> Denial | None:
+    if not may_concern(text, context):
         return None
     from roamkb.guard.shell_policy import judge_script
     from roamkb.shell.parser import read_script
 
-    return judge_script(text, ground, read_script)
+    return judge_script(text, context, read_script)
 
 
-def _judge_paths(paths: list[str], given: "Given", ground: GuardContext) -> Denial | None:
-    paths = [one for one in paths if may_concern_path(one, ground)]
+def _judge_paths(paths: list[str], tool_input: "Given", context: GuardContext) -> Denial | None:
+    paths = [candidate for candidate in paths if may_concern_path(candidate, context)]
     if not paths:
         return None
     from roamkb.guard.shell_policy import judge_path
 
-    contents = "\n".join(value for key, value in _texts(given) if not re.search(_PATH_KEY, key))
+    contents = "\n".join(value for key, value in _texts_by_key(tool_input) if not re.search(_PATH_KEY, key))
     for path in paths:
-        denial = judge_path(path, contents, ground, spares_hooks=_spares_hooks(path, given))
+        denial = judge_path(path, contents, context, spares_hooks=_spares_hooks(path, tool_input))
         if denial:
             return denial
     return None
 
 
-def _spares_hooks(path: str, given: "Given") -> bool:
+def _spares_hooks(path: str, tool_input: "Given") -> bool:
     """Say whether an edit of settings has nothing to do with the hooks."""
-    texts = [value for key, value in _texts(given) if key in ("old_string", "new_string")]
-    return (
-        len(texts) >= 2
-        and "settings" in posixpath.basename(path)
-        and not re.search(_OF_HOOKS, "\n".join(texts))
-    )
+    texts = [value for key, value in _texts_by_key(tool_input) if key in ("old_string", "new_string")]
+    return len(texts) >= 2 and "settings" in posixpath.basename(path) and not re.search(_HOOK_WORDS, "\n".join(texts))
 
 
-def _texts(given: object) -> Iterator[tuple[str, str]]:
-    """Yield every text in a JSON value with the key that it stands under, a few levels deep; keys as well."""
-    waiting: list[tuple[str, object, int]] = [("", given, 0)]
-    seen = 0
-    while waiting and seen < _MOST_VALUES:
-        key, value, depth = waiting.pop(0)
-        seen += 1
+def _texts_by_key(tool_input: object) -> Iterator[tuple[str, str]]:
+    """Yield every text in a JSON value with its key, a few levels deep; keys as well."""
+    pending: list[tuple[str, object, int]] = [("", tool_input, 0)]
+    value_count = 0
+    while pending and value_count < _MAX_VALUES:
+        key, value, depth = pending.pop(0)
+        value_count += 1
         if isinstance(value, str):
             yield key, value
-            if value[:1] in ("{", "[") and depth < _DEEPEST:
+            if value[:1] in ("{", "[") and depth < _MAX_DEPTH:
                 try:
-                    waiting.append((key, json.loads(value), depth + 1))
+                    pending.append((key, json.loads(value), depth + 1))
                 except (ValueError, RecursionError):
                     continue
-        elif isinstance(value, Mapping) and depth < _DEEPEST:
-            waiting += [("path", name, depth + 1) for name in value if isinstance(name, str) and "/" in name]
-            waiting += [(str(name), inner, depth + 1) for name, inner in value.items()]
-        elif isinstance(value, list) and depth < _DEEPEST:
-            waiting += [(key, inner, depth + 1) for inner in value[:_MOST_VALUES]]
+        elif isinstance(value, Mapping) and depth < _MAX_DEPTH:
+            pending += [("path", name, depth + 1) for name in value if isinstance(name, str) and "/" in name]
+            pending += [(str(name), inner, depth + 1) for name, inner in value.items()]
+        elif isinstance(value, list) and depth < _MAX_DEPTH:
+            pending += [(key, inner, depth + 1) for inner in value[:_MAX_VALUES]]

@@ -1,12 +1,12 @@
-"""What Codex's configuration says of its own sandbox, which keeps commands in the project."""
+"""Codex's own sandbox by its configuration, which keeps commands in the project."""
 
 import posixpath
 import tomllib
 
 #: Where nothing else is said; outside of the project's folder and /tmp nothing is writable.
-USUAL = "workspace-write"
+DEFAULT_MODE = "workspace-write"
 #: No sandbox at all.
-NONE = "danger-full-access"
+NO_SANDBOX = "danger-full-access"
 
 
 def sandbox_mode(config: bytes) -> str:
@@ -15,18 +15,18 @@ def sandbox_mode(config: bytes) -> str:
     Raises:
         ValueError: it can't be read.
     """
-    told = _told(config)
-    mode = told.get("sandbox_mode", USUAL)
-    return mode if isinstance(mode, str) else USUAL
+    settings = _parse_config(config)
+    mode = settings.get("sandbox_mode", DEFAULT_MODE)
+    return mode if isinstance(mode, str) else DEFAULT_MODE
 
 
-def writable_above(config: bytes, path: str, home: str) -> str:
-    """Return which of the folders that its sandbox lets be written has `path` in it; empty for none.
+def containing_writable_root(config: bytes, path: str, home: str) -> str:
+    """Return the folder that the sandbox lets be written and that holds `path`; empty for none.
 
     Raises:
         ValueError: it can't be read.
     """
-    workspace = _told(config).get("sandbox_workspace_write")
+    workspace = _parse_config(config).get("sandbox_workspace_write")
     roots = workspace.get("writable_roots") if isinstance(workspace, dict) else None
     for root in roots if isinstance(roots, list) else ():
         full = posixpath.normpath(posixpath.join(home, str(root).removeprefix("~/")))
@@ -35,8 +35,8 @@ def writable_above(config: bytes, path: str, home: str) -> str:
     return ""
 
 
-def _told(config: bytes) -> dict[str, object]:
-    told: dict[str, object] = tomllib.loads(config.decode())
-    profiles, name = told.get("profiles"), told.get("profile")
-    chosen = profiles.get(name) if isinstance(profiles, dict) and isinstance(name, str) else None
-    return {**told, **chosen} if isinstance(chosen, dict) else told
+def _parse_config(config: bytes) -> dict[str, object]:
+    settings: dict[str, object] = tomllib.loads(config.decode())
+    profiles, name = settings.get("profiles"), settings.get("profile")
+    profile_settings = profiles.get(name) if isinstance(profiles, dict) and isinstance(name, str) else None
+    return {**settings, **profile_settings} if isinstance(profile_settings, dict) else settings

@@ -1,11 +1,11 @@
-"""What agents' harnesses run at their events, as roamkb wants it; and what a settings file has of it."""
+"""Hooks that roamkb wants at the harnesses' events, and handlers that a settings file holds."""
 
 import re
 
 from roamkb.core.startup.dataclasses import dataclass
 
 #: Claude Code's tools that change no file and run nothing: not worth a process each time.
-_READERS = (
+_READ_ONLY_TOOLS = (
     "Read|Grep|Glob|LS|NotebookRead|WebFetch|WebSearch|ToolSearch|TodoWrite|TodoRead"
     "|Task(?:Create|Get|List|Output|Stop|Update)|Skill|SendMessage|AskUserQuestion"
 )
@@ -13,7 +13,7 @@ _READERS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hook:
-    """One event that roamkb wants to hear of."""
+    """One event at which roamkb wants to be run."""
 
     #: As harnesses spell it: `PreToolUse`.
     event: str
@@ -23,7 +23,7 @@ class Hook:
     matcher: str = ""
 
     @property
-    def word(self) -> str:
+    def command_word(self) -> str:
         """The event as the command line has it: `pre-tool-use`."""
         return re.sub(r"(?<!^)(?=[A-Z])", "-", self.event).lower()
 
@@ -46,7 +46,7 @@ CLAUDE_HOOKS = (
     Hook(event="SessionStart", timeout=30),
     Hook(event="SubagentStart"),
     Hook(event="UserPromptSubmit"),
-    Hook(event="PreToolUse", matcher=f"^(?!(?:{_READERS})$)"),
+    Hook(event="PreToolUse", matcher=f"^(?!(?:{_READ_ONLY_TOOLS})$)"),
     Hook(event="PostToolUse"),
     Hook(event="PostToolUseFailure"),
     Hook(event="PreCompact"),
@@ -57,16 +57,16 @@ CLAUDE_HOOKS = (
     Hook(event="SessionEnd"),
 )
 #: Seconds that Codex gives a session's end; of more it warns at each start.
-CODEX_LAST = 3
+CODEX_SESSION_END_TIMEOUT = 3
 #: Codex tells of no failure by itself, and its regular expressions know no lookahead.
 CODEX_HOOKS = tuple(
-    Hook(event=hook.event, timeout=CODEX_LAST if hook.event == "SessionEnd" else hook.timeout)
+    Hook(event=hook.event, timeout=CODEX_SESSION_END_TIMEOUT if hook.event == "SessionEnd" else hook.timeout)
     for hook in CLAUDE_HOOKS
     if hook.event != "PostToolUseFailure"
 )
 
 #: What only a human says; the hook before a tool sees these in any disguise, a rule only spelt like this.
-_HUMANS = (
+_HUMAN_ONLY_VERBS = (
     "approve",
     "override",
     "reject",
@@ -87,4 +87,4 @@ def deny_rules(kb: str) -> tuple[str, ...]:
     """
     place = kb.rstrip("/")
     anchored = place if place.startswith("~/") else f"/{place}"
-    return (f"Edit({anchored}/**)", *(f"Bash(roamkb {verb} *)" for verb in _HUMANS))
+    return (f"Edit({anchored}/**)", *(f"Bash(roamkb {verb} *)" for verb in _HUMAN_ONLY_VERBS))

@@ -10,24 +10,24 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 
 from roamkb.fs.json_edit import BadJson
-from roamkb.fs.json_edit import Way
+from roamkb.fs.json_edit import JsonPath
+from roamkb.fs.json_edit import insert_item
 from roamkb.fs.json_edit import parse_json
-from roamkb.fs.json_edit import with_item
-from roamkb.fs.json_edit import with_value
-from roamkb.fs.json_edit import without
+from roamkb.fs.json_edit import remove_value
+from roamkb.fs.json_edit import replace_value
 from roamkb.harnesses.hook_list import Hook
 from roamkb.harnesses.hook_list import HookHandler
 
 #: How a file begins that was made for our hooks alone, so that it can be known again.
-CLAUDE_MADE = '{\n  "$schema": "https://json.schemastore.org/claude-code-settings.json"\n}\n'
+CLAUDE_MADE_FILE = '{\n  "$schema": "https://json.schemastore.org/claude-code-settings.json"\n}\n'
 #: Codex refuses a file with a field that it doesn't know.
-CODEX_MADE = '{\n  "description": "made by roamkb install"\n}\n'
+CODEX_MADE_FILE = '{\n  "description": "made by roamkb install"\n}\n'
 
 _BOM = "\ufeff"
 
 
 def with_hooks(
-    data: bytes | None, hooks: Sequence[Hook], program: str, *, made: str, deny: Sequence[str] = ()
+    data: bytes | None, hooks: Sequence[Hook], program: str, *, new_file_text: str, deny: Sequence[str] = ()
 ) -> bytes:
     """Return the settings `data` (None: no file yet) with a handler for each of `hooks` and the rules `deny`.
 
@@ -37,73 +37,77 @@ def with_hooks(
     Raises:
         BadJson: the file can't be read in one way, or isn't in a settings file's form.
     """
-    bom, text = _text(data) if data is not None and data.strip() else ("", made if data is None else "{}\n")
+    bom, text = (
+        _split_bom(data) if data is not None and data.strip() else ("", new_file_text if data is None else "{}\n")
+    )
     _require_form(parse_json(text), hooks)
     for hook in hooks:
-        text = _with_hook(text, hook, program)
+        text = _text_with_hook(text, hook, program)
     if deny:
-        text = _with_rules(text, deny)
+        text = _text_with_rules(text, deny)
     return (bom + text).encode()
 
 
-def without_hooks(data: bytes, *, made: str, deny: Sequence[str] = ()) -> bytes | None:
+def without_hooks(data: bytes, *, new_file_text: str, deny: Sequence[str] = ()) -> bytes | None:
     """Return `data` without our handlers and the rules `deny`; None where the file was made for them."""
-    bom, text = _text(data)
+    bom, text = _split_bom(data)
     parse_json(text)
-    while found := next(_own(text), None):
-        text = without(text, _alone(text, found[0]))
-    while (rule := _rule_way(text, deny)) is not None:
-        text = without(text, rule)
-    return None if text == made else (bom + text).encode()
+    while own_entry := next(_own_handler_paths(text), None):
+        text = remove_value(text, _enclosing_group_path(text, own_entry[0]))
+    while (rule := _rule_path(text, deny)) is not None:
+        text = remove_value(text, rule)
+    return None if text == new_file_text else (bom + text).encode()
 
 
-def _alone(text: str, way: Way) -> Way:
-    """Return the way to a handler's group where it is the only one there: without it that means nothing."""
-    handlers = _find(text, way[:-1])
-    return way[:-2] if isinstance(handlers, list) and len(handlers) == 1 else way
+def _enclosing_group_path(text: str, handler_path: JsonPath) -> JsonPath:
+    """Return the path of a handler's group where it is the only handler there: alone it means nothing."""
+    handlers = _value_at(text, handler_path[:-1])
+    return handler_path[:-2] if isinstance(handlers, list) and len(handlers) == 1 else handler_path
 
 
 def own_handlers(data: bytes) -> tuple[HookHandler, ...]:
     """Return our handlers, in the file's order."""
-    return tuple(handler for _, handler in _own(_text(data)[1]))
+    return tuple(handler for _, handler in _own_handler_paths(_split_bom(data)[1]))
 
 
 def own_groups(data: bytes) -> tuple[tuple[str, int, int, dict[str, object]], ...]:
-    """Return for each handler of ours its event, its group's place, its own, and the group with no other."""
-    text = _text(data)[1]
-    found = []
-    for way, known in _own(text):
-        group, handler = _find(text, way[:3]), _find(text, way)
+    """Return for each own handler its event, its group's index, its index, and the group with it alone."""
+    text = _split_bom(data)[1]
+    groups = []
+    for handler_path, own_handler in _own_handler_paths(text):
+        group, handler = _value_at(text, handler_path[:3]), _value_at(text, handler_path)
         if isinstance(group, dict) and isinstance(handler, dict):
-            found.append((known.event, int(way[2]), int(way[4]), {**group, "hooks": [handler]}))
-    return tuple(found)
+            groups.append(
+                (own_handler.event, int(handler_path[2]), int(handler_path[4]), {**group, "hooks": [handler]})
+            )
+    return tuple(groups)
 
 
 def missing_rules(data: bytes, deny: Sequence[str]) -> tuple[str, ...]:
-    """Return which of the rules `deny` the settings don't have."""
-    return _missing(_text(data)[1], deny)
+    """Return the rules `deny` that the settings lack."""
+    return _missing_from_text(_split_bom(data)[1], deny)
 
 
-def _missing(text: str, deny: Sequence[str]) -> tuple[str, ...]:
-    held = _find(text, ("permissions", "deny"))
-    return tuple(rule for rule in deny if not isinstance(held, list) or rule not in held)
+def _missing_from_text(text: str, deny: Sequence[str]) -> tuple[str, ...]:
+    deny_list = _value_at(text, ("permissions", "deny"))
+    return tuple(rule for rule in deny if not isinstance(deny_list, list) or rule not in deny_list)
 
 
 def is_disabled(data: bytes) -> bool:
-    """Say whether the settings turn every hook off."""
-    settings = parse_json(_text(data)[1])
+    """Return whether the settings turn every hook off."""
+    settings = parse_json(_split_bom(data)[1])
     return isinstance(settings, dict) and settings.get("disableAllHooks") is True
 
 
-def find_plugin(data: bytes) -> str:
-    """Return the name of our plugin and its marketplace, where the settings turn it on; else nothing."""
-    settings = parse_json(_text(data)[1])
-    on = settings.get("enabledPlugins") if isinstance(settings, dict) else None
-    found = on.items() if isinstance(on, dict) else ()
-    return next((name for name, is_on in found if is_on is True and name.startswith("roamkb@")), "")
+def enabled_plugin(data: bytes) -> str:
+    """Return our plugin's name with its marketplace where the settings enable it; else nothing."""
+    settings = parse_json(_split_bom(data)[1])
+    enabled_plugins = settings.get("enabledPlugins") if isinstance(settings, dict) else None
+    plugins = enabled_plugins.items() if isinstance(enabled_plugins, dict) else ()
+    return next((name for name, is_on in plugins if is_on is True and name.startswith("roamkb@")), "")
 
 
-def _text(data: bytes) -> tuple[str, str]:
+def _split_bom(data: bytes) -> tuple[str, str]:
     """Return the byte order mark, if there is one, and the text behind it."""
     try:
         text = data.decode()
@@ -113,7 +117,7 @@ def _text(data: bytes) -> tuple[str, str]:
 
 
 def _require_form(settings: object, hooks: Sequence[Hook]) -> None:
-    """Raise `BadJson` where something stands in the way of what would be put in."""
+    """Raise `BadJson` where the settings' form leaves no place for an entry of ours."""
     if not isinstance(settings, dict):
         raise BadJson("isn't one JSON object")
     events = settings.get("hooks", {})
@@ -127,65 +131,67 @@ def _require_form(settings: object, hooks: Sequence[Hook]) -> None:
         raise BadJson('has no list under "permissions", "deny"')
 
 
-def _with_hook(text: str, hook: Hook, program: str) -> str:
-    """Return `text` with one handler for `hook`, or with the program of those that are there renewed."""
-    mine = [
-        way for way, known in _own(text) if known.event == hook.event and known.words[2:3] == (hook.word,)
+def _text_with_hook(text: str, hook: Hook, program: str) -> str:
+    """Return `text` with one handler for `hook`, or with the program of existing ones renewed."""
+    handler_paths = [
+        handler_path
+        for handler_path, own_handler in _own_handler_paths(text)
+        if own_handler.event == hook.event and own_handler.words[2:3] == (hook.command_word,)
     ]
-    command = f"{shlex.quote(program)} hook {hook.word}"
-    for way in mine:
-        handler = _find(text, way)
-        given = handler.get("args") if isinstance(handler, dict) else None
-        wanted = program if given else command
-        if isinstance(handler, dict) and handler.get("command") != wanted:
-            text = with_value(text, (*way, "command"), wanted)
-    if mine:
+    command = f"{shlex.quote(program)} hook {hook.command_word}"
+    for handler_path in handler_paths:
+        handler = _value_at(text, handler_path)
+        arguments = handler.get("args") if isinstance(handler, dict) else None
+        expected_command = program if arguments else command
+        if isinstance(handler, dict) and handler.get("command") != expected_command:
+            text = replace_value(text, (*handler_path, "command"), expected_command)
+    if handler_paths:
         return text
     group: dict[str, object] = {"matcher": hook.matcher} if hook.matcher else {}
     group["hooks"] = [{"type": "command", "command": command, "timeout": hook.timeout}]
     settings = parse_json(text)
     events = settings.get("hooks") if isinstance(settings, dict) else None
     if not isinstance(events, dict):
-        return with_item(text, (), "hooks", {hook.event: [group]})
+        return insert_item(text, (), "hooks", {hook.event: [group]})
     if hook.event not in events:
-        return with_item(text, ("hooks",), hook.event, [group])
-    return with_item(text, ("hooks", hook.event), None, group)
+        return insert_item(text, ("hooks",), hook.event, [group])
+    return insert_item(text, ("hooks", hook.event), None, group)
 
 
-def _with_rules(text: str, deny: Sequence[str]) -> str:
-    missing = _missing(text, deny)
+def _text_with_rules(text: str, deny: Sequence[str]) -> str:
+    missing = _missing_from_text(text, deny)
     if not missing:
         return text
-    permissions = _find(text, ("permissions",))
+    permissions = _value_at(text, ("permissions",))
     if not isinstance(permissions, dict):
-        return with_item(text, (), "permissions", {"deny": missing})
+        return insert_item(text, (), "permissions", {"deny": missing})
     if "deny" not in permissions:
-        return with_item(text, ("permissions",), "deny", missing)
+        return insert_item(text, ("permissions",), "deny", missing)
     for rule in missing:
-        text = with_item(text, ("permissions", "deny"), None, rule)
+        text = insert_item(text, ("permissions", "deny"), None, rule)
     return text
 
 
-def _rule_way(text: str, deny: Sequence[str]) -> Way | None:
-    held = _find(text, ("permissions", "deny"))
-    rules = held if isinstance(held, list) else []
-    return next((("permissions", "deny", at) for at, rule in enumerate(rules) if rule in deny), None)
+def _rule_path(text: str, deny: Sequence[str]) -> JsonPath | None:
+    deny_list = _value_at(text, ("permissions", "deny"))
+    rules = deny_list if isinstance(deny_list, list) else []
+    return next((("permissions", "deny", index) for index, rule in enumerate(rules) if rule in deny), None)
 
 
-def _own(text: str) -> Iterator[tuple[Way, HookHandler]]:
-    """Yield each handler of ours and the way to it."""
+def _own_handler_paths(text: str) -> Iterator[tuple[JsonPath, HookHandler]]:
+    """Yield each handler of ours with its path."""
     settings = parse_json(text)
     events = settings.get("hooks") if isinstance(settings, dict) else None
     for event, groups in events.items() if isinstance(events, dict) else ():
-        for number, group in enumerate(groups if isinstance(groups, list) else ()):
+        for group_index, group in enumerate(groups if isinstance(groups, list) else ()):
             handlers = group.get("hooks") if isinstance(group, dict) else None
             matcher = group.get("matcher") if isinstance(group, dict) else None
-            for at, handler in enumerate(handlers if isinstance(handlers, list) else ()):
-                words = _words(handler)
+            for handler_index, handler in enumerate(handlers if isinstance(handlers, list) else ()):
+                words = _command_words(handler)
                 if words[1:2] == ("hook",) and words[0].rpartition("/")[2] == "roamkb":
                     timeout = handler.get("timeout")
                     yield (
-                        ("hooks", event, number, "hooks", at),
+                        ("hooks", event, group_index, "hooks", handler_index),
                         HookHandler(
                             event=event,
                             matcher=matcher if isinstance(matcher, str) else "",
@@ -195,7 +201,7 @@ def _own(text: str) -> Iterator[tuple[Way, HookHandler]]:
                     )
 
 
-def _words(handler: object) -> tuple[str, ...]:
+def _command_words(handler: object) -> tuple[str, ...]:
     """Return the words of a handler's command, whether it is run by a shell or not."""
     command = handler.get("command") if isinstance(handler, dict) else None
     if not isinstance(handler, dict) or not isinstance(command, str):
@@ -203,23 +209,23 @@ def _words(handler: object) -> tuple[str, ...]:
     if "roamkb" not in command:
         # shlex takes its time
         return ()
-    given = handler.get("args")
-    if isinstance(given, list):
-        return (command, *(str(word) for word in given))
+    arguments = handler.get("args")
+    if isinstance(arguments, list):
+        return (command, *(str(word) for word in arguments))
     try:
         return tuple(shlex.split(command))
     except ValueError:
         return ()
 
 
-def _find(text: str, way: Way) -> object:
-    """Return what is at `way`; None where it leads nowhere."""
-    found = parse_json(text)
-    for key in way:
-        if isinstance(found, dict) and isinstance(key, str):
-            found = found.get(key)
-        elif isinstance(found, list) and isinstance(key, int) and key < len(found):
-            found = found[key]
+def _value_at(text: str, json_path: JsonPath) -> object:
+    """Return the value at `json_path`; None where it leads nowhere."""
+    value = parse_json(text)
+    for key in json_path:
+        if isinstance(value, dict) and isinstance(key, str):
+            value = value.get(key)
+        elif isinstance(value, list) and isinstance(key, int) and key < len(value):
+            value = value[key]
         else:
             return None
-    return found
+    return value

@@ -1,4 +1,4 @@
-"""A session's transcript: what was said, called and printed in it, in order, whichever harness kept it."""
+"""Transcripts of sessions: messages, calls and output in order, whichever harness kept them."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -8,7 +8,7 @@ from roamkb.core.startup.dataclasses import dataclass
 
 
 class Speaker(StrEnum):
-    """Who, or what, a passage of a transcript comes from."""
+    """Sources of a transcript's passages."""
 
     HUMAN = "human"
     AGENT = "agent"
@@ -46,7 +46,7 @@ class TranscriptPassage:
 
     @property
     def is_message(self) -> bool:
-        """Whether somebody said it, to somebody."""
+        """Whether the passage is a message instead of a tool's call."""
         return not self.tool
 
 
@@ -63,8 +63,8 @@ class CommandFailure:
     is_past: bool = False
 
 
-def turns(passages: Sequence[TranscriptPassage]) -> list[Sequence[TranscriptPassage]]:
-    """Return the passages in turns, each of which begins with what a human says."""
+def split_turns(passages: Sequence[TranscriptPassage]) -> list[Sequence[TranscriptPassage]]:
+    """Return the passages in turns, each of which begins with a human's message."""
     starts = [
         n
         for n, passage in enumerate(passages)

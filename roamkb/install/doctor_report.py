@@ -1,4 +1,4 @@
-"""What `doctor` says: one check after the other, each with what to do about it."""
+"""Results of `doctor`: a list of checks, each with its fix."""
 
 from collections.abc import Callable
 from collections.abc import Iterable
@@ -8,12 +8,12 @@ from roamkb.core.errors import RoamkbError
 from roamkb.core.startup.dataclasses import dataclass
 
 #: Names in one sentence; who wants all of them asks the command that the fix names.
-_NAMED = 5
+_MAX_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorCheck:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     name: str
     #: Whether there is no fault.
@@ -28,38 +28,36 @@ class DoctorCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorReport:
-    """Everything that was looked at, in order."""
+    """The results of all checks, in order."""
 
     checks: tuple[DoctorCheck, ...]
 
     @property
     def faults(self) -> tuple[DoctorCheck, ...]:
-        """The checks that found something."""
+        """The checks that found a fault."""
         return tuple(check for check in self.checks if not check.ok)
 
 
-def looked(name: str, look: Callable[[], DoctorCheck]) -> DoctorCheck:
-    """Return what `look` finds; what keeps it from looking is a finding as well."""
+def run_check(name: str, check_function: Callable[[], DoctorCheck]) -> DoctorCheck:
+    """Run a check; return its failure to run as a fault."""
     try:
-        return look()
+        return check_function()
     except RoamkbError as error:
         return DoctorCheck(name=name, ok=False, detail=error.message, fix=error.hint)
     except OSError as error:
         detail = f"{error.filename or 'the disk'}: {error.strerror or error}"
-        return DoctorCheck(
-            name=name, ok=False, detail=detail, fix="see that it is there, whose it is and its mode"
-        )
+        return DoctorCheck(name=name, ok=False, detail=detail, fix="see that it is there, whose it is and its mode")
 
 
-def check(name: str, faults: Iterable[str], *, fine: str, fix: str) -> DoctorCheck:
-    """Return the check that names `faults`, or says `fine` where there are none."""
-    found = tuple(faults)
-    if not found:
+def build_check(name: str, faults: Iterable[str], *, fine: str, fix: str) -> DoctorCheck:
+    """Return the check that lists `faults`, or says `fine` where there are none."""
+    named_faults = tuple(faults)
+    if not named_faults:
         return DoctorCheck(name=name, ok=True, detail=fine)
-    return DoctorCheck(name=name, ok=False, detail=listed(found), fix=fix)
+    return DoctorCheck(name=name, ok=False, detail=join_first(named_faults), fix=fix)
 
 
-def listed(items: Sequence[str]) -> str:
+def join_first(items: Sequence[str]) -> str:
     """Return the first items in one line, and how many more there are."""
-    more = len(items) - _NAMED
-    return "; ".join(items[:_NAMED]) + (f"; and {more} more" if more > 0 else "")
+    more = len(items) - _MAX_NAMED
+    return "; ".join(items[:_MAX_NAMED]) + (f"; and {more} more" if more > 0 else "")

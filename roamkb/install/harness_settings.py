@@ -1,4 +1,4 @@
-"""Put roamkb's hooks, rules and server into harnesses' settings, or take just those out again.
+"""Edits of harnesses' settings: roamkb's hooks, rules and server, put in or taken out alone.
 
 What a settings file would become is shown, and written only once the human said so.
 """
@@ -10,8 +10,8 @@ from pathlib import Path
 
 from roamkb.core.errors import UsageError
 from roamkb.core.startup.dataclasses import replace
-from roamkb.core.text import cleaned
-from roamkb.core.text import clipped
+from roamkb.core.text import clip_text
+from roamkb.core.text import strip_hidden
 from roamkb.fs.json_edit import BadJson
 from roamkb.harnesses.codex_toml import BadToml
 from roamkb.harnesses.codex_toml import with_server
@@ -19,48 +19,48 @@ from roamkb.harnesses.codex_toml import without_server
 from roamkb.harnesses.hook_list import CLAUDE_HOOKS
 from roamkb.harnesses.hook_list import CODEX_HOOKS as WANTED_OF_CODEX
 from roamkb.harnesses.hook_list import deny_rules
-from roamkb.harnesses.settings_json import CLAUDE_MADE
-from roamkb.harnesses.settings_json import CODEX_MADE
+from roamkb.harnesses.settings_json import CLAUDE_MADE_FILE
+from roamkb.harnesses.settings_json import CODEX_MADE_FILE
 from roamkb.harnesses.settings_json import own_handlers
 from roamkb.harnesses.settings_json import with_hooks
 from roamkb.harnesses.settings_json import without_hooks
-from roamkb.harnesses.store.probe import CLAUDE_SETTINGS
-from roamkb.harnesses.store.probe import CODEX_CONFIG
-from roamkb.harnesses.store.probe import CODEX_HOOKS
+from roamkb.harnesses.store.probe import CLAUDE_SETTINGS_PATH
+from roamkb.harnesses.store.probe import CODEX_CONFIG_PATH
+from roamkb.harnesses.store.probe import CODEX_HOOKS_PATH
 from roamkb.harnesses.store.probe import is_read_only
 from roamkb.harnesses.wall_settings import with_wall
 from roamkb.harnesses.wall_settings import without_wall
 from roamkb.install.plan import AbsentPath
-from roamkb.install.plan import Found
 from roamkb.install.plan import InstallOptions
 from roamkb.install.plan import InstallStep
+from roamkb.install.plan import PathState
 from roamkb.install.plan import PutFile
 from roamkb.install.plan import RegularFile
 from roamkb.install.plan import RemovePath
 from roamkb.install.plan import StepOutcome
 from roamkb.install.plan import SymbolicLink
-from roamkb.install.plan import left_alone
-from roamkb.install.plan import unchanged
-from roamkb.install.store.apply import look
+from roamkb.install.plan import left_alone_step
+from roamkb.install.plan import unchanged_step
+from roamkb.install.store.apply import read_path_state
 from roamkb.install.store.apply import real_path
-from roamkb.install.wall_setup import LAUNCHER
+from roamkb.install.wall_setup import LAUNCHER_STEP
 from roamkb.install.wall_setup import WallSetup
 from roamkb.install.wall_setup import launcher_removals
 from roamkb.install.wall_setup import launcher_step
 from roamkb.install.wall_setup import no_wall_step
 from roamkb.install.wall_setup import wall_fault
-from roamkb.secrets.detector import withheld
+from roamkb.secrets.detector import withhold_secrets
 
-_CLAUDE = "Claude Code hooks"
-_CODEX = "Codex hooks"
-_SERVER = "Codex MCP server"
+_CLAUDE_HOOKS_STEP = "Claude Code hooks"
+_CODEX_HOOKS_STEP = "Codex hooks"
+_CODEX_SERVER_STEP = "Codex MCP server"
 #: Of a line in a diff. Settings may be one line, and who says yes has to see all that is added to it.
-_WIDTH = 20_000
+_MAX_DIFF_WIDTH = 20_000
 _Edit = Callable[[bytes | None], bytes | None]
 
 
 def harness_steps(wishes: InstallOptions, *, home: Path, kb: str, wall: WallSetup) -> tuple[InstallStep, ...]:
-    """Return the steps that put in what `wishes` want; `kb` is the knowledge base's path from `~` or `/`.
+    """Return the steps that add what `wishes` ask for; `kb` is its path from `~` or `/`.
 
     Raises:
         UsageError: there is no command that a hook could run.
@@ -68,151 +68,153 @@ def harness_steps(wishes: InstallOptions, *, home: Path, kb: str, wall: WallSetu
     if not (wishes.claude or wishes.codex):
         return ()
     if wishes.program is None:
-        raise UsageError(
-            "no command roamkb for hooks to run", hint="run `make install`, or put it on the PATH"
-        )
+        raise UsageError("no command roamkb for hooks to run", hint="run `make install`, or put it on the PATH")
     program = str(wishes.program)
     steps = []
     if wishes.claude:
-        settings = home / CLAUDE_SETTINGS
+        settings = home / CLAUDE_SETTINGS_PATH
         fault = wall_fault(wall, settings)
 
-        def claude(data: bytes | None) -> bytes:
-            new = with_hooks(data, CLAUDE_HOOKS, program, made=CLAUDE_MADE, deny=deny_rules(kb))
-            return new if fault else with_wall(new, str(wall.launcher), wall.closed)
+        def edit_claude_settings(data: bytes | None) -> bytes:
+            new_data = with_hooks(data, CLAUDE_HOOKS, program, new_file_text=CLAUDE_MADE_FILE, deny=deny_rules(kb))
+            return new_data if fault else with_wall(new_data, str(wall.launcher_path), wall.closed_paths)
 
         steps += [no_wall_step(fault)] if fault else [launcher_step(wall)]
-        steps.append(_edited(_CLAUDE, settings, claude))
+        steps.append(_plan_edit(_CLAUDE_HOOKS_STEP, settings, edit_claude_settings))
     if wishes.codex:
 
-        def codex(data: bytes | None) -> bytes:
-            return with_hooks(data, WANTED_OF_CODEX, program, made=CODEX_MADE)
+        def edit_codex_hooks(data: bytes | None) -> bytes:
+            return with_hooks(data, WANTED_OF_CODEX, program, new_file_text=CODEX_MADE_FILE)
 
-        steps.append(_edited(_CODEX, home / CODEX_HOOKS, codex))
+        steps.append(_plan_edit(_CODEX_HOOKS_STEP, home / CODEX_HOOKS_PATH, edit_codex_hooks))
         if wishes.has_mcp:
-            steps.append(_edited(_SERVER, home / CODEX_CONFIG, lambda data: with_server(data, program)))
+            steps.append(
+                _plan_edit(_CODEX_SERVER_STEP, home / CODEX_CONFIG_PATH, lambda data: with_server(data, program))
+            )
     return tuple(steps)
 
 
-def harness_removals(
-    wishes: InstallOptions, *, home: Path, kb: str | None, wall: WallSetup
-) -> tuple[InstallStep, ...]:
-    """Return the steps that take out what is ours, and nothing else."""
+def harness_removals(wishes: InstallOptions, *, home: Path, kb: str | None, wall: WallSetup) -> tuple[InstallStep, ...]:
+    """Return the steps that take out roamkb's own settings and nothing else."""
     steps = []
     if wishes.claude:
 
-        def claude(data: bytes | None) -> bytes | None:
-            left = without_wall(data or b"", wall.closed)
-            return without_hooks(left, made=CLAUDE_MADE, deny=deny_rules(kb) if kb else ())
+        def strip_claude_settings(data: bytes | None) -> bytes | None:
+            without_launcher = without_wall(data or b"", wall.closed_paths)
+            return without_hooks(without_launcher, new_file_text=CLAUDE_MADE_FILE, deny=deny_rules(kb) if kb else ())
 
-        steps.append(_edited(_CLAUDE, home / CLAUDE_SETTINGS, claude, removing=True))
+        steps.append(_plan_edit(_CLAUDE_HOOKS_STEP, home / CLAUDE_SETTINGS_PATH, strip_claude_settings, removing=True))
         if steps[-1].outcome is not StepOutcome.LEFT_ALONE:
             # without the file that they name, no shell command would run
             steps += launcher_removals(wall)
     if wishes.codex:
 
-        def codex(data: bytes | None) -> bytes | None:
-            return without_hooks(data or b"", made=CODEX_MADE)
+        def strip_codex_hooks(data: bytes | None) -> bytes | None:
+            return without_hooks(data or b"", new_file_text=CODEX_MADE_FILE)
 
-        steps.append(_edited(_CODEX, home / CODEX_HOOKS, codex, removing=True))
-        server = _edited(
-            _SERVER, home / CODEX_CONFIG, lambda data: without_server(data or b""), removing=True
+        steps.append(_plan_edit(_CODEX_HOOKS_STEP, home / CODEX_HOOKS_PATH, strip_codex_hooks, removing=True))
+        server = _plan_edit(
+            _CODEX_SERVER_STEP, home / CODEX_CONFIG_PATH, lambda data: without_server(data or b""), removing=True
         )
         steps.append(server)
     return tuple(steps)
 
 
-def approved(
-    steps: Iterable[InstallStep], *, yes: bool, ask: Callable[[str], str] | None
+def ask_approval(
+    steps: Iterable[InstallStep], *, assume_yes: bool, ask: Callable[[str], str] | None
 ) -> tuple[InstallStep, ...]:
-    """Return `steps`, those that the human doesn't want only showing what they would do.
+    """Ask for approval of `steps`; return them, with the refused ones only showing their diff.
 
     The launcher of the wall is part of what is asked: it comes with the settings that name it.
     """
-    steps = tuple(_approved(step, yes=yes, ask=ask) for step in steps)
-    refused = next(
-        (step for step in steps if step.what == _CLAUDE and step.outcome is StepOutcome.SHOWN), None
+    steps = tuple(_ask_step_approval(step, assume_yes=assume_yes, ask=ask) for step in steps)
+    refused_step = next(
+        (step for step in steps if step.what == _CLAUDE_HOOKS_STEP and step.outcome is StepOutcome.SHOWN), None
     )
-    if refused is None:
+    if refused_step is None:
         return steps
     return tuple(
-        replace(step, outcome=StepOutcome.SHOWN, why=refused.why, change=None)
-        if step.what == LAUNCHER and step.outcome is StepOutcome.WRITTEN
+        replace(step, outcome=StepOutcome.SHOWN, why=refused_step.why, change=None)
+        if step.what == LAUNCHER_STEP and step.outcome is StepOutcome.WRITTEN
         else step
         for step in steps
     )
 
 
-def _approved(step: InstallStep, *, yes: bool, ask: Callable[[str], str] | None) -> InstallStep:
-    if not (step.diff and isinstance(step.change, PutFile)) or step.outcome is not StepOutcome.WRITTEN or yes:
+def _ask_step_approval(step: InstallStep, *, assume_yes: bool, ask: Callable[[str], str] | None) -> InstallStep:
+    if not (step.diff and isinstance(step.change, PutFile)) or step.outcome is not StepOutcome.WRITTEN or assume_yes:
         return step
     if ask is None:
-        why = "not written: run it in a terminal, or with --yes"
-        return replace(step, outcome=StepOutcome.SHOWN, why=why, change=None)
+        reason = "not written: run it in a terminal, or with --yes"
+        return replace(step, outcome=StepOutcome.SHOWN, why=reason, change=None)
     if ask(f"{step.diff}\n{step.what}: write this to {step.path}? [y/N]").lower() in ("y", "yes"):
         return replace(step, diff="")
     return replace(step, outcome=StepOutcome.SHOWN, why="not written, as you said", change=None, diff="")
 
 
-def _edited(what: str, place: Path, edit: _Edit, *, removing: bool = False) -> InstallStep:
-    """Return the step that edits the file at the end of whatever links lead there."""
-    path, found = real_path(place), look(place)
-    if isinstance(found, SymbolicLink):
+def _plan_edit(step_name: str, link_or_path: Path, edit: _Edit, *, removing: bool = False) -> InstallStep:
+    """Return the step that edits the file at the end of the links at that path."""
+    path, path_state = real_path(link_or_path), read_path_state(link_or_path)
+    if isinstance(path_state, SymbolicLink):
         # a dotfile manager's: the file is changed where it is kept, and the link stays
-        found = look(path)
-        if isinstance(found, AbsentPath):
-            return left_alone(what, place, "is a link that leads nowhere; put that right and install again")
-    if isinstance(found, AbsentPath) and removing:
-        return unchanged(what, path, "isn't there")
-    if not isinstance(found, AbsentPath | RegularFile):
-        return left_alone(what, path, "isn't a file that can be read")
-    old = found.data if isinstance(found, RegularFile) else None
+        path_state = read_path_state(path)
+        if isinstance(path_state, AbsentPath):
+            return left_alone_step(
+                step_name, link_or_path, "is a link that leads nowhere; put that right and install again"
+            )
+    if isinstance(path_state, AbsentPath) and removing:
+        return unchanged_step(step_name, path, "isn't there")
+    if not isinstance(path_state, AbsentPath | RegularFile):
+        return left_alone_step(step_name, path, "isn't a file that can be read")
+    old_data = path_state.data if isinstance(path_state, RegularFile) else None
     try:
-        new = edit(old)
+        new_data = edit(old_data)
     except (BadJson, BadToml) as error:
-        return left_alone(what, path, f"{error}; nothing was changed, put it right and try again")
-    if new == old:
-        return unchanged(what, path, "holds nothing of roamkb's" if removing else "all is there already")
-    if isinstance(found, RegularFile) and is_read_only(path):
-        return left_alone(
-            what, path, "is read-only; whoever made it so adds the hooks (--dry-run shows them)"
+        return left_alone_step(step_name, path, f"{error}; nothing was changed, put it right and try again")
+    if new_data == old_data:
+        return unchanged_step(step_name, path, "holds nothing of roamkb's" if removing else "all is there already")
+    if isinstance(path_state, RegularFile) and is_read_only(path):
+        return left_alone_step(
+            step_name, path, "is read-only; whoever made it so adds the hooks (--dry-run shows them)"
         )
-    return _step(what, path, found, new, removing=removing)
+    return _build_step(step_name, path, path_state, new_data, removing=removing)
 
 
-def _step(what: str, path: Path, found: Found, new: bytes | None, *, removing: bool) -> InstallStep:
-    old = found.data if isinstance(found, RegularFile) else None
-    is_replacing = not removing and what != _SERVER and _has_replaced(old, new)
-    change = RemovePath(was=found) if new is None else PutFile(data=new, was=found)
+def _build_step(
+    step_name: str, path: Path, path_state: PathState, new_data: bytes | None, *, removing: bool
+) -> InstallStep:
+    old_data = path_state.data if isinstance(path_state, RegularFile) else None
+    is_replacing = not removing and step_name != _CODEX_SERVER_STEP and _has_replaced(old_data, new_data)
+    change = RemovePath(was=path_state) if new_data is None else PutFile(data=new_data, was=path_state)
     if removing:
-        why = "the file held nothing else" if new is None else "only roamkb's own; every other byte stays"
-    elif what == _CODEX:
-        why = "Codex skips them until you trust them: start `codex` in a terminal, and it asks"
+        reason = "the file held nothing else" if new_data is None else "only roamkb's own; every other byte stays"
+    elif step_name == _CODEX_HOOKS_STEP:
+        reason = "Codex skips them until you trust them: start `codex` in a terminal, and it asks"
     else:
-        done = "their command is another one now" if is_replacing else "added"
-        why = "a new file" if old is None else f"{done}; every other byte stays"
+        change_phrase = "their command is another one now" if is_replacing else "added"
+        reason = "a new file" if old_data is None else f"{change_phrase}; every other byte stays"
     return InstallStep(
-        what=what,
+        what=step_name,
         path=path,
         outcome=StepOutcome.REMOVED if removing else StepOutcome.WRITTEN,
-        why=why,
+        why=reason,
         change=change,
-        diff=_diff(path, old or b"", new or b""),
+        diff=_render_diff(path, old_data or b"", new_data or b""),
         is_loosening=removing or is_replacing,
     )
 
 
-def _has_replaced(old: bytes | None, new: bytes | None) -> bool:
-    """Say whether hooks that were there run something else now."""
-    before = {handler.words for handler in own_handlers(old)} if old and old.strip() else set()
-    return not before <= {handler.words for handler in own_handlers(new or b"{}")}
+def _has_replaced(old_data: bytes | None, new_data: bytes | None) -> bool:
+    """Say whether hooks that were present run another command now."""
+    old_commands = {handler.words for handler in own_handlers(old_data)} if old_data and old_data.strip() else set()
+    return not old_commands <= {handler.words for handler in own_handlers(new_data or b"{}")}
 
 
-def _diff(path: Path, old: bytes, new: bytes) -> str:
-    """Return what changes, line by line, without credentials and what would act on a terminal."""
-    lines = unified_diff(_lines(old), _lines(new), str(path), str(path), lineterm="", n=2)
-    return "\n".join(clipped(line, _WIDTH) for line in lines)
+def _render_diff(path: Path, old_data: bytes, new_data: bytes) -> str:
+    """Return the changed lines, without credentials and terminal control characters."""
+    lines = unified_diff(_safe_lines(old_data), _safe_lines(new_data), str(path), str(path), lineterm="", n=2)
+    return "\n".join(clip_text(line, _MAX_DIFF_WIDTH) for line in lines)
 
 
-def _lines(data: bytes) -> list[str]:
-    return withheld(cleaned(data.decode(errors="replace"))).split("\n")
+def _safe_lines(data: bytes) -> list[str]:
+    return withhold_secrets(strip_hidden(data.decode(errors="replace"))).split("\n")

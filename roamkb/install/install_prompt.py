@@ -1,23 +1,23 @@
-"""The one question that `install` asks: which of these folders are work?"""
+"""The question of `install`: which of the listed folders are work."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from roamkb.core.model import Project
-from roamkb.core.text import shown
+from roamkb.core.text import one_line
 
 #: More would push the question itself off the screen.
-_LISTED = 40
+_MAX_LISTED = 40
 
 
 def render_question(projects: Sequence[Project], *, home: Path) -> str:
-    """Return the folders, numbered, each with its kind, and what to answer."""
+    """Return the question: the folders, numbered, each with its kind, and how to answer."""
     lines = [
-        f"{number:4}  {project.kind.value:8}  {_short(project, home)}"
-        for number, project in enumerate(projects[:_LISTED], start=1)
+        f"{number:4}  {project.kind.value:8}  {_short_root(project, home)}"
+        for number, project in enumerate(projects[:_MAX_LISTED], start=1)
     ]
-    if len(projects) > _LISTED:
-        lines.append(f"      … and {len(projects) - _LISTED} more; name work roots with --work-root")
+    if len(projects) > _MAX_LISTED:
+        lines.append(f"      … and {len(projects) - _MAX_LISTED} more; name work roots with --work-root")
     return "\n".join(
         [
             "Agents in personal projects may write to the knowledge base, and it goes to all your machines.",
@@ -31,13 +31,13 @@ def render_question(projects: Sequence[Project], *, home: Path) -> str:
 
 
 def parse_answer(answer: str, projects: Sequence[Project]) -> tuple[Project, ...] | None:
-    """Return the projects that the answer numbers; None where it isn't an answer."""
+    """Return the projects that the answer numbers; None where it is invalid."""
     words = answer.replace(",", " ").split()
     if not all(word.isascii() and word.isdigit() and 1 <= int(word) <= len(projects) for word in words):
         return None
     return tuple(projects[int(word) - 1] for word in words)
 
 
-def _short(project: Project, home: Path) -> str:
+def _short_root(project: Project, home: Path) -> str:
     root = project.root or Path("?")
-    return shown(f"~/{root.relative_to(home)}" if root.is_relative_to(home) else str(root))
+    return one_line(f"~/{root.relative_to(home)}" if root.is_relative_to(home) else str(root))

@@ -1,17 +1,17 @@
-"""Installing as values: what is there, what is wished for, and the steps between them."""
+"""Values of an installation: present state, options, and the steps between them."""
 
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-from roamkb.core.json_form import name_of
+from roamkb.core.json_form import member_name
 from roamkb.core.model import Rule
 from roamkb.core.startup.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AbsentPath:
-    """Nothing goes by that path."""
+    """A path at which nothing exists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +23,7 @@ class RegularFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SymbolicLink:
-    """A symbolic link, and what is at its end."""
+    """A symbolic link with the content of the file that it leads to."""
 
     target: str
     #: None where the link dangles, or ends at what isn't a readable file.
@@ -33,23 +33,23 @@ class SymbolicLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderOnDisk:
-    """A folder, and the names in it."""
+    """A folder with the names in it."""
 
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnreadablePath:
-    """Something that can't be read or isn't a file, and why."""
+    """A path that can't be read or isn't a file, with the reason."""
 
     reason: str
 
 
-Found = AbsentPath | RegularFile | SymbolicLink | FolderOnDisk | UnreadablePath
+PathState = AbsentPath | RegularFile | SymbolicLink | FolderOnDisk | UnreadablePath
 
 
 class StepOutcome(StrEnum):
-    """What became of a step, or, in a dry run, would."""
+    """The outcome of a step, or, in a dry run, the planned one."""
 
     LINKED = "link"
     WRITTEN = "write"
@@ -65,48 +65,48 @@ class StepOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MakeLink:
-    """Link the path to `target`."""
+    """A change that links the path to `target`."""
 
     target: Path
-    was: Found
+    was: PathState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PutFile:
-    """Make `data` the path's content."""
+    """A change that makes `data` the path's content."""
 
     data: bytes
-    was: Found
+    was: PathState
     #: Of a new file.
     mode: int = 0o644
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MakeFolder:
-    """Make the path a folder."""
+    """A change that makes the path a folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemovePath:
-    """Remove what is at the path, and then so many folders above it as nothing else is in."""
+    """A change that removes the path, and then as many empty parent folders as given."""
 
-    was: Found
+    was: PathState
     folders: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoveAll:
-    """Remove what goes by these names in the folder, whole, and then the folder if nothing else is in it."""
+    """A change that removes these names in the folder, and then the folder if it is empty."""
 
     names: tuple[str, ...]
 
 
-Change = MakeLink | PutFile | MakeFolder | RemovePath | RemoveAll
+PathChange = MakeLink | PutFile | MakeFolder | RemovePath | RemoveAll
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstallStep:
-    """One thing that was, or wasn't, put in place or taken away."""
+    """A step that was, or wasn't, taken to install or remove a file."""
 
     JSON = "what path outcome why diff"
     #: `rule`, `copy of the rule`, `knowledge base`, `first note`, `agents block`, `Emacs setting`,
@@ -114,10 +114,10 @@ class InstallStep:
     #: `project's log`, `index`, `state`, `trash` and `program`.
     what: str
     path: Path | None
-    outcome: Annotated[StepOutcome, name_of]
+    outcome: Annotated[StepOutcome, member_name]
     #: One clause.
     why: str
-    change: Change | None = None
+    change: PathChange | None = None
     #: How the file changes, line by line, for files that others write to as well.
     diff: str = ""
     #: Whether it takes away, or replaces, what keeps agents out of the knowledge base.
@@ -126,7 +126,7 @@ class InstallStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstallReport:
-    """What `install` or `uninstall` did, in order."""
+    """The steps of `install` or `uninstall`, in order."""
 
     JSON = "dry_run steps warnings work_roots project_parents"
     steps: tuple[InstallStep, ...]
@@ -138,24 +138,24 @@ class InstallReport:
 
     @property
     def work_roots(self) -> tuple[str, ...]:
-        """What counts as work from now on."""
+        """The work roots from now on."""
         return self.rule.work_roots if self.rule else ()
 
     @property
     def project_parents(self) -> tuple[str, ...]:
-        """What counts as personal from now on."""
+        """The parents of personal projects from now on."""
         return self.rule.project_parents if self.rule else ()
 
     @property
     def exit_code(self) -> int:
-        """2 where something of somebody else's is in the way, or nobody said yes."""
+        """2 where a file of somebody else is in the way or a change lacks approval, else 0."""
         undone = (StepOutcome.LEFT_ALONE, StepOutcome.SHOWN)
         return 2 if any(step.outcome in undone for step in self.steps) else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstallOptions:
-    """What the user asks of `install`; every path is absolute."""
+    """The user's options for `install`; every path is absolute."""
 
     kb: Path | None = None
     work_roots: tuple[Path, ...] = ()
@@ -177,20 +177,20 @@ class InstallOptions:
 
     @property
     def own_copy(self) -> bool:
-        """Whether the rule has to differ from the one that everybody gets."""
+        """Whether the rule has to differ from the shipped one."""
         return bool(self.kb or self.work_roots or self.project_parents)
 
 
-def unchanged(what: str, path: Path, why: str) -> InstallStep:
-    """Return the step that has nothing to do."""
-    return InstallStep(what=what, path=path, outcome=StepOutcome.UNCHANGED, why=why)
+def unchanged_step(step_name: str, path: Path, reason: str) -> InstallStep:
+    """Return a step that has nothing to do."""
+    return InstallStep(what=step_name, path=path, outcome=StepOutcome.UNCHANGED, why=reason)
 
 
-def kept(what: str, path: Path | None, why: str) -> InstallStep:
-    """Return the step that only names what stays."""
-    return InstallStep(what=what, path=path, outcome=StepOutcome.KEPT, why=why)
+def kept_step(step_name: str, path: Path | None, reason: str) -> InstallStep:
+    """Return a step that only names a file that stays."""
+    return InstallStep(what=step_name, path=path, outcome=StepOutcome.KEPT, why=reason)
 
 
-def left_alone(what: str, path: Path, why: str) -> InstallStep:
-    """Return the step that doesn't touch what is somebody else's."""
-    return InstallStep(what=what, path=path, outcome=StepOutcome.LEFT_ALONE, why=why)
+def left_alone_step(step_name: str, path: Path, reason: str) -> InstallStep:
+    """Return a step that leaves a file of somebody else untouched."""
+    return InstallStep(what=step_name, path=path, outcome=StepOutcome.LEFT_ALONE, why=reason)

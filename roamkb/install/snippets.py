@@ -1,19 +1,19 @@
-"""Settings for the programs around a knowledge base, which only their owner may put in place."""
+"""Settings for the programs around a knowledge base, for their owner to put in place."""
 
 from datetime import datetime
 
 #: `%a` speaks the user's language; org's own days are English here.
-_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_DAY_NAMES = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 #: What marks a file as ours to renew; whatever else lies at that place is somebody else's.
-MADE_BY = "made by `roamkb install --snippets`"
+OWNERSHIP_MARK = "made by `roamkb install --snippets`"
 
 EMACS_NAME = "roamkb.el"
 STIGNORE_NAME = "roamkb.stignore"
 
 #: The start-up part must not fail where org-roam isn't installed yet.
 EMACS_SETTING = f""";;; roamkb.el --- org-roam beside agents that write notes  -*- lexical-binding: t; -*-
-;; {MADE_BY}
+;; {OWNERSHIP_MARK}
 ;; Load it from your init file: (load "/path/to/roamkb.el")
 
 (require 'seq)
@@ -60,7 +60,7 @@ STIGNORE_LINES = (
     "*.tmp",
 )
 
-STIGNORE = f"""// {MADE_BY}
+STIGNORE_TEXT = f"""// {OWNERSHIP_MARK}
 // Add these lines to .stignore in the knowledge base, on every machine: Syncthing doesn't carry that file.
 {chr(10).join(STIGNORE_LINES)}
 """
@@ -69,11 +69,11 @@ FIRST_TITLE = "About this knowledge base"
 FIRST_SLUG = "about_this_knowledge_base"
 
 
-def first_node(id: str, when: datetime) -> str:
-    """Return the note that a new knowledge base begins with; the human's own, so without `:agent:`."""
+def first_node(node_id: str, created: datetime) -> str:
+    """Return the first note of a new knowledge base; it is the human's own, so without `:agent:`."""
     return f""":PROPERTIES:
-:ID:       {id}
-:CREATED:  [{when:%Y-%m-%d} {_DAYS[when.weekday()]} {when:%H:%M}]
+:ID:       {node_id}
+:CREATED:  [{created:%Y-%m-%d} {_DAY_NAMES[created.weekday()]} {created:%H:%M}]
 :END:
 #+title: {FIRST_TITLE}
 
@@ -97,7 +97,7 @@ roamkb hygiene           # what needs a human's eye
 
 
 def agents_block(*, kb: str, rule: str) -> str:
-    """Return the rule in short, in Markdown, for agents that don't read the rules folder."""
+    """Return a Markdown summary of the rule for agents that don't read the rules folder."""
     return f"""## Knowledge base
 
 The human's notes are org-roam files in `{kb}`. The whole rule is in `{rule}`; in short:

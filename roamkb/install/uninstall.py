@@ -1,4 +1,4 @@
-"""Take away what `install` made, name what stays, and purge what roamkb keeps for itself."""
+"""Removal of what `install` made, a list of what remains, and a purge of roamkb's own files."""
 
 import sys
 from collections.abc import Iterator
@@ -12,72 +12,70 @@ from roamkb.boundary.store.folder_evidence import lies_within
 from roamkb.core.errors import BadRule
 from roamkb.core.gitignore import literal_path
 from roamkb.core.model import Rule
-from roamkb.core.request import option
-from roamkb.core.request import switch
+from roamkb.core.request import flag_option
+from roamkb.core.request import text_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
-from roamkb.core.text import counted
+from roamkb.core.text import count_phrase
 from roamkb.fs.locks import TRASH
 from roamkb.fs.locks import StateFolders
 from roamkb.fs.marked_block import BadMarks
 from roamkb.fs.marked_block import without_block
-from roamkb.fs.package_manager import how_to_remove
+from roamkb.fs.package_manager import uninstall_command
 from roamkb.fs.user_dirs import JOURNAL
-from roamkb.install.doctor_report import listed
+from roamkb.install.doctor_report import join_first
 from roamkb.install.harness_settings import harness_removals
-from roamkb.install.install import COPY
+from roamkb.install.install import RULE_COPY_STEP
 from roamkb.install.install import SNIPPETS
-from roamkb.install.install import check_leave
-from roamkb.install.install import copies_in
 from roamkb.install.install import is_our_link
 from roamkb.install.install import own_copy
-from roamkb.install.install import rule_place
-from roamkb.install.install import short_path
-from roamkb.install.install import wished_files
+from roamkb.install.install import requested_files
+from roamkb.install.install import require_install_permit
+from roamkb.install.install import rule_copies_folder
+from roamkb.install.install import rule_path
+from roamkb.install.install import shorten_path
 from roamkb.install.plan import AbsentPath
 from roamkb.install.plan import FolderOnDisk
-from roamkb.install.plan import Found
 from roamkb.install.plan import InstallOptions
 from roamkb.install.plan import InstallReport
 from roamkb.install.plan import InstallStep
+from roamkb.install.plan import PathState
 from roamkb.install.plan import PutFile
 from roamkb.install.plan import RegularFile
 from roamkb.install.plan import RemoveAll
 from roamkb.install.plan import RemovePath
 from roamkb.install.plan import StepOutcome
 from roamkb.install.plan import SymbolicLink
-from roamkb.install.plan import kept
-from roamkb.install.plan import left_alone
-from roamkb.install.plan import unchanged
-from roamkb.install.store.apply import carry_out
+from roamkb.install.plan import kept_step
+from roamkb.install.plan import left_alone_step
+from roamkb.install.plan import unchanged_step
+from roamkb.install.store.apply import apply_steps
 from roamkb.install.store.apply import folders_in
-from roamkb.install.store.apply import look
-from roamkb.install.store.apply import own_names
+from roamkb.install.store.apply import read_path_state
 from roamkb.install.store.apply import real_path
-from roamkb.install.wall_setup import LAUNCHER
+from roamkb.install.store.apply import roamkb_names
+from roamkb.install.wall_setup import LAUNCHER_STEP
 from roamkb.install.wall_setup import WallSetup
 from roamkb.kb.notes.store.trash import trashed_notes
-from roamkb.log.store.project_log import FOLDER as LOG_FOLDER
+from roamkb.log.store.project_log import LOG_FOLDER as LOG_FOLDER
 
-_PURGE = "`--purge` takes it"
+_PURGE_HINT = "`--purge` takes it"
 
 
 @dataclass(frozen=True, slots=True)
 class UninstallRequest:
-    """What `uninstall` takes."""
+    """The options of `uninstall`."""
 
     _: KW_ONLY
-    agents_md: str | None = option("--agents-md", "Take the block out of this file.", metavar="FILE")
-    snippets: str | None = option(
+    agents_md: str | None = text_option("--agents-md", "Take the block out of this file.", metavar="FILE")
+    snippets: str | None = text_option(
         "--snippets", "Take the Emacs setting and .stignore lines out of here.", metavar="DIR"
     )
-    claude: bool = switch("--claude", "Take the hooks and rules out of Claude Code's settings as well.")
-    codex: bool = switch("--codex", "Take the hooks and the MCP server out of Codex's settings as well.")
-    purge: bool = switch(
-        "--purge", "Take roamkb's cache, state and data too; never notes nor projects' logs."
-    )
-    dry_run: bool = switch("--dry-run", "Say what would be done; do nothing.")
+    claude: bool = flag_option("--claude", "Take the hooks and rules out of Claude Code's settings as well.")
+    codex: bool = flag_option("--codex", "Take the hooks and the MCP server out of Codex's settings as well.")
+    purge: bool = flag_option("--purge", "Take roamkb's cache, state and data too; never notes nor projects' logs.")
+    dry_run: bool = flag_option("--dry-run", "Say what would be done; do nothing.")
 
 
 def uninstall(
@@ -91,7 +89,7 @@ def uninstall(
     rules: Mapping[Path, bytes],
     wall: WallSetup,
 ) -> InstallReport:
-    """Take away the rules, and the block and the snippets in the places that `wishes` name.
+    """Remove the rules, and the block and the snippets from the files that `wishes` name.
 
     The knowledge base stays, whoever made it; so does what somebody edited since, and what roamkb keeps for
     itself: a purge takes that. What stays is named.
@@ -103,161 +101,167 @@ def uninstall(
         wishes = replace(wishes, agents_md=real_path(wishes.agents_md))
     steps: tuple[InstallStep, ...] = ()
     for path, shipped in rules.items():
-        place, copy = rule_place(home).with_name(path.name), copies_in(data) / path.name
-        steps += _rule_steps(place, copy, shipped, purge=wishes.purge)
-    steps += plan_uninstall(wishes, found={path: look(path) for path in wished_files(wishes)})
+        link_path, copy = rule_path(home).with_name(path.name), rule_copies_folder(data) / path.name
+        steps += _rule_steps(link_path, copy, shipped, purge=wishes.purge)
+    steps += plan_uninstall(wishes, path_states={path: read_path_state(path) for path in requested_files(wishes)})
     # where nobody says where the knowledge base is, the rules about it can't be told from the user's
-    counts = find_rule(home, account_home=account_home)
-    kb = short_path(counts.kb, home) if isinstance(counts, Rule) else None
+    rule_in_force = find_rule(home, account_home=account_home)
+    kb = shorten_path(rule_in_force.kb, home) if isinstance(rule_in_force, Rule) else None
     steps += harness_removals(wishes, home=home, kb=kb, wall=wall)
-    steps += _own_steps(wishes, state, kb=counts.kb if isinstance(counts, Rule) else None)
-    steps += _staying(wishes, counts, home=home, data=data, wall=wall)
-    check_leave("uninstall", steps, rule=None, home=home, account_home=account_home, session=session)
+    steps += _purge_steps(wishes, state, kb=rule_in_force.kb if isinstance(rule_in_force, Rule) else None)
+    steps += _remaining_steps(wishes, rule_in_force, home=home, data=data, wall=wall)
+    require_install_permit("uninstall", steps, rule=None, home=home, account_home=account_home, session=session)
     if not wishes.dry_run:
-        carry_out(steps)
+        apply_steps(steps)
     return InstallReport(steps=steps, dry_run=wishes.dry_run)
 
 
-def plan_uninstall(wishes: InstallOptions, *, found: Mapping[Path, Found]) -> tuple[InstallStep, ...]:
-    """Return what `uninstall` has to do beside the rules, where `found` is what is there."""
+def plan_uninstall(wishes: InstallOptions, *, path_states: Mapping[Path, PathState]) -> tuple[InstallStep, ...]:
+    """Return the steps of `uninstall` beside the rules, where `found` is the present state."""
     steps = []
     if wishes.agents_md:
-        steps.append(_block_step(wishes.agents_md, found[wishes.agents_md]))
+        steps.append(_block_step(wishes.agents_md, path_states[wishes.agents_md]))
     if wishes.snippets:
         steps += [
-            _snippet_step(path, found[path], what, text)
-            for name, what, text in SNIPPETS
+            _snippet_step(path, path_states[path], step_name, text)
+            for name, step_name, text in SNIPPETS
             for path in [wishes.snippets / name]
         ]
     return tuple(steps)
 
 
-def _rule_steps(place: Path, copy: Path, shipped: bytes, *, purge: bool) -> tuple[InstallStep, ...]:
-    """Return what becomes of a rule and of the copy that it is linked to."""
-    at_place, below_data = look(place), look(copy)
-    linked, own = own_copy(below_data), own_copy(at_place)
-    is_edited = bool(linked and not linked.pristine)
-    if is_edited and not purge and isinstance(at_place, SymbolicLink) and at_place.target == str(copy):
-        return (left_alone("rule", place, f"leads to {copy}, which you edited, and stays; {_PURGE}"),)
-    steps = [_rule_step(place, shipped, at_place, own, purge=purge)]
-    if linked and (purge or not is_edited):
+def _rule_steps(link_path: Path, copy: Path, shipped: bytes, *, purge: bool) -> tuple[InstallStep, ...]:
+    """Return the steps for a rule and for the copy that it is linked to."""
+    link_state, copy_state = read_path_state(link_path), read_path_state(copy)
+    linked_copy, user_copy = own_copy(copy_state), own_copy(link_state)
+    is_edited = bool(linked_copy and not linked_copy.pristine)
+    if is_edited and not purge and isinstance(link_state, SymbolicLink) and link_state.target == str(copy):
+        return (left_alone_step("rule", link_path, f"leads to {copy}, which you edited, and stays; {_PURGE_HINT}"),)
+    steps = [_rule_step(link_path, shipped, link_state, user_copy, purge=purge)]
+    if linked_copy and (purge or not is_edited):
         steps.append(
-            _removed(COPY, copy, "edited" if is_edited else "as it was written", below_data, folders=2)
+            _removal_step(RULE_COPY_STEP, copy, "edited" if is_edited else "as it was written", copy_state, folders=2)
         )
-    elif not isinstance(below_data, AbsentPath):
-        steps.append(kept(COPY, copy, f"you edited it; {_PURGE}" if linked else "isn't roamkb's"))
+    elif not isinstance(copy_state, AbsentPath):
+        steps.append(
+            kept_step(RULE_COPY_STEP, copy, f"you edited it; {_PURGE_HINT}" if linked_copy else "isn't roamkb's")
+        )
     return tuple(steps)
 
 
 def _rule_step(
-    place: Path, shipped: bytes, found: Found, own: RuleCopy | None, *, purge: bool
+    link_path: Path, shipped: bytes, path_state: PathState, user_copy: RuleCopy | None, *, purge: bool
 ) -> InstallStep:
-    if isinstance(found, AbsentPath):
-        return unchanged("rule", place, "isn't there")
-    if is_our_link(found, place.name, shipped):
-        return _removed("rule", place, "the link", found)
-    if own is None:
-        return left_alone("rule", place, "isn't roamkb's, and stays; remove it by hand if it is to go")
-    if not own.pristine and not purge:
-        return left_alone(
-            "rule", place, f"was edited, and stays; it counts until it is removed, and {_PURGE}"
+    if isinstance(path_state, AbsentPath):
+        return unchanged_step("rule", link_path, "isn't there")
+    if is_our_link(path_state, link_path.name, shipped):
+        return _removal_step("rule", link_path, "the link", path_state)
+    if user_copy is None:
+        return left_alone_step("rule", link_path, "isn't roamkb's, and stays; remove it by hand if it is to go")
+    if not user_copy.pristine and not purge:
+        return left_alone_step(
+            "rule", link_path, f"was edited, and stays; it counts until it is removed, and {_PURGE_HINT}"
         )
-    return _removed("rule", place, "your own copy", found)
+    return _removal_step("rule", link_path, "your own copy", path_state)
 
 
 # what roamkb keeps for itself
 
 
-def _own_steps(wishes: InstallOptions, state: StateFolders, *, kb: Path | None) -> tuple[InstallStep, ...]:
-    """Return what becomes of the index and of the state; a note in the trash is a note, and never goes.
+def _purge_steps(wishes: InstallOptions, state: StateFolders, *, kb: Path | None) -> tuple[InstallStep, ...]:
+    """Return the steps for the index and the state; a note in the trash is a note, and stays.
 
     Nor does the journal: it may have the only copy of a note that was destroyed.
     """
     trashed = trashed_notes(state.state / TRASH)
     journal = state.state / JOURNAL
-    has_journal = not isinstance(look(journal), AbsentPath)
-    but = (*((JOURNAL,) if has_journal else ()), *((TRASH,) if trashed else ()))
-    why = "which projects' logs count here, snapshots, locks"
+    has_journal = not isinstance(read_path_state(journal), AbsentPath)
+    exceptions = (*((JOURNAL,) if has_journal else ()), *((TRASH,) if trashed else ()))
+    reason = "which projects' logs count here, snapshots, locks"
     steps = [
-        *_own_step("index", state.cache, "it can be made again", wishes, kb=kb),
-        *_own_step("state", state.state, why, wishes, kb=kb, but=but),
+        *_purge_folder_steps("index", state.cache, "it can be made again", wishes, kb=kb),
+        *_purge_folder_steps("state", state.state, reason, wishes, kb=kb, exceptions=exceptions),
     ]
     if trashed:
-        why = f"{counted(trashed, 'note')}, thrown away and kept: no purge takes a note"
-        steps.append(kept("trash", state.state / TRASH, why))
+        reason = f"{count_phrase(trashed, 'note')}, thrown away and kept: no purge takes a note"
+        steps.append(kept_step("trash", state.state / TRASH, reason))
     if has_journal:
-        why = (
-            "copies of your notes, of lost ones too: no purge takes a note; delete the folder to be rid of it"
-        )
-        steps.append(kept("journal", journal, why))
+        reason = "copies of your notes, of lost ones too: no purge takes a note; delete the folder to be rid of it"
+        steps.append(kept_step("journal", journal, reason))
     return tuple(steps)
 
 
-def _own_step(
-    what: str, folder: Path, why: str, wishes: InstallOptions, *, kb: Path | None, but: tuple[str, ...] = ()
+def _purge_folder_steps(
+    step_name: str,
+    folder: Path,
+    reason: str,
+    wishes: InstallOptions,
+    *,
+    kb: Path | None,
+    exceptions: tuple[str, ...] = (),
 ) -> Iterator[InstallStep]:
-    """Yield what becomes of a folder of roamkb's, in which others may have put something."""
-    found = look(folder)
-    if isinstance(found, AbsentPath) or found == FolderOnDisk(names=but):
+    """Yield the steps for a folder of roamkb's, in which others may have put files."""
+    path_state = read_path_state(folder)
+    if isinstance(path_state, AbsentPath) or path_state == FolderOnDisk(names=exceptions):
         return
     if not wishes.purge:
-        yield kept(what, folder, f"{why}; {_PURGE}")
-    elif not isinstance(found, FolderOnDisk):
-        yield left_alone(what, folder, "isn't a folder of its own, and stays; remove it by hand")
+        yield kept_step(step_name, folder, f"{reason}; {_PURGE_HINT}")
+    elif not isinstance(path_state, FolderOnDisk):
+        yield left_alone_step(step_name, folder, "isn't a folder of its own, and stays; remove it by hand")
     elif kb and (lies_within(kb, folder) or lies_within(folder, kb)):
-        yield left_alone(what, folder, "lies with the knowledge base, and stays; remove it by hand")
+        yield left_alone_step(step_name, folder, "lies with the knowledge base, and stays; remove it by hand")
     else:
-        names = tuple(name for name in own_names(found.names) if name not in but)
+        names = tuple(name for name in roamkb_names(path_state.names) if name not in exceptions)
         # without it no log counts, and no name of the knowledge base is known where the rule is broken
         change = RemoveAll(names=names)
         yield InstallStep(
-            what=what, path=folder, outcome=StepOutcome.REMOVED, why=why, change=change, is_loosening=True
+            what=step_name, path=folder, outcome=StepOutcome.REMOVED, why=reason, change=change, is_loosening=True
         )
-        if rest := sorted({*found.names} - {*names, *but}):
-            yield kept(what, folder, f"holds what isn't roamkb's: {listed(rest)}")
+        if foreign_names := sorted({*path_state.names} - {*names, *exceptions}):
+            yield kept_step(step_name, folder, f"holds what isn't roamkb's: {join_first(foreign_names)}")
 
 
-def _staying(
-    wishes: InstallOptions, counts: Rule | BadRule, *, home: Path, data: Path, wall: WallSetup
+def _remaining_steps(
+    wishes: InstallOptions, rule_in_force: Rule | BadRule, *, home: Path, data: Path, wall: WallSetup
 ) -> tuple[InstallStep, ...]:
-    """Return what nothing here takes: notes, logs, hooks that weren't named, the program."""
+    """Return steps that name what remains: notes, logs, hooks that weren't named, the program."""
     steps: list[InstallStep] = []
-    if isinstance(counts, Rule):
-        steps.append(kept("notes", counts.kb, "yours, and what agents wrote there"))
-        for entry in dict.fromkeys((*counts.project_parents, *counts.work_roots)):
+    if isinstance(rule_in_force, Rule):
+        steps.append(kept_step("notes", rule_in_force.kb, "yours, and what agents wrote there"))
+        for entry in dict.fromkeys((*rule_in_force.project_parents, *rule_in_force.work_roots)):
             parent = literal_path(entry) if not entry.startswith("!") else None
             folders = (Path(parent), *folders_in(Path(parent))) if parent else ()
             logs = (folder / LOG_FOLDER for folder in folders)
             steps += (
-                kept("project's log", log, "the project's")
+                kept_step("project's log", log, "the project's")
                 for log in logs
-                if isinstance(look(log), FolderOnDisk)
+                if isinstance(read_path_state(log), FolderOnDisk)
             )
-    rest = replace(wishes, claude=not wishes.claude, codex=not wishes.codex)
-    for step in harness_removals(rest, home=home, kb=None, wall=wall):
-        if step.change and step.what != LAUNCHER:
+    unnamed_harnesses = replace(wishes, claude=not wishes.claude, codex=not wishes.codex)
+    for step in harness_removals(unnamed_harnesses, home=home, kb=None, wall=wall):
+        if step.change and step.what != LAUNCHER_STEP:
             option = "--claude" if step.what.startswith("Claude") else "--codex"
-            steps.append(kept(step.what, step.path, f"`roamkb uninstall {option}` takes them out"))
+            steps.append(kept_step(step.what, step.path, f"`roamkb uninstall {option}` takes them out"))
     if not real_path(Path(sys.prefix)).is_relative_to(real_path(data)):
-        steps.append(kept("program", Path(sys.prefix), f"`{how_to_remove()}` takes it away"))
+        steps.append(kept_step("program", Path(sys.prefix), f"`{uninstall_command()}` takes it away"))
     return tuple(steps)
 
 
-def _block_step(path: Path, found: Found) -> InstallStep:
-    what = "agents block"
-    if not isinstance(found, RegularFile):
-        return unchanged(what, path, "isn't there")
+def _block_step(path: Path, path_state: PathState) -> InstallStep:
+    step_name = "agents block"
+    if not isinstance(path_state, RegularFile):
+        return unchanged_step(step_name, path, "isn't there")
     try:
-        data = without_block(found.data)
+        data = without_block(path_state.data)
     except BadMarks as error:
-        return left_alone(what, path, f"{error}; take the block out by hand")
+        return left_alone_step(step_name, path, f"{error}; take the block out by hand")
     if data is None:
-        return _removed(what, path, "the file held nothing else", found)
-    if data == found.data:
-        return unchanged(what, path, "has no block of roamkb's")
-    change = PutFile(data=data, was=found)
+        return _removal_step(step_name, path, "the file held nothing else", path_state)
+    if data == path_state.data:
+        return unchanged_step(step_name, path, "has no block of roamkb's")
+    change = PutFile(data=data, was=path_state)
     return InstallStep(
-        what=what,
+        what=step_name,
         path=path,
         outcome=StepOutcome.REMOVED,
         why="the block; every other byte stays",
@@ -265,17 +269,17 @@ def _block_step(path: Path, found: Found) -> InstallStep:
     )
 
 
-def _snippet_step(path: Path, found: Found, what: str, text: str) -> InstallStep:
-    match found:
+def _snippet_step(path: Path, path_state: PathState, step_name: str, text: str) -> InstallStep:
+    match path_state:
         case AbsentPath():
-            return unchanged(what, path, "isn't there")
+            return unchanged_step(step_name, path, "isn't there")
         case RegularFile(data=data) if data == text.encode():
-            return _removed(what, path, "as it was written", found)
-    return left_alone(
-        what, path, "was edited, or isn't roamkb's, and stays; remove it by hand if it is to go"
+            return _removal_step(step_name, path, "as it was written", path_state)
+    return left_alone_step(
+        step_name, path, "was edited, or isn't roamkb's, and stays; remove it by hand if it is to go"
     )
 
 
-def _removed(what: str, path: Path, why: str, found: Found, *, folders: int = 0) -> InstallStep:
-    change = RemovePath(was=found, folders=folders)
-    return InstallStep(what=what, path=path, outcome=StepOutcome.REMOVED, why=why, change=change)
+def _removal_step(step_name: str, path: Path, reason: str, path_state: PathState, *, folders: int = 0) -> InstallStep:
+    change = RemovePath(was=path_state, folders=folders)
+    return InstallStep(what=step_name, path=path, outcome=StepOutcome.REMOVED, why=reason, change=change)

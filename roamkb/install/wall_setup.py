@@ -1,4 +1,4 @@
-"""Put the launcher of walled commands in place, try it, and take it away again."""
+"""Setup of the wall: its launcher installed, tried and removed."""
 
 import os
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.fs.json_edit import BadJson
 from roamkb.guard.hook_tampering import SHELL_PREFIX
-from roamkb.harnesses.wall_settings import is_ours
+from roamkb.harnesses.wall_settings import is_own_launcher
 from roamkb.harnesses.wall_settings import shell_prefix
 from roamkb.install.plan import AbsentPath
 from roamkb.install.plan import InstallStep
@@ -14,19 +14,19 @@ from roamkb.install.plan import PutFile
 from roamkb.install.plan import RegularFile
 from roamkb.install.plan import RemovePath
 from roamkb.install.plan import StepOutcome
-from roamkb.install.plan import left_alone
-from roamkb.install.plan import unchanged
-from roamkb.install.store.apply import look
+from roamkb.install.plan import left_alone_step
+from roamkb.install.plan import unchanged_step
+from roamkb.install.store.apply import read_path_state
 from roamkb.install.store.apply import real_path
 from roamkb.wall import plan as plans
 from roamkb.wall.launcher import launcher_text
 from roamkb.wall.launcher import renew_plan
-from roamkb.wall.protected import gathered
-from roamkb.wall.protected import ways
+from roamkb.wall.protected import find_wall_methods
+from roamkb.wall.protected import gather_plan
 
-LAUNCHER = "wall"
+LAUNCHER_STEP = "wall"
 #: How each wall is called to people, by its name in a plan.
-WALLS = {
+WALL_NAMES = {
     plans.NAMESPACE: "read-only mounts in a namespace of the command's own",
     plans.BUBBLEWRAP: "read-only mounts by bubblewrap",
     plans.LANDLOCK: "Landlock",
@@ -36,7 +36,7 @@ WALLS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WallSetup:
-    """Where a user's wall is kept, and what it is for."""
+    """The folders of a user's wall, and the homes that it protects."""
 
     home: Path
     account_home: Path
@@ -44,70 +44,74 @@ class WallSetup:
     data: Path
 
     @property
-    def launcher(self) -> Path:
-        """What harnesses run."""
+    def launcher_path(self) -> Path:
+        """The program through which harnesses run commands."""
         return self.data / plans.FOLDER / plans.LAUNCHER
 
     @property
-    def closed(self) -> tuple[str, ...]:
-        """What may not be written."""
+    def closed_paths(self) -> tuple[str, ...]:
+        """The paths that may not be written."""
         homes = [str(self.home), str(self.account_home)]
-        return tuple(gathered(homes, str(self.state), str(self.data)).closed)
+        return tuple(gather_plan(homes, str(self.state), str(self.data)).closed)
 
-    def plan(self) -> plans.WallPlan:
-        """Make the plan anew, keep it and return it."""
+    def renew_plan_file(self) -> plans.WallPlan:
+        """Make the wall's plan anew, save it and return it."""
         homes = str(self.home), str(self.account_home)
-        return renew_plan(str(self.launcher.with_name(plans.PLAN)), *homes, str(self.state), str(self.data))
+        return renew_plan(str(self.launcher_path.with_name(plans.PLAN)), *homes, str(self.state), str(self.data))
 
 
 def wall_fault(wall: WallSetup, settings: Path) -> str:
-    """Return why shell commands of Claude Code's can't be walled here; empty where they can be."""
-    found = look(real_path(settings))
+    """Return why Claude Code's shell commands can't be walled here; empty where they can be."""
+    settings_state = read_path_state(real_path(settings))
     try:
-        prefix = shell_prefix(found.data) if isinstance(found, RegularFile) and found.data.strip() else ""
+        prefix = (
+            shell_prefix(settings_state.data)
+            if isinstance(settings_state, RegularFile) and settings_state.data.strip()
+            else ""
+        )
     except BadJson:
         # said where the settings are to be written
         prefix = ""
-    if prefix and not is_ours(prefix):
+    if prefix and not is_own_launcher(prefix):
         return f"{settings} has a {SHELL_PREFIX} of yours, and it stays; without it there would be a wall"
     # it takes what follows a blank and a dash for the program's options
-    if " -" in str(wall.launcher):
-        return f"Claude Code can't run a program at {wall.launcher}: no folder above may be called so"
-    if not list(ways()):
+    if " -" in str(wall.launcher_path):
+        return f"Claude Code can't run a program at {wall.launcher_path}: no folder above may be called so"
+    if not list(find_wall_methods()):
         return "nothing here can raise one: no user namespaces, no bubblewrap, no Landlock (Linux 5.19)"
     return ""
 
 
 def no_wall_step(fault: str) -> InstallStep:
-    """Return the step that only says that there is no wall."""
-    why = f"{fault}; shell commands are only judged before they run"
-    return InstallStep(what=LAUNCHER, path=None, outcome=StepOutcome.OFFERED, why=why)
+    """Return a step that only reports that there is no wall."""
+    reason = f"{fault}; shell commands are only judged before they run"
+    return InstallStep(what=LAUNCHER_STEP, path=None, outcome=StepOutcome.OFFERED, why=reason)
 
 
 def launcher_step(wall: WallSetup) -> InstallStep:
-    """Return the step that puts the launcher in place."""
-    place = wall.launcher
-    found, data = look(place), launcher_text(str(place.with_name(plans.PLAN))).encode()
-    (way, _), *_ = ways()
-    why = f"around shell commands, by {WALLS[way]}"
-    if isinstance(found, RegularFile) and found.data == data and os.access(place, os.X_OK):
-        return unchanged(LAUNCHER, place, why)
-    if not isinstance(found, RegularFile | AbsentPath):
-        return left_alone(LAUNCHER, place, "isn't a file; move it away and install again")
-    change = PutFile(data=data, was=found, mode=0o755)
-    return InstallStep(what=LAUNCHER, path=place, outcome=StepOutcome.WRITTEN, why=why, change=change)
+    """Return the step that installs the launcher."""
+    launcher = wall.launcher_path
+    path_state, data = read_path_state(launcher), launcher_text(str(launcher.with_name(plans.PLAN))).encode()
+    (wall_method, _), *_ = find_wall_methods()
+    reason = f"around shell commands, by {WALL_NAMES[wall_method]}"
+    if isinstance(path_state, RegularFile) and path_state.data == data and os.access(launcher, os.X_OK):
+        return unchanged_step(LAUNCHER_STEP, launcher, reason)
+    if not isinstance(path_state, RegularFile | AbsentPath):
+        return left_alone_step(LAUNCHER_STEP, launcher, "isn't a file; move it away and install again")
+    change = PutFile(data=data, was=path_state, mode=0o755)
+    return InstallStep(what=LAUNCHER_STEP, path=launcher, outcome=StepOutcome.WRITTEN, why=reason, change=change)
 
 
 def launcher_removals(wall: WallSetup) -> list[InstallStep]:
-    """Return the steps that take the launcher and its plan away."""
+    """Return the steps that remove the launcher and its plan."""
     steps = []
-    for path in (wall.launcher.with_name(plans.PLAN), wall.launcher):
-        found = look(path)
-        if isinstance(found, RegularFile):
-            change = RemovePath(was=found, folders=1)
+    for path in (wall.launcher_path.with_name(plans.PLAN), wall.launcher_path):
+        path_state = read_path_state(path)
+        if isinstance(path_state, RegularFile):
+            change = RemovePath(was=path_state, folders=1)
             steps.append(
                 InstallStep(
-                    what=LAUNCHER,
+                    what=LAUNCHER_STEP,
                     path=path,
                     outcome=StepOutcome.REMOVED,
                     why="as install made it",

@@ -1,4 +1,4 @@
-"""`approve` and `reject`: what a human at a terminal makes of proposals, bound to what was shown (D10, D19).
+"""The commands `approve` and `reject`: a human's decisions on proposals as shown (D10, D19).
 
 A yes is remembered before the file is touched, and the line's being there after: whatever
 stops in between, the next call sees which of the two is true.
@@ -12,62 +12,62 @@ from typing import Annotated
 from roamkb.boundary.human_consent import HumanAtTerminal
 from roamkb.boundary.human_consent import require_human
 from roamkb.boundary.human_consent import require_yes
-from roamkb.core.change_plan import TYPED
-from roamkb.core.change_plan import is_named
+from roamkb.core.change_plan import TYPED_DIGEST_LENGTH
+from roamkb.core.change_plan import matches_digest
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import NotDurable
 from roamkb.core.errors import UsageError
 from roamkb.core.model import ProjectKind
 from roamkb.core.request import Argument
 from roamkb.core.request import Option
-from roamkb.core.request import argument
-from roamkb.core.request import option
-from roamkb.core.request import switch
+from roamkb.core.request import flag_option
+from roamkb.core.request import optional_argument
+from roamkb.core.request import text_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
-from roamkb.core.text import shown
-from roamkb.core.text import times
+from roamkb.core.text import one_line
+from roamkb.core.text import times_phrase
 from roamkb.curation.curate import CurationSignature
 from roamkb.curation.curate import check_reason
 from roamkb.instructions.proposal import APPLIED
-from roamkb.instructions.proposal import OPEN
+from roamkb.instructions.proposal import OPEN_STATES
 from roamkb.instructions.proposal import REJECTED
 from roamkb.instructions.proposal import InstructionProposal
-from roamkb.instructions.proposal import risks
+from roamkb.instructions.proposal import list_risks
 from roamkb.instructions.queue import ApprovalContext
 from roamkb.instructions.queue import ApprovalPlan
-from roamkb.instructions.queue import applied_event
-from roamkb.instructions.queue import desk
-from roamkb.instructions.queue import event_of
+from roamkb.instructions.queue import build_review_queue
+from roamkb.instructions.queue import describe_waiting
 from roamkb.instructions.queue import find_proposal
-from roamkb.instructions.queue import queue
-from roamkb.instructions.queue import settled
-from roamkb.instructions.queue import waiting_for
-from roamkb.instructions.store.instruction_files import put_rule_file
-from roamkb.instructions.store.instruction_files import require_unheld
+from roamkb.instructions.queue import make_applied_event
+from roamkb.instructions.queue import make_proposal_event
+from roamkb.instructions.queue import read_approval_context
+from roamkb.instructions.queue import record_arrived_lines
+from roamkb.instructions.store.instruction_files import require_no_emacs_lock
+from roamkb.instructions.store.instruction_files import write_instruction_file
 from roamkb.log.new_learning import EventFactory
 from roamkb.log.state.confidence import as_fraction
 from roamkb.log.store.project_log import Log
 
-_OTHER = "isn't what was shown any more, or the proposals aren't"
+_CHANGED_MESSAGE = "isn't what was shown any more, or the proposals aren't"
 
 
 @dataclass(frozen=True, slots=True)
 class ApproveRequest:
-    """What `approve` takes."""
+    """The options of `approve`."""
 
-    id: str | None = argument("The proposal, as `review` shows it.", metavar="ID")
+    id: str | None = optional_argument("The proposal, as `review` shows it.", metavar="ID")
     _: KW_ONLY
-    all: bool = switch("--all", "All that wait and can land.")
-    digest: str | None = option(
+    all: bool = flag_option("--all", "All that wait and can land.")
+    digest: str | None = text_option(
         "--digest", "The change that `review` showed; by now it may be another.", metavar="DIGEST"
     )
 
 
 @dataclass(frozen=True, slots=True)
 class RejectRequest:
-    """What `reject` takes."""
+    """The options of `reject`."""
 
     id: Annotated[str, Argument("The proposal, as `review` shows it.", metavar="ID")]
     _: KW_ONLY
@@ -76,7 +76,7 @@ class RejectRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecidedProposals:
-    """What is in a file now, and what never will be."""
+    """The proposals that were applied or rejected, and those decided before."""
 
     applied: tuple[InstructionProposal, ...] = ()
     rejected: tuple[InstructionProposal, ...] = ()
@@ -86,7 +86,7 @@ class DecidedProposals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposalChoice:
-    """Which proposals a human wants in, and which never, by id."""
+    """The proposals that a human approves and rejects, by id."""
 
     approved: Collection[str] = ()
     rejected: Collection[str] = ()
@@ -101,48 +101,52 @@ def approve(
     *,
     human: HumanAtTerminal | None,
 ) -> DecidedProposals:
-    """Put the line of the proposal `name`, or of all that wait, into its file, once a human says so.
+    """Put the line of the proposal `name`, or of all that wait, into its file, once a human confirms.
 
     Raises:
         UsageError: no human at a terminal said yes, or it can't land. NotFound, Ambiguous.
         ChangedOnDisk: it isn't what `digest` names any more. Nothing was changed in any case.
     """
     require_human(human)
-    before = desk(log, kind).proposals
-    at = settled(log, kind, signature)
+    proposals_before = read_approval_context(log, kind).proposals
+    context = record_arrived_lines(log, kind, signature)
     if name is None:
-        chosen = [one.proposal.id for one in queue(at).proposals if not one.problem]
-        arrived = [one for one in at.proposals.values() if one.state == APPLIED]
-        arrived = [one for one in arrived if one.id in before and before[one.id].state != APPLIED]
+        chosen = [candidate.proposal.id for candidate in build_review_queue(context).proposals if not candidate.problem]
+        arrived = [candidate for candidate in context.proposals.values() if candidate.state == APPLIED]
+        arrived = [
+            candidate
+            for candidate in arrived
+            if candidate.id in proposals_before and proposals_before[candidate.id].state != APPLIED
+        ]
         if arrived and not chosen:
             return DecidedProposals(known=tuple(arrived))
     else:
-        one = find_proposal(at, name)
-        if one.state == APPLIED:
-            return DecidedProposals(known=(one,))
-        chosen = [one.id]
+        candidate = find_proposal(context, name)
+        if candidate.state == APPLIED:
+            return DecidedProposals(known=(candidate,))
+        chosen = [candidate.id]
     if not chosen:
         raise UsageError("nothing waits that could be approved", hint="`roamkb review` says why")
-    return decide(log, kind, signature, ProposalChoice(approved=chosen), digest, human=human)
+    return decide_proposals(log, kind, signature, ProposalChoice(approved=chosen), digest, human=human)
 
 
 def reject(
     log: Log, kind: ProjectKind, signature: CurationSignature, name: str, *, human: HumanAtTerminal | None
 ) -> DecidedProposals:
-    """Have a proposal never made again, once a human says so; the reason is kept.
+    """Reject a proposal for good, once a human confirms; the reason is kept.
 
     Raises:
         UsageError, SecretFound: no reason, no human's yes, or it is in the file. NotFound, Ambiguous.
     """
     require_human(human)
-    at = settled(log, kind, signature)
-    one = find_proposal(at, name)
-    if one.state == REJECTED:
-        return DecidedProposals(known=(one,))
-    return decide(log, kind, signature, ProposalChoice(rejected=[one.id]), None, human=human)
+    context = record_arrived_lines(log, kind, signature)
+    proposal = find_proposal(context, name)
+    if proposal.state == REJECTED:
+        return DecidedProposals(known=(proposal,))
+    return decide_proposals(log, kind, signature, ProposalChoice(rejected=[proposal.id]), None, human=human)
 
 
-def decide(
+def decide_proposals(
     log: Log,
     kind: ProjectKind,
     signature: CurationSignature,
@@ -151,86 +155,95 @@ def decide(
     *,
     human: HumanAtTerminal | None,
 ) -> DecidedProposals:
-    """Ask the human about a choice, all of it shown, and do it; `digest` is what they named before.
+    """Show a choice whole, ask the human to confirm it, and carry it out.
 
     Raises:
         UsageError, SecretFound, ChangedOnDisk: as `approve` and `reject`.
     """
     if choice.rejected:
         check_reason(signature.reason)
-    at = desk(log, kind)
-    plan = _planned(at, choice)
-    if digest is not None and not is_named(plan.digest, digest):
-        raise ChangedOnDisk(_first(at, plan), _OTHER)
-    require_yes(human, "\n".join(_question(at, plan, choice, signature)), word=plan.digest[:TYPED])
-    with log.locked():
+    context = read_approval_context(log, kind)
+    plan = _plan_choice(context, choice)
+    if digest is not None and not matches_digest(plan.digest, digest):
+        raise ChangedOnDisk(_first_target(context, plan), _CHANGED_MESSAGE)
+    require_yes(
+        human, "\n".join(_render_question(context, plan, choice, signature)), word=plan.digest[:TYPED_DIGEST_LENGTH]
+    )
+    with log.append_lock():
         # the human may have thought for long
-        at = desk(log, kind)
-        if _planned(at, choice).digest != plan.digest:
-            raise ChangedOnDisk(_first(at, plan), _OTHER)
-        return _done(at, plan, choice, signature)
+        context = read_approval_context(log, kind)
+        if _plan_choice(context, choice).digest != plan.digest:
+            raise ChangedOnDisk(_first_target(context, plan), _CHANGED_MESSAGE)
+        return _apply_choice(context, plan, choice, signature)
 
 
-def _planned(at: ApprovalContext, choice: ProposalChoice) -> ApprovalPlan:
+def _plan_choice(context: ApprovalContext, choice: ProposalChoice) -> ApprovalPlan:
     """Return the plan of a choice that can be carried out, or raise."""
     for id in (*choice.approved, *choice.rejected):
-        one = at.proposals[id]
-        if one.state not in OPEN:
+        proposal = context.proposals[id]
+        if proposal.state not in OPEN_STATES:
             raise UsageError(
-                f"{id} is {one.state.replace('_', ' ')}",
-                hint=f"`roamkb rollback {id}` takes it out" if one.state == APPLIED else "that is final",
+                f"{id} is {proposal.state.replace('_', ' ')}",
+                hint=f"`roamkb rollback {id}` takes it out" if proposal.state == APPLIED else "that is final",
             )
-    chosen = [at.proposals[id] for id in choice.approved]
-    for one in chosen:
-        waiting = waiting_for(at, one)
+    chosen = [context.proposals[id] for id in choice.approved]
+    for proposal in chosen:
+        waiting = describe_waiting(context, proposal)
         if waiting.problem:
-            raise UsageError(f"it can't land: {shown(waiting.problem)}", hint="nothing was changed")
-        require_unheld(at.log.root, one.target)
-    return at.plan(chosen, rejected=choice.rejected)
+            raise UsageError(f"it can't land: {one_line(waiting.problem)}", hint="nothing was changed")
+        require_no_emacs_lock(context.log.root, proposal.target)
+    return context.plan_approval(chosen, rejected=choice.rejected)
 
 
-def _first(at: ApprovalContext, plan: ApprovalPlan) -> Path:
+def _first_target(context: ApprovalContext, plan: ApprovalPlan) -> Path:
     target = next((target for target, _, _ in plan.files), "")
-    return at.log.root / target if target else at.log.ledger
+    return context.log.root / target if target else context.log.ledger
 
 
-def _question(
-    at: ApprovalContext, plan: ApprovalPlan, choice: ProposalChoice, signature: CurationSignature
+def _render_question(
+    context: ApprovalContext, plan: ApprovalPlan, choice: ProposalChoice, signature: CurationSignature
 ) -> Iterable[str]:
-    """Yield what the human reads: every byte that changes, and what each line comes from."""
+    """Yield the lines that the human reads: every byte that changes, and each line's source."""
     for id in choice.approved:
-        one = at.proposals[id]
-        standing = at.state.standings[one.learning]
-        looks = "".join(f"; {shown(risk)}" for risk in risks(standing))
+        proposal = context.proposals[id]
+        standing = context.state.standings[proposal.learning]
+        risk_notes = "".join(f"; {one_line(risk)}" for risk in list_risks(standing))
         yield (
-            f"{shown(standing.learning.key)}: {as_fraction(standing.confidence):.2f}, "
-            f"{times(standing.occurrences)}{looks}"
+            f"{one_line(standing.learning.key)}: {as_fraction(standing.confidence):.2f}, "
+            f"{times_phrase(standing.occurrences)}{risk_notes}"
         )
     if choice.approved:
         yield plan.diff or "Nothing changes: the lines are in the file.\n"
     for id in choice.rejected:
-        one = at.proposals[id]
-        yield f"never again in {shown(one.target)}, because {shown(signature.reason)}: {shown(one.text)}"
+        proposal = context.proposals[id]
+        yield f"never again in {one_line(proposal.target)}, because {one_line(signature.reason)}: {one_line(proposal.text)}"
     if choice.approved:
         yield "Every agent that works here will be told so from now on."
 
 
-def _done(
-    at: ApprovalContext, plan: ApprovalPlan, choice: ProposalChoice, signature: CurationSignature
+def _apply_choice(
+    context: ApprovalContext, plan: ApprovalPlan, choice: ProposalChoice, signature: CurationSignature
 ) -> DecidedProposals:
-    """Remember the decisions and change the files; the lock is held."""
-    log, stamps = at.log, EventFactory(signature.hand, after=at.log.read().last_event, by="approve")
-    chosen = [at.proposals[id] for id in choice.approved]
-    rejected = [at.proposals[id] for id in choice.rejected]
-    log.append(
+    """Record the decisions and change the files; the lock is held."""
+    log, stamps = (
+        context.log,
+        EventFactory(signature.hand, after=context.log.read_contents().last_event, command="approve"),
+    )
+    chosen = [context.proposals[id] for id in choice.approved]
+    rejected = [context.proposals[id] for id in choice.rejected]
+    log.append_entries(
         events=[
             *(
-                event_of("rejected", one, stamps, signature, text=one.text, reason=signature.reason)
-                for one in rejected
+                make_proposal_event(
+                    "rejected", proposal, stamps, signature, text=proposal.text, reason=signature.reason
+                )
+                for proposal in rejected
             ),
             *(
-                event_of("approved", one, stamps, signature, text=at.text(one), digest=plan.digest)
-                for one in chosen
+                make_proposal_event(
+                    "approved", proposal, stamps, signature, text=context.landing_line(proposal), digest=plan.digest
+                )
+                for proposal in chosen
             ),
         ]
     )
@@ -238,15 +251,17 @@ def _done(
         doubt: NotDurable | None = None
         if before != after:
             try:
-                put_rule_file(log.root, target, after, was=before)
+                write_instruction_file(log.root, target, after, old_content=before)
             except NotDurable as error:
                 # it is there, and that is worth knowing
                 doubt = error
-        own = [one for one in chosen if one.target == target]
-        log.append(events=[applied_event(at, one, stamps, signature, after) for one in own])
+        target_proposals = [proposal for proposal in chosen if proposal.target == target]
+        log.append_entries(
+            events=[make_applied_event(context, proposal, stamps, signature, after) for proposal in target_proposals]
+        )
         if doubt is not None:
             raise doubt
     return DecidedProposals(
-        applied=tuple(replace(one, state=APPLIED) for one in chosen),
-        rejected=tuple(replace(one, state=REJECTED) for one in rejected),
+        applied=tuple(replace(proposal, state=APPLIED) for proposal in chosen),
+        rejected=tuple(replace(proposal, state=REJECTED) for proposal in rejected),
     )

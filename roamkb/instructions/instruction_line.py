@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from typing import Final
 
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.core.text import clipped
-from roamkb.core.text import shown
+from roamkb.core.text import clip_text
+from roamkb.core.text import one_line
 
 #: Files that a line names; the learning has all.
-_FILES = 3
-_LONGEST_FILE = 80
+_MAX_FILES = 3
+_MAX_FILE_NAME = 80
 
 #: A code span; a backslash that would escape what follows, be it our own; what opens a tag or a comment;
 #: what a harness loads.
-_PIECES: Final = lazily(
+_MARKDOWN_PIECE: Final = lazily(
     r"(?P<code>(?<!`)(?P<ticks>`+)(?!`)(?:.+?)(?<!`)(?P=ticks)(?!`))"
     r"|(?P<escape>\\(?=[!-/:-@\[-`{-~]))"
     r"|(?P<ticked>`+)"
@@ -28,55 +28,55 @@ _PIECES: Final = lazily(
     r"|(?P<image>!(?=\[))"
     r"|(?P<load>(?<![^\s(\[{\"',;:])@(?=[\w~./\\-])[^\s`<>]*[^\s`<>.,;:!?)\]}\"'])"
 )
-_RUN = lazily(r"!(?=`)")
+_COMMAND_MARK = lazily(r"!(?=`)")
 #: What would begin something else than a paragraph.
-_STRUCTURE: Final = lazily(
+_BLOCK_START: Final = lazily(
     r"(?P<sign>#{1,6}(?=\s|\Z)|[-+*](?=\s|\Z)|>|~{3,}|<|\["
     r"|(?:-[ \t]*){3,}\Z|(?:_[ \t]*){3,}\Z|(?:\*[ \t]*){3,}\Z|=+\s*\Z)|(?P<number>\d{1,9})(?=[.)](?:\s|\Z))"
 )
 
 
-def rule_line(content: str, files: Sequence[str] = ()) -> str:
+def render_instruction_line(content: str, files: Sequence[str] = ()) -> str:
     """Return the bullet for a statement and the files that it is about, without a line end."""
-    said = _RUN.sub("! ", _inline(shown(content)))
-    about = ", ".join(f"`{name}`" for name in map(_file_name, files[:_FILES]) if name)
-    return f"- {_led(said)}{f' (about {about})' if about else ''}"
+    statement = _COMMAND_MARK.sub("! ", _escape_inline(one_line(content)))
+    file_list = ", ".join(f"`{name}`" for name in map(_file_name, files[:_MAX_FILES]) if name)
+    return f"- {_escape_start(statement)}{f' (about {file_list})' if file_list else ''}"
 
 
 def _file_name(pattern: str) -> str:
-    name = clipped(shown(pattern).replace("`", ""), _LONGEST_FILE)
-    while (less := name.replace("<!--", "").replace("-->", "")) != name:
+    name = clip_text(one_line(pattern).replace("`", ""), _MAX_FILE_NAME)
+    while (shortened := name.replace("<!--", "").replace("-->", "")) != name:
         # what is left may be one again
-        name = less
+        name = shortened
     return name.strip()
 
 
-def _inline(text: str) -> str:
-    return _PIECES.sub(_piece, text)
+def _escape_inline(text: str) -> str:
+    return _MARKDOWN_PIECE.sub(_escape_piece, text)
 
 
-def _piece(found: re.Match[str]) -> str:
-    match found.lastgroup:
+def _escape_piece(match: re.Match[str]) -> str:
+    match match.lastgroup:
         case "code":
             # what looks for comments in the bare text knows no code spans
-            return found.group().replace("<!--", "< !--").replace("-->", "-- >")
+            return match.group().replace("<!--", "< !--").replace("-->", "-- >")
         case "escape":
             return "\\\\"
         case "ticked":
-            return "".join(f"\\{tick}" for tick in found.group())
+            return "".join(f"\\{tick}" for tick in match.group())
         case "close" | "comment":
             # behind the sign: whatever looks for comments in the bare text finds none either
-            return found.group() + "\\"
+            return match.group() + "\\"
         case "load":
-            return f"`{found.group()}`"
+            return f"`{match.group()}`"
         case _:
-            return "\\" + found.group()
+            return "\\" + match.group()
 
 
-def _led(text: str) -> str:
-    """Return `text` such that its beginning is a paragraph's."""
-    found = _STRUCTURE.match(text)
-    if found is None:
+def _escape_start(text: str) -> str:
+    """Return `text` escaped such that it begins a paragraph."""
+    match = _BLOCK_START.match(text)
+    if match is None:
         return text
-    at = found.end("number") if found["number"] else 0
-    return f"{text[:at]}\\{text[at:]}"
+    position = match.end("number") if match["number"] else 0
+    return f"{text[:position]}\\{text[position:]}"

@@ -1,36 +1,36 @@
-"""`promote --to FILE`: learnings proposed as lines of a rule file; they wait there for a human (D10)."""
+"""The command `promote --to FILE`: learnings proposed as lines of a rule file (D10)."""
 
 from collections.abc import Sequence
 from typing import Annotated
 
-from roamkb.core.change_plan import digest_of
+from roamkb.core.change_plan import plan_digest
 from roamkb.core.errors import UsageError
 from roamkb.core.json_form import Keys
 from roamkb.core.json_form import Rows
 from roamkb.core.model import ProjectKind
 from roamkb.core.startup.dataclasses import dataclass
-from roamkb.core.text import shown
+from roamkb.core.text import one_line
 from roamkb.instructions.instruction_block import BadPlace
-from roamkb.instructions.instruction_block import section_named
-from roamkb.instructions.instruction_block import with_lines
-from roamkb.instructions.instruction_line import rule_line
+from roamkb.instructions.instruction_block import find_section
+from roamkb.instructions.instruction_block import insert_lines
+from roamkb.instructions.instruction_line import render_instruction_line
 from roamkb.instructions.proposal import APPLIED
 from roamkb.instructions.proposal import APPROVED
-from roamkb.instructions.proposal import OPEN
+from roamkb.instructions.proposal import OPEN_STATES
 from roamkb.instructions.proposal import REJECTED
 from roamkb.instructions.proposal import ROLLED_BACK
 from roamkb.instructions.proposal import InstructionProposal
+from roamkb.instructions.proposal import exclusion_reason
 from roamkb.instructions.proposal import proposal_id
-from roamkb.instructions.proposal import rule_proposals
-from roamkb.instructions.proposal import why_not
-from roamkb.instructions.store.instruction_files import read_rule_file
+from roamkb.instructions.proposal import replay_proposals
+from roamkb.instructions.store.instruction_files import read_instruction_file
 from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.project_log import Log
 
-_BEFORE = {
+_DECIDED_REASONS = {
     APPROVED: "a human approved it; `roamkb review` says how it stands",
     APPLIED: "it is in the file",
     REJECTED: "a human rejected it",
@@ -40,7 +40,7 @@ _BEFORE = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstructionPlace:
-    """Where lines are to go."""
+    """The place for new lines."""
 
     #: From the project's root.
     target: str
@@ -52,7 +52,7 @@ class InstructionPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotProposed:
-    """A learning that wasn't proposed, and why."""
+    """A learning that wasn't proposed, with the reason."""
 
     JSON = "standing.id standing.learning.key reason"
     standing: LearningState
@@ -61,7 +61,7 @@ class NotProposed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposeResult:
-    """What waits for a human now, and what doesn't."""
+    """The proposals that were made, and the learnings left out."""
 
     JSON = "place.target place.section proposed=made left candidates dry_run"
     place: InstructionPlace
@@ -78,33 +78,37 @@ class ProposeResult:
     dry_run: bool = False
 
 
-def place_in(log: Log, target: str, section: str, *, kind: ProjectKind) -> InstructionPlace:
+def find_instruction_place(log: Log, target: str, section: str, *, kind: ProjectKind) -> InstructionPlace:
     """Return the place for new lines in the file `target`.
 
     Raises:
         UsageError: it has no such section, or a line there would be part of something else.
     """
-    data = read_rule_file(log.root, target)
+    data = read_instruction_file(log.root, target)
     try:
-        name = section_named(data, section)
-        with_lines(data, name, [rule_line("a line that would stand there")])
+        name = find_section(data, section)
+        insert_lines(data, name, [render_instruction_line("a line that would stand there")])
     except BadPlace as error:
-        raise UsageError(f"{shown(target)} {shown(str(error))}", hint="nothing was proposed") from error
+        raise UsageError(f"{one_line(target)} {one_line(str(error))}", hint="nothing was proposed") from error
     return InstructionPlace(target=target, section=name, kind=kind)
 
 
-def rule_candidates(state: LogState, place: InstructionPlace) -> list[LearningState]:
-    """Return what may be proposed for that file and wasn't yet, the surest first."""
-    known = rule_proposals(state.events)
-    found = [
-        one
-        for one in state.standings.values()
-        if not why_not(one, place=place.kind) and proposal_id(one.id, place.target) not in known
+def list_candidates(state: LogState, place: InstructionPlace) -> list[LearningState]:
+    """Return the learnings that may be proposed for that file and weren't yet, the surest first."""
+    proposals = replay_proposals(state.events)
+    candidates = [
+        standing
+        for standing in state.standings.values()
+        if not exclusion_reason(standing, project_kind=place.kind)
+        and proposal_id(standing.id, place.target) not in proposals
     ]
-    return sorted(found, key=lambda one: (-one.confidence, -one.occurrences, -one.learning.ts, one.id))
+    return sorted(
+        candidates,
+        key=lambda standing: (-standing.confidence, -standing.occurrences, -standing.learning.ts, standing.id),
+    )
 
 
-def propose(
+def propose_instructions(
     log: Log,
     standings: Sequence[LearningState],
     place: InstructionPlace,
@@ -112,86 +116,84 @@ def propose(
     *,
     dry_run: bool = False,
 ) -> ProposeResult:
-    """Remember a proposal for each learning that may go, once for a learning and a file.
+    """Record a proposal for each eligible learning, once for a learning and a file.
 
     Raises:
         DiskError: nothing was proposed.
     """
-    made: list[tuple[LearningState, InstructionProposal]] = []
-    left: list[NotProposed] = []
-    with log.locked():
-        contents = log.read()
-        state = contents.state()
-        known = rule_proposals(state.events)
+    accepted: list[tuple[LearningState, InstructionProposal]] = []
+    not_proposed: list[NotProposed] = []
+    with log.append_lock():
+        contents = log.read_contents()
+        state = contents.replay_state()
+        proposals = replay_proposals(state.events)
         texts = {
-            one.text for one in known.values() if one.target == place.target and one.state in (*OPEN, APPLIED)
+            proposed.text
+            for proposed in proposals.values()
+            if proposed.target == place.target and proposed.state in (*OPEN_STATES, APPLIED)
         }
         # what was seen is what is meant, as it stands under the lock
-        for standing in dict.fromkeys(one.id for one in standings):
-            now = state.standings[standing]
-            proposal = _proposal(now, place)
-            if reason := _reason(now, place, known.get(proposal.id), proposal, texts):
-                left.append(NotProposed(standing=now, reason=reason))
+        for standing in dict.fromkeys(proposed.id for proposed in standings):
+            current_standing = state.standings[standing]
+            proposal = _make_proposal(current_standing, place)
+            if reason := _refusal_reason(current_standing, place, proposals.get(proposal.id), proposal, texts):
+                not_proposed.append(NotProposed(standing=current_standing, reason=reason))
             else:
-                made.append((now, proposal))
+                accepted.append((current_standing, proposal))
                 texts.add(proposal.text)
-        if made and not dry_run:
-            stamps = EventFactory(hand, after=contents.last_event, by="promote")
-            log.append(
+        if accepted and not dry_run:
+            stamps = EventFactory(hand, after=contents.last_event, command="promote")
+            log.append_entries(
                 events=[
-                    stamps.event(
+                    stamps.new_event(
                         "proposed",
-                        one.learning,
-                        proposal=one.id,
-                        target=one.target,
-                        section=one.section,
-                        text=one.text,
-                        digest=digest_of((one.target, one.section), (one.text,)),
+                        proposed.learning,
+                        proposal=proposed.id,
+                        target=proposed.target,
+                        section=proposed.section,
+                        text=proposed.text,
+                        digest=plan_digest((proposed.target, proposed.section), (proposed.text,)),
                     )
-                    for _, one in made
+                    for _, proposed in accepted
                 ]
             )
     return ProposeResult(
         place=place,
-        made=tuple(made),
-        left=tuple(left),
-        waiting=waiting(state, place) + (0 if dry_run else len(made)),
+        made=tuple(accepted),
+        left=tuple(not_proposed),
+        waiting=count_waiting(state, place) + (0 if dry_run else len(accepted)),
         dry_run=dry_run,
     )
 
 
-def waiting(state: LogState, place: InstructionPlace) -> int:
-    """Return how many proposals for a file wait for a human."""
-    known = rule_proposals(state.events).values()
-    return sum(one.target == place.target and one.state in OPEN for one in known)
+def count_waiting(state: LogState, place: InstructionPlace) -> int:
+    """Return the number of proposals for a file that wait for a human."""
+    proposals = replay_proposals(state.events).values()
+    return sum(proposal.target == place.target and proposal.state in OPEN_STATES for proposal in proposals)
 
 
-def _proposal(standing: LearningState, place: InstructionPlace) -> InstructionProposal:
+def _make_proposal(standing: LearningState, place: InstructionPlace) -> InstructionProposal:
     learning = standing.learning
     return InstructionProposal(
         id=proposal_id(standing.id, place.target),
         learning=standing.id,
         target=place.target,
         section=place.section,
-        text=rule_line(learning.statement, learning.files),
+        text=render_instruction_line(learning.statement, learning.files),
     )
 
 
-def _reason(
+def _refusal_reason(
     standing: LearningState,
     place: InstructionPlace,
-    known: InstructionProposal | None,
+    earlier: InstructionProposal | None,
     proposal: InstructionProposal,
     texts: set[str],
 ) -> str:
-    if known and known.state in _BEFORE:
-        return _BEFORE[known.state]
-    if known and known.section == proposal.section:
+    if earlier and earlier.state in _DECIDED_REASONS:
+        return _DECIDED_REASONS[earlier.state]
+    if earlier and earlier.section == proposal.section:
         return "it is proposed already: `roamkb review`"
-    if reason := why_not(standing, place=place.kind):
+    if reason := exclusion_reason(standing, project_kind=place.kind):
         return reason
-    return (
-        ""
-        if known or proposal.text not in texts
-        else "another learning that says the same is proposed or there"
-    )
+    return "" if earlier or proposal.text not in texts else "another learning that says the same is proposed or there"

@@ -1,37 +1,37 @@
-"""`rollback`: a line that was approved leaves its rule file; nothing else does (document 004, FR-6)."""
+"""The command `rollback`: an approved line is removed from its rule file (document 004, FR-6)."""
 
 from typing import Annotated
 
 from roamkb.boundary.human_consent import HumanAtTerminal
 from roamkb.boundary.human_consent import require_human
 from roamkb.boundary.human_consent import require_yes
-from roamkb.core.change_plan import TYPED
-from roamkb.core.change_plan import digest_of
+from roamkb.core.change_plan import TYPED_DIGEST_LENGTH
+from roamkb.core.change_plan import plan_digest
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import NotDurable
 from roamkb.core.errors import UsageError
 from roamkb.core.model import ProjectKind
 from roamkb.core.request import Argument
-from roamkb.core.request import option
+from roamkb.core.request import text_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
-from roamkb.core.text import shown
+from roamkb.core.text import one_line
 from roamkb.curation.curate import CurationSignature
-from roamkb.fs.files import digest
+from roamkb.fs.files import content_digest
 from roamkb.instructions.instruction_block import BadPlace
-from roamkb.instructions.instruction_block import patch_of
-from roamkb.instructions.instruction_block import without_line
+from roamkb.instructions.instruction_block import remove_line
+from roamkb.instructions.instruction_block import render_patch
 from roamkb.instructions.proposal import APPLIED
 from roamkb.instructions.proposal import ROLLED_BACK
 from roamkb.instructions.proposal import InstructionProposal
 from roamkb.instructions.queue import ApprovalContext
-from roamkb.instructions.queue import desk
-from roamkb.instructions.queue import event_of
 from roamkb.instructions.queue import find_proposal
-from roamkb.instructions.queue import settled
-from roamkb.instructions.store.instruction_files import put_rule_file
-from roamkb.instructions.store.instruction_files import require_unheld
+from roamkb.instructions.queue import make_proposal_event
+from roamkb.instructions.queue import read_approval_context
+from roamkb.instructions.queue import record_arrived_lines
+from roamkb.instructions.store.instruction_files import require_no_emacs_lock
+from roamkb.instructions.store.instruction_files import write_instruction_file
 from roamkb.log.new_learning import EventFactory
 from roamkb.log.store.project_log import Log
 from roamkb.secrets.detector import refuse_secrets
@@ -39,16 +39,16 @@ from roamkb.secrets.detector import refuse_secrets
 
 @dataclass(frozen=True, slots=True)
 class RollbackRequest:
-    """What `rollback` takes."""
+    """The options of `rollback`."""
 
     id: Annotated[str, Argument("The proposal, as `review --all` shows it.", metavar="ID")]
     _: KW_ONLY
-    reason: str | None = option("--reason", "Why, for the log.", metavar="TEXT")
+    reason: str | None = text_option("--reason", "Why, for the log.", metavar="TEXT")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RolledBack:
-    """A proposal whose line isn't in the file any more."""
+    """A proposal whose line is no longer in the file."""
 
     JSON = "rolled_back=proposal diff changed=is_new"
     proposal: InstructionProposal
@@ -65,15 +65,17 @@ class _LineRemoval:
     after: bytes
 
     @property
-    def digest(self) -> str:
-        one = self.proposal
-        return digest_of((one.id, one.target, self.line), (digest(self.before), digest(self.after)))
+    def change_digest(self) -> str:
+        proposal = self.proposal
+        return plan_digest(
+            (proposal.id, proposal.target, self.line), (content_digest(self.before), content_digest(self.after))
+        )
 
 
 def rollback(
     log: Log, kind: ProjectKind, signature: CurationSignature, name: str, *, human: HumanAtTerminal | None
 ) -> RolledBack:
-    """Take the line of the proposal `name` out of its file, once a human says so.
+    """Remove the line of the proposal `name` from its file, once a human confirms.
 
     Raises:
         UsageError: no human's yes, it isn't in the file, or somebody changed the line since.
@@ -81,60 +83,62 @@ def rollback(
     """
     require_human(human)
     refuse_secrets(signature.reason)
-    at = settled(log, kind, signature)
-    one = find_proposal(at, name)
-    if one.state == ROLLED_BACK:
-        return RolledBack(proposal=one, diff="", is_new=False)
-    removal = _removal(at, one)
-    diff = patch_of(removal.before, removal.after, one.target)
-    gone = f"Nothing changes in {shown(one.target)}: the line is gone. It is only remembered.\n"
-    require_yes(human, f"{diff or gone}It won't be proposed again.", word=removal.digest[:TYPED])
-    with log.locked():
-        at = desk(log, kind)
-        if _removal(at, at.proposals[one.id]).digest != removal.digest:
-            raise ChangedOnDisk(log.root / one.target, "isn't what was shown any more")
-        _take_out(at, removal, signature)
-    return RolledBack(proposal=replace(one, state=ROLLED_BACK), diff=diff, is_new=True)
+    context = record_arrived_lines(log, kind, signature)
+    proposal = find_proposal(context, name)
+    if proposal.state == ROLLED_BACK:
+        return RolledBack(proposal=proposal, diff="", is_new=False)
+    removal = _plan_removal(context, proposal)
+    diff = render_patch(removal.before, removal.after, proposal.target)
+    unchanged_note = f"Nothing changes in {one_line(proposal.target)}: the line is gone. It is only remembered.\n"
+    require_yes(
+        human, f"{diff or unchanged_note}It won't be proposed again.", word=removal.change_digest[:TYPED_DIGEST_LENGTH]
+    )
+    with log.append_lock():
+        context = read_approval_context(log, kind)
+        if _plan_removal(context, context.proposals[proposal.id]).change_digest != removal.change_digest:
+            raise ChangedOnDisk(log.root / proposal.target, "isn't what was shown any more")
+        _apply_removal(context, removal, signature)
+    return RolledBack(proposal=replace(proposal, state=ROLLED_BACK), diff=diff, is_new=True)
 
 
-def _removal(at: ApprovalContext, one: InstructionProposal) -> _LineRemoval:
-    if one.state != APPLIED:
-        raise UsageError(f"{one.id} is {one.state}; no line of it is in {shown(one.target)}")
-    require_unheld(at.log.root, one.target)
-    before = at.holds(one.target)
-    line = next(event.text("text") for event in reversed(one.history) if event.event == "applied")
+def _plan_removal(context: ApprovalContext, proposal: InstructionProposal) -> _LineRemoval:
+    if proposal.state != APPLIED:
+        raise UsageError(f"{proposal.id} is {proposal.state}; no line of it is in {one_line(proposal.target)}")
+    require_no_emacs_lock(context.log.root, proposal.target)
+    before = context.read_target(proposal.target)
+    line = next(event.text_field("text") for event in reversed(proposal.history) if event.event == "applied")
     others = {
-        event.text("text")
-        for other in at.proposals.values()
-        if other.target == one.target and other.id != one.id
-        for event in other.history
+        event.text_field("text")
+        for other_proposal in context.proposals.values()
+        if other_proposal.target == proposal.target and other_proposal.id != proposal.id
+        for event in other_proposal.history
         if event.event == "applied"
     }
     try:
-        return _LineRemoval(one, line, before, without_line(before, line, others=others))
+        return _LineRemoval(proposal, line, before, remove_line(before, line, others=others))
     except BadPlace as error:
-        raise UsageError(f"{shown(one.target)} {shown(str(error))}; nothing was changed") from error
+        raise UsageError(f"{one_line(proposal.target)} {one_line(str(error))}; nothing was changed") from error
 
 
-def _take_out(at: ApprovalContext, removal: _LineRemoval, signature: CurationSignature) -> None:
-    """Change the file, then remember it: stopped in between, the next call finds the line gone."""
-    log, one = at.log, removal.proposal
+def _apply_removal(context: ApprovalContext, removal: _LineRemoval, signature: CurationSignature) -> None:
+    """Change the file, then record it: after an interruption the next call finds the line gone."""
+    log, proposal = context.log, removal.proposal
     doubt: NotDurable | None = None
     if removal.before != removal.after:
         try:
-            put_rule_file(log.root, one.target, removal.after, was=removal.before)
+            write_instruction_file(log.root, proposal.target, removal.after, old_content=removal.before)
         except NotDurable as error:
             doubt = error
-    stamps = EventFactory(signature.hand, after=log.read().last_event, by="rollback")
-    log.append(
+    stamps = EventFactory(signature.hand, after=log.read_contents().last_event, command="rollback")
+    log.append_entries(
         events=[
-            event_of(
+            make_proposal_event(
                 "rolled_back",
-                one,
+                proposal,
                 stamps,
                 signature,
                 text=removal.line,
-                digest=digest(removal.after),
+                digest=content_digest(removal.after),
                 reason=signature.reason,
             )
         ]

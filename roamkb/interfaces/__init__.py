@@ -1,1 +1,4 @@
-"""Doors: parse, call, render. No meaning lives here."""
+"""Interfaces for callers: each parses, calls and renders; no meaning lives here.
+
+No meaning lives here.
+"""

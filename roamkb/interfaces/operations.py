@@ -1,33 +1,33 @@
-"""The verbs that every interface offers, with the words for them.
+"""Table of the verbs that every interface offers, with their summaries and examples.
 
 The command line, MCP and HTTP are made from this table and from the requests that it names: the parameters
 of a verb are the fields of its request, in the verb's own module.
 """
 
 from roamkb.core.request import VerbParameter
-from roamkb.core.request import count
-from roamkb.core.request import option
-from roamkb.core.request import parameters_of
+from roamkb.core.request import count_option
+from roamkb.core.request import request_parameters
+from roamkb.core.request import text_option
 from roamkb.core.startup.dataclasses import dataclass
 
 _KB = "Knowledge base"
 _LOG = "Project's log"
 _BOUNDARY = "Boundary and rule"
-_CARE = "Looking after it"
-_DOORS = "Agents' doors"
+_MAINTENANCE = "Looking after it"
+_INTERFACES = "Agents' doors"
 
 
 @dataclass(frozen=True, slots=True)
 class ServeRequest:
-    """What `serve` takes."""
+    """Parameters of `serve`."""
 
-    port: int | None = count("--port", "The port (7717); 0 for a free one.")
-    host: str | None = option("--host", "127.0.0.1 (default) or ::1; no other is served.", metavar="H")
+    port: int | None = count_option("--port", "The port (7717); 0 for a free one.")
+    host: str | None = text_option("--host", "127.0.0.1 (default) or ::1; no other is served.", metavar="H")
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One thing that a user can ask for."""
+    """One operation that a user can call."""
 
     name: str
     summary: str
@@ -42,24 +42,24 @@ class Operation:
 
     @property
     def is_of_log(self) -> bool:
-        """Whether it is one of the project's log, not of the knowledge base."""
+        """Whether it is an operation on the project's log, not on the knowledge base."""
         return self.panel == _LOG
 
     @property
-    def method(self) -> str:
+    def method_name(self) -> str:
         """The method of the library that carries it out."""
         return self.name.replace("-", "_")
 
     @property
     def parameters(self) -> tuple[VerbParameter, ...]:
-        """What it takes, positional arguments first."""
+        """Its parameters, positional arguments first."""
         if not self.request:
             return ()
         if self.door:
-            return parameters_of(ServeRequest)
+            return request_parameters(ServeRequest)
         from roamkb.app import requests
 
-        return parameters_of(getattr(requests, self.request))
+        return request_parameters(getattr(requests, self.request))
 
 
 #: Values of what `parameters` names: text, several texts, a number, a switch, or nothing.
@@ -359,35 +359,35 @@ OPERATIONS: tuple[Operation, ...] = (
         "List what a human may want to tidy: orphans, duplicates, broken links. Changes nothing.",
         "roamkb hygiene --org > ~/report.org",
         request="HygieneRequest",
-        panel=_CARE,
+        panel=_MAINTENANCE,
     ),
     Operation(
         "conflicts",
         "List syncers' conflict copies and how they differ from their originals.",
         "roamkb conflicts",
         request="ConflictsRequest",
-        panel=_CARE,
+        panel=_MAINTENANCE,
     ),
     Operation(
         "journal",
         "Show what became of the notes since a session began; bring back what was, once you say so.",
         "roamkb journal show 12 --diff",
         request="JournalRequest",
-        panel=_CARE,
+        panel=_MAINTENANCE,
         asks_human=True,
     ),
     Operation(
         "doctor",
         "Say what is wrong with this installation, and what to do about it.",
         "roamkb doctor",
-        panel=_CARE,
+        panel=_MAINTENANCE,
     ),
     Operation(
         "index",
         "Look at the search index; it is kept by itself and never needed for an answer.",
         "roamkb index --check",
         request="IndexRequest",
-        panel=_CARE,
+        panel=_MAINTENANCE,
     ),
     Operation(
         "install",
@@ -407,7 +407,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "mcp",
         "Serve agents over MCP on standard input and output (the extra roamkb[mcp]).",
         "roamkb mcp",
-        panel=_DOORS,
+        panel=_INTERFACES,
         door="mcp.server",
     ),
     Operation(
@@ -415,7 +415,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "Serve this project's agents over HTTP, on this machine alone (the extra roamkb[serve]).",
         "roamkb serve --port 7717",
         request="ServeRequest",
-        panel=_DOORS,
+        panel=_INTERFACES,
         door="http.serve",
     ),
 )

@@ -1,1 +1,1 @@
-"""The journal of the notes' folder: what it was at each moment, and the way back."""
+"""The journal of the notes' folder: its state at each moment, and restoration."""

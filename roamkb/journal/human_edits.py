@@ -1,33 +1,36 @@
-"""What a human's hand does to notes between two looks: it adds, renames, edits, and leaves most of a note."""
+"""Signs of a human's edit to a note: lines added, renamed or edited, most of the note kept."""
 
 from collections import Counter
 
 from roamkb.journal.moments import ChangeKind
-from roamkb.journal.moments import Content
 from roamkb.journal.moments import EntryChange
 from roamkb.journal.moments import EntryForm
+from roamkb.journal.moments import ReadContent
 
 
-def is_like_a_hands(change: EntryChange, content: Content) -> bool:
-    """Say whether a change takes so little away that a human's edit explains it; `content` reads an entry."""
-    was, now = change.was, change.now
-    if was is None:
+def is_human_like_edit(change: EntryChange, read_content: ReadContent) -> bool:
+    """Say whether a change removes so little that a human's edit explains it."""
+    old_entry, new_entry = change.was, change.now
+    if old_entry is None:
         return True
-    if now is None:
+    if new_entry is None:
         # the files in it are changes of their own
-        return was.form is EntryForm.FOLDER
-    if was.form is not now.form:
+        return old_entry.form is EntryForm.FOLDER
+    if old_entry.form is not new_entry.form:
         return False
     if change.what is not ChangeKind.CHANGED:
         return True
-    before, after = content(was), content(now)
+    before, after = read_content(old_entry), read_content(new_entry)
     return (
-        was.form is EntryForm.FILE and before is not None and after is not None and keeps_most(before, after)
+        old_entry.form is EntryForm.FILE
+        and before is not None
+        and after is not None
+        and keeps_most_lines(before, after)
     )
 
 
-def keeps_most(before: bytes, after: bytes) -> bool:
-    """Say whether at least half of a text's lines are still there, or half the size of what is no text.
+def keeps_most_lines(before: bytes, after: bytes) -> bool:
+    """Say whether at least half of a text's lines remain, or half the size of what is no text.
 
     On notes of all kinds every small edit keeps them, nine of ten cuts of a section, and no encryption.
     """
@@ -35,12 +38,12 @@ def keeps_most(before: bytes, after: bytes) -> bool:
         return 2 * len(after) >= len(before)
     if _is_cut(before, after):
         return False
-    lines = _lines(before)
-    return 2 * (lines & _lines(after)).total() >= lines.total()
+    lines = _count_lines(before)
+    return 2 * (lines & _count_lines(after)).total() >= lines.total()
 
 
 def _is_cut(before: bytes, after: bytes) -> bool:
-    """Say whether a text ends in the middle of one of its lines, where nobody's hand would end it."""
+    """Say whether a text ends in the middle of one of its lines, where no human would end it."""
     ends = after.endswith(b"\n") or before[len(after) : len(after) + 1] in (b"", b"\r", b"\n")
     return not ends and before.startswith(after)
 
@@ -52,5 +55,5 @@ def _is_text(data: bytes) -> bool:
         return False
 
 
-def _lines(data: bytes) -> Counter[bytes]:
+def _count_lines(data: bytes) -> Counter[bytes]:
     return Counter(filter(None, map(bytes.strip, data.splitlines())))

@@ -1,4 +1,4 @@
-"""What the journal knows of the notes' folder: entries, moments, changes, and what brings a moment back.
+"""Values of the journal: entries, moments, changes, and plans that bring a moment back.
 
 The journal is a safety copy: losing it loses no knowledge, only the way back.
 """
@@ -19,22 +19,22 @@ from roamkb.boundary.human_consent import require_yes
 from roamkb.core.json_form import OrNull
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
-from roamkb.core.timestamps import local_iso
+from roamkb.core.timestamps import format_local_iso
 from roamkb.journal.names import UNREADABLE
 from roamkb.journal.names import is_closed
 
 #: Days for which the journal keeps what isn't in the notes' folder any more.
-KEPT_DAYS: Final = 30
+RETENTION_DAYS: Final = 30
 #: Days within which nothing of it goes, however much there is: what was just destroyed is only here.
-SAFE_DAYS: Final = 7
+MIN_RETENTION_DAYS: Final = 7
 #: Compressed bytes above which the oldest of it goes earlier: a year's edits of ten thousand notes.
-MOST_BYTES: Final = 512 * 1024**2
+MAX_STORED_BYTES: Final = 512 * 1024**2
 #: Compressed bytes at which nothing more is taken in, and `doctor` says so.
-FULL_BYTES: Final = 2048 * 1024**2
+REFUSAL_BYTES: Final = 2048 * 1024**2
 
 
 class EntryForm(StrEnum):
-    """What an entry is."""
+    """The form of an entry."""
 
     FILE = "file"
     LINK = "link"
@@ -42,8 +42,8 @@ class EntryForm(StrEnum):
     OTHER = "other"
 
     @staticmethod
-    def of(mode: int) -> "EntryForm":
-        """Return the form of what has that `st_mode`."""
+    def from_mode(mode: int) -> "EntryForm":
+        """Return the form of an entry with that `st_mode`."""
         return _FORMS.get(stat.S_IFMT(mode), EntryForm.OTHER)
 
 
@@ -51,7 +51,7 @@ _FORMS: Final = {stat.S_IFREG: EntryForm.FILE, stat.S_IFLNK: EntryForm.LINK, sta
 
 
 class ChangeKind(StrEnum):
-    """What happened to an entry between two moments."""
+    """The kind of an entry's change between two moments."""
 
     ADDED = "added"
     CHANGED = "changed"
@@ -61,7 +61,7 @@ class ChangeKind(StrEnum):
 
 
 class ChangeMaker(StrEnum):
-    """What made a change, as far as it can be told; roamkb's word for what can't."""
+    """The maker of a change, as far as it is known."""
 
     EMACS = "Emacs"
     VIM = "vim"
@@ -75,7 +75,7 @@ class ChangeMaker(StrEnum):
 
 
 #: Whose changes nobody is told of, and are taken back only by name; a restore's can be undone as a whole.
-EXPLAINED: Final = frozenset(
+EXPLAINED_MAKERS: Final = frozenset(
     {
         ChangeMaker.EMACS,
         ChangeMaker.VIM,
@@ -87,21 +87,25 @@ EXPLAINED: Final = frozenset(
 )
 
 
-def told_maker(by: ChangeMaker) -> str:
-    """Return how a change's maker is told to people; empty where nobody knows it."""
-    if by is ChangeMaker.UNKNOWN:
+def describe_maker(maker: ChangeMaker) -> str:
+    """Return a phrase for a change's maker; empty where it is unknown."""
+    if maker is ChangeMaker.UNKNOWN:
         return ""
-    return "while no session was at work" if by is ChangeMaker.IDLE else f"by {by}"
+    return "while no session was at work" if maker is ChangeMaker.IDLE else f"by {maker}"
 
 
-def told_edit(by: ChangeMaker) -> str:
-    """Return how an edit is told that came after a change which nothing explains."""
-    return f"edited since, {told_maker(by)}" if by is ChangeMaker.IDLE else f"edited since {told_maker(by)}"
+def describe_later_edit(maker: ChangeMaker) -> str:
+    """Return a phrase for a later edit of an entry with an unexplained change."""
+    return (
+        f"edited since, {describe_maker(maker)}"
+        if maker is ChangeMaker.IDLE
+        else f"edited since {describe_maker(maker)}"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderEntry:
-    """One name in the notes' folder, as it was from one moment on."""
+    """An entry of the notes' folder, in its state from one moment on."""
 
     JSON = "form mode size sha256=digest unkept=why"
     path: bytes
@@ -120,30 +124,26 @@ class FolderEntry:
     @property
     def is_unread(self) -> bool:
         """Whether it could not be read yet, and is tried again at each look."""
-        return (
-            self.digest is None
-            and self.why in ("", UNREADABLE)
-            and self.form in (EntryForm.FILE, EntryForm.LINK)
-        )
+        return self.digest is None and self.why in ("", UNREADABLE) and self.form in (EntryForm.FILE, EntryForm.LINK)
 
-    def is_as(self, other: "FolderEntry") -> bool:
-        """Say whether the two are alike in all that can be brought back."""
-        return self.holds(other) and self.mode == other.mode
+    def is_same_state(self, other_entry: "FolderEntry") -> bool:
+        """Say whether the two are alike in all that can be restored."""
+        return self.has_same_content(other_entry) and self.mode == other_entry.mode
 
-    def holds(self, other: "FolderEntry") -> bool:
+    def has_same_content(self, other_entry: "FolderEntry") -> bool:
         """Say whether the two have the same content."""
         if self.form is EntryForm.FILE and self.digest is None:
-            return other.digest is None and self.since == other.since
-        return self.form is other.form and self.digest == other.digest
+            return other_entry.digest is None and self.since == other_entry.since
+        return self.form is other_entry.form and self.digest == other_entry.digest
 
 
 #: Returns what an entry holds; None where that isn't known.
-Content = Callable[[FolderEntry], bytes | None]
+ReadContent = Callable[[FolderEntry], bytes | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournalSession:
-    """A harness's session, as the journal remembers it: no more than its human needs to know it again.
+    """A harness's session as the journal records it: just enough for its human to recognise it.
 
     Nothing of what it works on lies outside its own tree, not even the name (D11).
     """
@@ -166,7 +166,7 @@ class Moment:
 
     id: int
     #: Seconds since 1970.
-    at: Annotated[float, local_iso]
+    at: Annotated[float, format_local_iso]
     #: `mark`, `look` or `restore`.
     what: str
     #: Whose hook it was; None for a look of `doctor` or `journal`.
@@ -180,7 +180,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryChange:
-    """What became of one entry between two moments."""
+    """The change of one entry between two moments."""
 
     JSON = "path what moved_to by edited_since was now"
     what: ChangeKind
@@ -192,86 +192,90 @@ class EntryChange:
 
     @property
     def path(self) -> bytes:
-        """The name that it had, or has where it is new."""
+        """The name that the entry had, or has where it is new."""
         entry = self.was or self.now
         return entry.path if entry else b""
 
     @property
     def is_explained(self) -> bool:
-        """Whether it is known what made it."""
-        return self.by in EXPLAINED
+        """Whether its maker is known."""
+        return self.by in EXPLAINED_MAKERS
 
     @property
     def moved_to(self) -> bytes | None:
-        """The name that it has now, where that is all that changed."""
+        """The entry's present name, where the name is all that changed."""
         return self.now.path if self.what is ChangeKind.MOVED and self.now else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeCause:
-    """What made the changes of one entry, several of which may be one change by now."""
+    """The maker of an entry's changes, several of which may be one change by now."""
 
     by: ChangeMaker = ChangeMaker.UNKNOWN
     edited_since: ChangeMaker | None = None
 
-    def then(self, by: ChangeMaker) -> "ChangeCause":
-        """Return the cause of these changes and a later one."""
-        if self.by in EXPLAINED:
-            return ChangeCause(by=by)
-        is_edit = by in EXPLAINED and by is not ChangeMaker.RESTORE
-        return ChangeCause(by=self.by, edited_since=by if is_edit else None)
+    def followed_by(self, maker: ChangeMaker) -> "ChangeCause":
+        """Return the cause of these changes together with a later one."""
+        if self.by in EXPLAINED_MAKERS:
+            return ChangeCause(by=maker)
+        is_edit = maker in EXPLAINED_MAKERS and maker is not ChangeMaker.RESTORE
+        return ChangeCause(by=self.by, edited_since=maker if is_edit else None)
 
-    def beside(self, other: "ChangeCause") -> "ChangeCause":
-        """Return the cause of what became of two names that are one change."""
-        first = other if self.by in EXPLAINED else self
-        return ChangeCause(by=first.by, edited_since=self.edited_since or other.edited_since)
+    def merged_with(self, other_cause: "ChangeCause") -> "ChangeCause":
+        """Return the cause of two names' changes that are one change."""
+        leading_cause = other_cause if self.by in EXPLAINED_MAKERS else self
+        return ChangeCause(by=leading_cause.by, edited_since=self.edited_since or other_cause.edited_since)
 
 
 def changes_between(
-    was: Mapping[bytes, FolderEntry],
-    now: Mapping[bytes, FolderEntry],
+    old_entries: Mapping[bytes, FolderEntry],
+    new_entries: Mapping[bytes, FolderEntry],
     cause: Callable[[bytes], ChangeCause] = lambda _: ChangeCause(),
 ) -> tuple[EntryChange, ...]:
-    """Return what became of the entries in `was` and which ones are new, in the order of their names."""
-    lost = {path: entry for path, entry in was.items() if path not in now}
-    new = {path: entry for path, entry in now.items() if path not in was}
+    """Return the changes from the old entries to the new ones, in the order of their names."""
+    lost = {path: entry for path, entry in old_entries.items() if path not in new_entries}
+    added = {path: entry for path, entry in new_entries.items() if path not in old_entries}
     changes: list[EntryChange] = []
-    for old, other in list(_moved(lost, new)):
-        del lost[old.path], new[other.path]
-        changes.append(_change(ChangeKind.MOVED, old, other, cause(old.path).beside(cause(other.path))))
-    changes += (_change(ChangeKind.VANISHED, entry, None, cause(path)) for path, entry in lost.items())
-    changes += (_change(ChangeKind.ADDED, None, entry, cause(path)) for path, entry in new.items())
-    for path in was.keys() & now.keys():
-        old, other = was[path], now[path]
-        if not old.holds(other):
-            changes.append(_change(ChangeKind.CHANGED, old, other, cause(path)))
-        elif old.mode != other.mode:
-            changes.append(_change(ChangeKind.MODE, old, other, cause(path)))
+    for old_entry, new_entry in list(_pair_moved(lost, added)):
+        del lost[old_entry.path], added[new_entry.path]
+        changes.append(
+            _make_change(
+                ChangeKind.MOVED, old_entry, new_entry, cause(old_entry.path).merged_with(cause(new_entry.path))
+            )
+        )
+    changes += (_make_change(ChangeKind.VANISHED, entry, None, cause(path)) for path, entry in lost.items())
+    changes += (_make_change(ChangeKind.ADDED, None, entry, cause(path)) for path, entry in added.items())
+    for path in old_entries.keys() & new_entries.keys():
+        old_entry, new_entry = old_entries[path], new_entries[path]
+        if not old_entry.has_same_content(new_entry):
+            changes.append(_make_change(ChangeKind.CHANGED, old_entry, new_entry, cause(path)))
+        elif old_entry.mode != new_entry.mode:
+            changes.append(_make_change(ChangeKind.MODE, old_entry, new_entry, cause(path)))
     return tuple(sorted(changes, key=lambda change: change.path))
 
 
-def _change(
-    what: ChangeKind, was: FolderEntry | None, now: FolderEntry | None, cause: ChangeCause
+def _make_change(
+    kind: ChangeKind, old_entry: FolderEntry | None, new_entry: FolderEntry | None, cause: ChangeCause
 ) -> EntryChange:
-    return EntryChange(what=what, was=was, now=now, by=cause.by, edited_since=cause.edited_since)
+    return EntryChange(what=kind, was=old_entry, now=new_entry, by=cause.by, edited_since=cause.edited_since)
 
 
-def _moved(
-    lost: Mapping[bytes, FolderEntry], new: Mapping[bytes, FolderEntry]
+def _pair_moved(
+    lost: Mapping[bytes, FolderEntry], added: Mapping[bytes, FolderEntry]
 ) -> Iterator[tuple[FolderEntry, FolderEntry]]:
-    """Yield what has another name now; empty files are all alike, so that they prove nothing."""
-    places: dict[bytes, list[FolderEntry]] = {}
-    for entry in new.values():
+    """Yield the entries that were renamed; empty files are all alike, so that they prove nothing."""
+    entries_by_digest: dict[bytes, list[FolderEntry]] = {}
+    for entry in added.values():
         if entry.form is EntryForm.FILE and entry.digest and entry.size:
-            places.setdefault(entry.digest, []).append(entry)
+            entries_by_digest.setdefault(entry.digest, []).append(entry)
     for entry in lost.values():
-        if entry.digest and entry.form is EntryForm.FILE and (found := places.get(entry.digest)):
-            yield entry, found.pop(0)
+        if entry.digest and entry.form is EntryForm.FILE and (moved_entries := entries_by_digest.get(entry.digest)):
+            yield entry, moved_entries.pop(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreStep:
-    """One thing that a restore does: puts `want` where `have` is, or takes away what nobody wants."""
+    """A step of a restore: puts `want` in the place of `have`, or removes an entry."""
 
     JSON = "do=verb path was=want now=have edited_since"
     want: FolderEntry | None
@@ -283,32 +287,32 @@ class RestoreStep:
 
     @property
     def form_changes(self) -> bool:
-        """Whether something of another form is in the way."""
+        """Whether an entry of another form is in the way."""
         return self.want is not None and self.have is not None and self.want.form is not self.have.form
 
     @property
     def path(self) -> bytes:
-        """Where it does it."""
+        """The path that it changes."""
         entry = self.want or self.have
         return entry.path if entry else b""
 
     @property
     def verb(self) -> str:
-        """What it does, in a word."""
+        """Its action, in a word."""
         if self.want is None:
             return "remove"
         if self.have is None:
             return "create"
-        return "mode" if self.want.holds(self.have) else "replace"
+        return "mode" if self.want.has_same_content(self.have) else "replace"
 
 
 #: Why something is left that nobody has seen yet.
-NEWER: Final = "changed since the last look"
+CHANGED_SINCE_LOOK: Final = "changed since the last look"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotRestored:
-    """What a restore leaves as it is, and why."""
+    """An entry that a restore leaves as it is, with the reason."""
 
     JSON = "path reason=why"
     path: bytes
@@ -319,7 +323,7 @@ class NotRestored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestorePlan:
-    """What a restore would do."""
+    """The steps of a restore, with the entries left out."""
 
     mark: int
     steps: tuple[RestoreStep, ...]
@@ -330,83 +334,77 @@ def plan_restore(
     mark: int,
     changes: Iterable[EntryChange],
     *,
-    wanted: Callable[[bytes], bool] | None,
-    since: Collection[bytes],
+    is_selected: Callable[[bytes], bool] | None,
+    changed_paths: Collection[bytes],
 ) -> RestorePlan:
-    """Return the steps that undo `changes`, all of what nothing explains or those that are `wanted`.
+    """Return the steps that undo `changes`: all the unexplained ones, or those selected.
 
     What changed `since` the last look is left: whoever asks for a restore has not seen it.
     """
     steps: list[RestoreStep] = []
-    left: list[NotRestored] = []
+    not_restored: list[NotRestored] = []
     for change in changes:
         names = [entry.path for entry in (change.was, change.now) if entry]
-        if wanted and not any(map(wanted, names)):
+        if is_selected and not any(map(is_selected, names)):
             continue
-        if any(name in since for name in names):
-            left.append(NotRestored(path=change.path, why=NEWER))
-        elif wanted is None and change.is_explained and change.by is not ChangeMaker.RESTORE:
-            left.append(
+        if any(name in changed_paths for name in names):
+            not_restored.append(NotRestored(path=change.path, why=CHANGED_SINCE_LOOK))
+        elif is_selected is None and change.is_explained and change.by is not ChangeMaker.RESTORE:
+            not_restored.append(
                 NotRestored(
                     path=change.path,
-                    why=f"changed {told_maker(change.by)}; name it to restore it all the same",
+                    why=f"changed {describe_maker(change.by)}; name it to restore it all the same",
                 )
             )
-        elif wanted is None and change.edited_since:
-            left.append(
+        elif is_selected is None and change.edited_since:
+            not_restored.append(
                 NotRestored(
                     path=change.path,
-                    why=f"{told_edit(change.edited_since)}; name it to restore it all the same",
+                    why=f"{describe_later_edit(change.edited_since)}; name it to restore it all the same",
                 )
             )
-        elif why := _obstacle(change):
-            left.append(NotRestored(path=change.path, why=why))
+        elif why := _restore_obstacle(change):
+            not_restored.append(NotRestored(path=change.path, why=why))
         elif change.what is ChangeKind.MOVED:
             steps.append(RestoreStep(want=change.was, have=None, edited_since=change.edited_since))
             steps.append(RestoreStep(want=None, have=change.now, after=change.path))
         else:
             steps.append(RestoreStep(want=change.was, have=change.now, edited_since=change.edited_since))
-    return RestorePlan(mark=mark, steps=_in_order(steps), left=tuple(left))
+    return RestorePlan(mark=mark, steps=_order_steps(steps), left=tuple(not_restored))
 
 
-def plan_rebuilding(
-    mark: int, entries: Iterable[FolderEntry], *, is_there: Callable[[bytes], bool]
-) -> RestorePlan:
-    """Return the steps that put all `entries` into a folder that was lost, but for what is there."""
+def plan_rebuilding(mark: int, entries: Iterable[FolderEntry], *, is_there: Callable[[bytes], bool]) -> RestorePlan:
+    """Return the steps that put all `entries` into a folder that was lost, except those present."""
     steps: list[RestoreStep] = []
-    left: list[NotRestored] = []
+    not_restored: list[NotRestored] = []
     for entry in entries:
         if is_there(entry.path):
-            left.append(NotRestored(path=entry.path, why="is there"))
-        elif why := _obstacle(EntryChange(what=ChangeKind.VANISHED, was=entry, now=None)):
-            left.append(NotRestored(path=entry.path, why=why))
+            not_restored.append(NotRestored(path=entry.path, why="is there"))
+        elif why := _restore_obstacle(EntryChange(what=ChangeKind.VANISHED, was=entry, now=None)):
+            not_restored.append(NotRestored(path=entry.path, why=why))
         else:
             steps.append(RestoreStep(want=entry, have=None))
-    return RestorePlan(mark=mark, steps=_in_order(steps), left=tuple(left))
+    return RestorePlan(mark=mark, steps=_order_steps(steps), left=tuple(not_restored))
 
 
-def _obstacle(change: EntryChange) -> str:
+def _restore_obstacle(change: EntryChange) -> str:
     """Return why a change can't be undone without losing something; empty where it can."""
-    was, now = change.was, change.now
-    if was and now and was.holds(now):
+    old_entry, new_entry = change.was, change.now
+    if old_entry and new_entry and old_entry.has_same_content(new_entry):
         return ""
-    for entry, what in ((was, "what it was"), (now, "what is there now")):
+    for entry, subject in ((old_entry, "what it was"), (new_entry, "what is there now")):
         if entry is None:
             continue
         if entry.form is EntryForm.OTHER:
-            return f"{what} is no file"
-        if (
-            entry.form is EntryForm.FOLDER
-            and is_closed(entry.path.rpartition(b"/")[2])
-            and entry.path != b".stfolder"
-        ):
-            return f"{what} is a folder whose content isn't in the journal"
+            return f"{subject} is no file"
+        if entry.form is EntryForm.FOLDER and is_closed(entry.path.rpartition(b"/")[2]) and entry.path != b".stfolder":
+            return f"{subject} is a folder whose content isn't in the journal"
         if entry.form is not EntryForm.FOLDER and entry.digest is None:
-            return f"{what} isn't in the journal ({entry.why or 'not read in time'})"
+            return f"{subject} isn't in the journal ({entry.why or 'not read in time'})"
     return ""
 
 
-def _in_order(steps: Iterable[RestoreStep]) -> tuple[RestoreStep, ...]:
+def _order_steps(steps: Iterable[RestoreStep]) -> tuple[RestoreStep, ...]:
     """Return the steps so that each finds its folder: made accessible and made first, emptied before it goes.
 
     What nobody wants goes last, so that a full disk takes nothing; what is in the way of others goes first.
@@ -414,7 +412,7 @@ def _in_order(steps: Iterable[RestoreStep]) -> tuple[RestoreStep, ...]:
     steps = list(steps)
     in_the_way = tuple(step.path + b"/" for step in steps if step.form_changes)
 
-    def place(step: RestoreStep) -> tuple[int, int, bytes]:
+    def step_rank(step: RestoreStep) -> tuple[int, int, bytes]:
         depth = step.path.count(b"/")
         if step.want is None:
             return (1 if step.path.startswith(in_the_way) else 4), -depth, step.path
@@ -422,17 +420,17 @@ def _in_order(steps: Iterable[RestoreStep]) -> tuple[RestoreStep, ...]:
             return (0 if step.verb == "mode" else 2), depth, step.path
         return 3, depth, step.path
 
-    return tuple(sorted(steps, key=place))
+    return tuple(sorted(steps, key=step_rank))
 
 
 def is_by_plan(plan: RestorePlan, change: EntryChange) -> bool:
-    """Say whether a change is what a plan's steps made, to the letter."""
-    wanted = {step.path: step.want for step in plan.steps}
-    want = change.now and wanted.get(change.now.path)
-    if change.now and not (want and want.is_as(change.now)):
+    """Say whether a change is exactly the result of a plan's steps."""
+    wanted_entries = {step.path: step.want for step in plan.steps}
+    wanted_entry = change.now and wanted_entries.get(change.now.path)
+    if change.now and not (wanted_entry and wanted_entry.is_same_state(change.now)):
         return False
-    gone = change.was.path if change.was and change.what in (ChangeKind.VANISHED, ChangeKind.MOVED) else None
-    return gone is None or (gone in wanted and wanted[gone] is None)
+    vanished_path = change.was.path if change.was and change.what in (ChangeKind.VANISHED, ChangeKind.MOVED) else None
+    return vanished_path is None or (vanished_path in wanted_entries and wanted_entries[vanished_path] is None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -442,10 +440,10 @@ class RestoreConsent:
     plan: RestorePlan
 
 
-def leave_to_restore(
+def require_restore_consent(
     plan: RestorePlan, *, human: HumanAtTerminal | None, agent: str, question: str, word: str
 ) -> RestoreConsent:
-    """Return leave to carry out `plan`, or raise unless a human at a terminal types `word` (D19).
+    """Return consent to carry out `plan`, or raise unless a human at a terminal types `word` (D19).
 
     `agent` is by what an agent is known to run this.
     """
@@ -454,10 +452,10 @@ def leave_to_restore(
     return RestoreConsent(plan=plan)
 
 
-def carried_out(plan: RestorePlan, undone: Iterable[NotRestored]) -> RestorePlan:
-    """Return the plan as it was carried out: what could not be done is left."""
+def mark_undone(plan: RestorePlan, undone: Iterable[NotRestored]) -> RestorePlan:
+    """Return the plan with the steps that failed moved to those left out."""
     undone = tuple(undone)
-    paths = {left.path for left in undone}
+    paths = {not_restored.path for not_restored in undone}
     return replace(
         plan,
         steps=tuple(step for step in plan.steps if step.path not in paths),

@@ -1,9 +1,9 @@
-"""Which names of the notes' folder the journal keeps, and what it calls a session; this imports nothing."""
+"""Names of the notes' folder that the journal keeps, and its names for sessions; imports nothing."""
 
 #: A note beyond this is known by its stat alone.
-LARGEST_NOTE = 16 * 1024**2
+MAX_NOTE_BYTES = 16 * 1024**2
 #: Any other file of the folder: pictures and attachments, but no films.
-LARGEST_FILE = 4 * 1024**2
+MAX_FILE_BYTES = 4 * 1024**2
 #: Why a content isn't kept.
 TOO_LARGE, UNREADABLE, FULL = "too large", "unreadable", "the journal is full"
 
@@ -20,7 +20,7 @@ _DROPPING_ENDS = (
     b".swp",
     b".swx",
 )
-_CLOSED = frozenset((b"node_modules", b"__pycache__"))
+_CLOSED_FOLDERS = frozenset((b"node_modules", b"__pycache__"))
 _NOTE_ENDS = (b".org", b".org.gpg", b".org.age", b".org_archive")
 #: As in `kb/notes/file_names`, which takes longer to import than Python to start.
 _CONFLICT_MARK = b".sync-conflict-"
@@ -28,27 +28,27 @@ _KEY_BYTES = 6
 
 
 def is_dropping(name: bytes) -> bool:
-    """Say whether a file of that name is one that a program leaves beside notes."""
+    """Say whether a program leaves files of that name beside notes."""
     return name.startswith(_DROPPING_STARTS) or name.endswith(_DROPPING_ENDS)
 
 
 def is_closed(name: bytes) -> bool:
-    """Say whether a folder of that name is known by its name alone: `.git`, `.stversions`, a package's."""
-    return name.startswith(b".") or name in _CLOSED
+    """Say whether a folder of that name is recorded without its content: `.git`, a package's folder."""
+    return name.startswith(b".") or name in _CLOSED_FOLDERS
 
 
-def largest(path: bytes) -> int:
+def max_kept_bytes(path: bytes) -> int:
     """Return the most bytes that a file at `path` may have to be kept."""
     is_note = path.endswith(_NOTE_ENDS) or _CONFLICT_MARK in path
-    return LARGEST_NOTE if is_note else LARGEST_FILE
+    return MAX_NOTE_BYTES if is_note else MAX_FILE_BYTES
 
 
 def session_key(session: str) -> str:
-    """Return what the journal calls a harness's session: who knows its id finds it."""
+    """Return the journal's name for a harness's session, derived from its id."""
     try:
         # what hashlib gives, without the time that OpenSSL takes
         from _blake2 import blake2b
     except ImportError:
         from hashlib import blake2b
-    told = session.encode("utf-8", "surrogatepass")
-    return blake2b(told, digest_size=_KEY_BYTES).hexdigest()
+    session_bytes = session.encode("utf-8", "surrogatepass")
+    return blake2b(session_bytes, digest_size=_KEY_BYTES).hexdigest()

@@ -1,4 +1,4 @@
-"""The nodes that roamkb may change: those that agents wrote and no human made their own."""
+"""The nodes that roamkb may change: written by agents and not taken over by a human."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from roamkb.core.errors import UsageError
 from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.core.model import UnreadableFile
-from roamkb.core.text import headline
+from roamkb.core.text import shorten_title
 from roamkb.fs.files import read_file
 from roamkb.kb.notes.store.lookup import get_node
 from roamkb.kb.notes.store.notes import Notes
@@ -28,28 +28,28 @@ def get_agent_node(notes: Notes, name: str, *, folder: Path | None = None) -> tu
         NotFound, Ambiguous: see `get_node`.
         ChangedOnDisk: it went away while it was looked at.
     """
-    found, called = get_node(notes, name, folder=folder)
-    file = file_of(notes, found)
+    listed_note, listed_node = get_node(notes, name, folder=folder)
+    file = file_of(notes, listed_note)
     note, data = read_again(notes, file)
-    node = next((node for node in note.nodes if (node.id, node.level) == (called.id, called.level)), None)
+    node = next((node for node in note.nodes if (node.id, node.level) == (listed_node.id, listed_node.level)), None)
     if node is None:
         raise ChangedOnDisk(file.path)
     if not is_agent_node(note, node):
         raise UsageError(
-            f"{headline(node.title)} is a human note; roamkb never changes those",
+            f"{shorten_title(node.title)} is a human note; roamkb never changes those",
             hint="an agent node has the filetag :agent: and an :AGENT: property; link to this one instead",
         )
     return note, node, data
 
 
 def read_again(notes: Notes, file: NoteFile) -> tuple[Note, bytes]:
-    """Return the note as it is now, and the bytes that say so: whoever changes it judges by those."""
+    """Return the note as it is now, with the bytes it was parsed from, for a guarded change."""
     data = read_file(file.path)
     if isinstance(data, UnreadableFile):
         raise DiskError(data.path, data.reason)
-    return notes.parse(file, decode_note(data)[0]), data
+    return notes.parse_text(file, decode_note(data)[0]), data
 
 
 def file_of(notes: Notes, note: Note) -> NoteFile:
     """Return the file that `note` was read from."""
-    return next(file for file in notes.walk.files if file.file == note.file)
+    return next(file for file in notes.kb_walk.files if file.file == note.file)

@@ -1,4 +1,4 @@
-"""Conflict copies beside their originals: what differs, whose id it is, and a name for the lost ones.
+"""Conflict copies beside their originals: the difference, the owner of the id, and adoption.
 
 A copy with its original's id is a version of it, for its human to merge. A copy with an id
 of its own is another note that lost its name: two machines chose the same one in the same
@@ -12,19 +12,19 @@ from pathlib import Path
 
 from roamkb.boundary.policy import WritePermit
 from roamkb.core.errors import NotFound
+from roamkb.core.line_diff import count_line_changes
 from roamkb.core.line_diff import differing_lines
-from roamkb.core.line_diff import line_changes
 from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.core.model import UnreadableFile
-from roamkb.core.request import argument
-from roamkb.core.request import switch
+from roamkb.core.request import flag_option
+from roamkb.core.request import optional_argument
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
-from roamkb.fs.locks import lock
+from roamkb.fs.locks import hold_lock
 from roamkb.kb.notes.file_names import note_name
-from roamkb.kb.notes.passages import created
+from roamkb.kb.notes.passages import creation_time
 from roamkb.kb.notes.store.conflict_copies import CopyOnDisk
 from roamkb.kb.notes.store.conflict_copies import NoteContent
 from roamkb.kb.notes.store.conflict_copies import meant_places
@@ -39,18 +39,16 @@ from roamkb.org.slug import slug
 
 @dataclass(frozen=True, slots=True)
 class ConflictsRequest:
-    """What `conflicts` takes."""
+    """Options of `conflicts`."""
 
-    file: str | None = argument("Only copies of this file.", metavar="FILE")
+    file: str | None = optional_argument("Only copies of this file.", metavar="FILE")
     _: KW_ONLY
-    adopt: bool = switch(
-        "--adopt", "Name copies that have an id of their own; a human's only if FILE says so."
-    )
+    adopt: bool = flag_option("--adopt", "Name copies that have an id of their own; a human's only if FILE says so.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConflictCopy:
-    """What a syncer put aside when two machines had changed, or made, the same file."""
+    """A file that a syncer put aside because two machines changed or created the same note."""
 
     #: The copy's first node; None and empty where there is none to be read.
     id: str | None
@@ -90,12 +88,12 @@ def conflicts(notes: Notes, *, file: str | None = None, folder: Path | None = No
     Raises:
         NotFound: there is neither a note nor a copy of that name.
     """
-    found = _judged(notes)
-    meant = _meant(notes, [copy for _, copy in found], file, folder)
-    return ConflictList(copies=tuple(copy for _, copy in found if copy in meant))
+    judged = _judge_copies(notes)
+    selected = _select_copies(notes, [copy for _, copy in judged], file, folder)
+    return ConflictList(copies=tuple(copy for _, copy in judged if copy in selected))
 
 
-def adopt(
+def adopt_copies(
     notes: Notes,
     _permit: WritePermit,
     *,
@@ -113,62 +111,62 @@ def adopt(
         ChangedOnDisk, NameTaken, Busy: that copy is as it was; those before it have their names.
         NotDurable: it has its name, and the disk would not promise to keep it.
     """
-    found = _judged(notes)
-    meant = _meant(notes, [copy for _, copy in found], file, folder)
+    judged = _judge_copies(notes)
+    selected = _select_copies(notes, [copy for _, copy in judged], file, folder)
     copies = []
-    for on_disk, copy in found:
-        if copy not in meant:
+    for on_disk, copy in judged:
+        if copy not in selected:
             continue
-        if copy.obstacle or not isinstance(on_disk.held, NoteContent):
+        if copy.obstacle or not isinstance(on_disk.content, NoteContent):
             copies.append(copy)
-        elif file is None and not is_agent_node(on_disk.held.note, on_disk.held.note.nodes[0]):
+        elif file is None and not is_agent_node(on_disk.content.note, on_disk.content.note.nodes[0]):
             by_hand = "is a human note; `roamkb conflicts FILE --adopt` adopts it, or rename it yourself"
             copies.append(replace(copy, obstacle=by_hand))
         else:
-            name = _proper_name(on_disk.held.note, now)
-            path = rename_copy(notes, copy.path, name, was=on_disk.held.digest, lock=lock(lock_file))
+            name = _proper_name(on_disk.content.note, now)
+            path = rename_copy(notes, copy.path, name, was=on_disk.content.digest, lock=hold_lock(lock_file))
             copies.append(replace(copy, adopted=path))
     return ConflictList(copies=tuple(copies), adopting=True)
 
 
-def _judged(notes: Notes) -> list[tuple[CopyOnDisk, ConflictCopy]]:
-    """Return each copy on the disk, and what is to be said of it."""
+def _judge_copies(notes: Notes) -> list[tuple[CopyOnDisk, ConflictCopy]]:
+    """Return each copy on the disk with its description and its obstacle to adoption."""
     on_disk = list(read_copies(notes))
     if not on_disk:
         return []
-    places = {node.id: notes.path(note) for note, node in notes.read_all().nodes()}
-    shared = Counter(id for copy in on_disk for id in {node.id for node in _nodes(copy.held)})
-    return [(copy, _judge(copy, places, shared)) for copy in on_disk]
+    places = {node.id: notes.note_path(note) for note, node in notes.read_all().node_pairs()}
+    shared = Counter(id for copy in on_disk for id in {node.id for node in _content_nodes(copy.content)})
+    return [(copy, _judge_copy(copy, places, shared)) for copy in on_disk]
 
 
-def _judge(copy: CopyOnDisk, places: dict[str, Path], shared: Counter[str]) -> ConflictCopy:
-    nodes = _nodes(copy.held)
+def _judge_copy(copy: CopyOnDisk, places: dict[str, Path], shared: Counter[str]) -> ConflictCopy:
+    nodes = _content_nodes(copy.content)
     ids = [node.id for node in nodes]
-    same_id = bool({node.id for node in _nodes(copy.original_held)}.intersection(ids))
-    added, removed = _changes(copy)
+    same_id = bool({node.id for node in _content_nodes(copy.original_content)}.intersection(ids))
+    added, removed = _count_changed_lines(copy)
     return ConflictCopy(
         path=copy.path,
         original=copy.original,
         id=ids[0] if ids else None,
-        title=copy.held.note.title if isinstance(copy.held, NoteContent) else "",
+        title=copy.content.note.title if isinstance(copy.content, NoteContent) else "",
         same_id=same_id,
         lines_added=added,
         lines_removed=removed,
-        obstacle=_obstacle(copy, ids, same_id, places, shared),
-        diff=_diff(copy),
+        obstacle=_adoption_obstacle(copy, ids, same_id, places, shared),
+        diff=_copy_diff(copy),
     )
 
 
-def _obstacle(
+def _adoption_obstacle(
     copy: CopyOnDisk, ids: Sequence[str], same_id: bool, places: dict[str, Path], shared: Counter[str]
 ) -> str:
-    """Return why the copy can't have a name of its own, one clause."""
-    if isinstance(copy.held, UnreadableFile):
-        return copy.held.reason
+    """Return the reason why the copy can't have a name of its own, as one clause."""
+    if isinstance(copy.content, UnreadableFile):
+        return copy.content.reason
     if same_id:
         return "is a version of its original: merge what it adds, then delete it"
-    if copy.held.note.fault:
-        return copy.held.note.fault
+    if copy.content.note.fault:
+        return copy.content.note.fault
     if not ids:
         return "has no id"
     for id in ids:
@@ -179,45 +177,45 @@ def _obstacle(
     return ""
 
 
-def _changes(copy: CopyOnDisk) -> tuple[int | None, int | None]:
-    if isinstance(copy.held, NoteContent) and isinstance(copy.original_held, NoteContent):
-        return line_changes(copy.original_held.note.text, copy.held.note.text)
+def _count_changed_lines(copy: CopyOnDisk) -> tuple[int | None, int | None]:
+    if isinstance(copy.content, NoteContent) and isinstance(copy.original_content, NoteContent):
+        return count_line_changes(copy.original_content.note.text, copy.content.note.text)
     return None, None
 
 
-def _diff(copy: CopyOnDisk) -> tuple[str, ...]:
-    if isinstance(copy.held, NoteContent) and isinstance(copy.original_held, NoteContent):
-        return differing_lines(copy.original_held.note.text, copy.held.note.text)
+def _copy_diff(copy: CopyOnDisk) -> tuple[str, ...]:
+    if isinstance(copy.content, NoteContent) and isinstance(copy.original_content, NoteContent):
+        return differing_lines(copy.original_content.note.text, copy.content.note.text)
     return ()
 
 
-def _nodes(held: NoteContent | UnreadableFile | None) -> Sequence[Node]:
-    return held.note.nodes if isinstance(held, NoteContent) else ()
+def _content_nodes(content: NoteContent | UnreadableFile | None) -> Sequence[Node]:
+    return content.note.nodes if isinstance(content, NoteContent) else ()
 
 
-def _meant(
+def _select_copies(
     notes: Notes, copies: Sequence[ConflictCopy], file: str | None, folder: Path | None
 ) -> Sequence[ConflictCopy]:
     """Return the copies that `file` names, themselves or by their original; all without it."""
     if file is None:
         return copies
     places = meant_places(file, (notes.kb, folder or notes.kb))
-    meant = [copy for copy in copies if places.intersection(map(real_place, _names(copy)))]
-    if not meant and not any(real_place(note.path) in places for note in notes.walk.files):
-        raise NotFound(file, what="note or conflict copy", hint="`roamkb conflicts` lists the copies")
-    return meant
+    selected = [copy for copy in copies if places.intersection(map(real_place, _copy_and_original(copy)))]
+    if not selected and not any(real_place(note.path) in places for note in notes.kb_walk.files):
+        raise NotFound(file, kind="note or conflict copy", hint="`roamkb conflicts` lists the copies")
+    return selected
 
 
-def _names(copy: ConflictCopy) -> tuple[Path, ...]:
+def _copy_and_original(copy: ConflictCopy) -> tuple[Path, ...]:
     original = original_place(copy.path)
     return (copy.path,) if original is None else (copy.path, original)
 
 
 def _proper_name(note: Note, now: datetime) -> str:
-    """Return the name that `note` would have got, had nobody else chosen it in that second."""
+    """Return the file name that `note` would have got if it had been free in that second."""
     node = note.nodes[0]
     # the copy's name knows the second, CREATED only the minute
-    stated = created(note, None) or created(note, node)
+    stated = creation_time(note, None) or creation_time(note, node)
     try:
         when = datetime.fromisoformat(stated)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The links of the whole knowledge base, for a drawing."""
+"""The link graph of the whole knowledge base, for a drawing."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,12 +7,12 @@ from roamkb.core.json_form import Rows
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.kb.search.index.index import Index
 from roamkb.kb.search.index.views import Graph
-from roamkb.kb.search.index.views import graph as graph_view
+from roamkb.kb.search.index.views import link_graph as graph_view
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkGraph:
-    """The nodes and the links between them."""
+    """The nodes of the knowledge base and the links between them."""
 
     JSON = "nodes graph.edges"
     kb: Path
@@ -26,4 +26,4 @@ class LinkGraph:
 
 def graph(index: Index, kb: Path) -> LinkGraph:
     """Return all nodes and links."""
-    return LinkGraph(kb=kb, graph=index.view(graph_view))
+    return LinkGraph(kb=kb, graph=index.read_view(graph_view))

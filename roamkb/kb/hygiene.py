@@ -1,4 +1,4 @@
-"""What a human may want to tidy in the knowledge base; nothing is changed."""
+"""Checks for things to tidy: orphans, duplicates, dead links, conflict copies; read-only."""
 
 import unicodedata
 from collections import defaultdict
@@ -10,7 +10,7 @@ from pathlib import Path
 from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.core.model import UnreadableFile
-from roamkb.core.request import switch
+from roamkb.core.request import flag_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
@@ -29,15 +29,15 @@ _DAILY = lazily(r"(?:.*/)?\d{4}-\d\d-\d\d\.org|(?:.*/)?(?:daily|dailies|journal)
 
 @dataclass(frozen=True, slots=True)
 class HygieneRequest:
-    """What `hygiene` takes."""
+    """Options of `hygiene`."""
 
     _: KW_ONLY
-    org: bool = switch("--org", "As an org file to open in Emacs.")
+    org: bool = flag_option("--org", "As an org file to open in Emacs.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeLine:
-    """A node, and the line to look at."""
+    """A node and the line at which to look."""
 
     id: str
     title: str
@@ -58,13 +58,13 @@ class DuplicateNodes:
 
     @property
     def first(self) -> NodeLine:
-        """The one that roamkb takes."""
+        """The node that roamkb takes."""
         return self.nodes[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HygieneReport:
-    """Everything that was found, each list in the order of paths and lines."""
+    """The findings of all checks, each list in the order of paths and lines."""
 
     JSON = "orphans duplicate_ids duplicate_titles dangling untitled conflict_copies skipped"
     kb: Path
@@ -82,16 +82,16 @@ class HygieneReport:
 
 
 def hygiene(notes: Notes, *, org: bool = False) -> HygieneReport:
-    """Return what the knowledge base holds that a human may want to tidy."""
+    """Return the report of orphans, duplicates, dead links and other things to tidy."""
     contents = notes.read_all()
-    pairs = tuple(contents.nodes())
+    pairs = tuple(contents.node_pairs())
     return HygieneReport(
         kb=notes.kb,
-        orphans=tuple(_spot(notes, *pair) for pair in _orphans(pairs)),
+        orphans=tuple(_node_line(notes, *pair) for pair in _orphan_nodes(pairs)),
         duplicate_ids=duplicate_ids(notes, contents),
-        duplicate_titles=_twins(notes, _titled(pairs), lambda node: _same_title(node.title)),
-        dangling=tuple(_dangling(notes, pairs)),
-        untitled=tuple(_spot(notes, *pair) for pair in pairs if _is_untitled(*pair)),
+        duplicate_titles=_nodes_sharing_key(notes, _nodes_known_by_title(pairs), lambda node: _title_key(node.title)),
+        dangling=tuple(_dangling_links(notes, pairs)),
+        untitled=tuple(_node_line(notes, *pair) for pair in pairs if _is_untitled(*pair)),
         conflict_copies=conflicts(notes).copies,
         skipped=contents.skipped,
         org=org,
@@ -100,10 +100,10 @@ def hygiene(notes: Notes, *, org: bool = False) -> HygieneReport:
 
 def duplicate_ids(notes: Notes, contents: NotesContents) -> tuple[DuplicateNodes, ...]:
     """Return the nodes that share an id."""
-    return _twins(notes, contents.nodes(), lambda node: node.id)
+    return _nodes_sharing_key(notes, contents.node_pairs(), lambda node: node.id)
 
 
-def _orphans(pairs: Iterable[_Pair]) -> Iterator[_Pair]:
+def _orphan_nodes(pairs: Iterable[_Pair]) -> Iterator[_Pair]:
     pairs = tuple(pairs)
     ids = {node.id for _, node in pairs}
     linking: set[str] = set()
@@ -118,41 +118,41 @@ def _orphans(pairs: Iterable[_Pair]) -> Iterator[_Pair]:
             yield note, node
 
 
-def _dangling(notes: Notes, pairs: Iterable[_Pair]) -> Iterator[DeadLink]:
+def _dangling_links(notes: Notes, pairs: Iterable[_Pair]) -> Iterator[DeadLink]:
     pairs = tuple(pairs)
     ids = {node.id for _, node in pairs}
     for note, node in pairs:
         for link in node.links:
             if link.type == "id" and link.dest not in ids:
-                yield DeadLink(id=link.dest, title=node.title, path=notes.path(note), line=link.line)
+                yield DeadLink(id=link.dest, title=node.title, path=notes.note_path(note), line=link.line)
 
 
-def _twins(notes: Notes, pairs: Iterable[_Pair], key: Callable[[Node], str]) -> tuple[DuplicateNodes, ...]:
-    """Return the nodes that `key` doesn't tell apart."""
+def _nodes_sharing_key(notes: Notes, pairs: Iterable[_Pair], key: Callable[[Node], str]) -> tuple[DuplicateNodes, ...]:
+    """Return the groups of two or more nodes for which `key` is equal."""
     groups: dict[str, list[_Pair]] = defaultdict(list)
     for pair in pairs:
         groups[key(pair[1])].append(pair)
     return tuple(
-        DuplicateNodes(nodes=tuple(_spot(notes, *pair) for pair in group))
+        DuplicateNodes(nodes=tuple(_node_line(notes, *pair) for pair in group))
         for group in groups.values()
         if len(group) > 1
     )
 
 
-def _titled(pairs: Iterable[_Pair]) -> Iterator[_Pair]:
-    """Yield the nodes that only their title tells apart, each id once."""
-    seen: set[str] = set()
+def _nodes_known_by_title(pairs: Iterable[_Pair]) -> Iterator[_Pair]:
+    """Yield the nodes whose title should be unique, each id once; daily and replaced nodes left out."""
+    seen_ids: set[str] = set()
     for note, node in pairs:
-        if node.id in seen or not node.title.strip() or _DAILY.fullmatch(note.file):
+        if node.id in seen_ids or not node.title.strip() or _DAILY.fullmatch(note.file):
             continue
-        seen.add(node.id)
+        seen_ids.add(node.id)
         # the one that replaced it may well have its title
         if "SUPERSEDED_BY" not in node.properties:
             yield note, node
 
 
-def _same_title(title: str) -> str:
-    """Return what two titles share that a person would call the same."""
+def _title_key(title: str) -> str:
+    """Return the title in the form in which equal titles compare equal."""
     return " ".join(unicodedata.normalize("NFC", title).casefold().split())
 
 
@@ -168,5 +168,5 @@ def _has_title(note: Note) -> bool:
     return any(line[:8].lower() == "#+title:" and line[8:].strip() for line in lines)
 
 
-def _spot(notes: Notes, note: Note, node: Node) -> NodeLine:
-    return NodeLine(id=node.id, title=node.title, path=notes.path(note), line=node.line)
+def _node_line(notes: Notes, note: Note, node: Node) -> NodeLine:
+    return NodeLine(id=node.id, title=node.title, path=notes.note_path(note), line=node.line)

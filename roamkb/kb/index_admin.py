@@ -1,9 +1,9 @@
-"""Look at the search index, check it, or build it again; search itself never needs this."""
+"""Administration of the search index: its state, a check and a rebuild; search never needs it."""
 
 from pathlib import Path
 
 from roamkb.core.errors import UsageError
-from roamkb.core.request import switch
+from roamkb.core.request import flag_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.kb.search.index.index import Index
@@ -11,17 +11,17 @@ from roamkb.kb.search.index.index import Index
 
 @dataclass(frozen=True, slots=True)
 class IndexRequest:
-    """What `index` takes."""
+    """Options of `index`."""
 
     _: KW_ONLY
-    rebuild: bool = switch("--rebuild", "Build it again.")
-    check: bool = switch("--check", "Compare it with one made just now.")
-    stats: bool = switch("--stats", "Only say how large it is, as without an option.")
+    rebuild: bool = flag_option("--rebuild", "Build it again.")
+    check: bool = flag_option("--check", "Compare it with one made just now.")
+    stats: bool = flag_option("--stats", "Only say how large it is, as without an option.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexState:
-    """The index as it is now."""
+    """Size and place of the index as it is now."""
 
     #: Where it lies; None where it can't be kept.
     path: Path | None
@@ -35,7 +35,7 @@ class IndexState:
 
 
 def index(index: Index, *, rebuild: bool = False, check: bool = False) -> IndexState:
-    """Return the state of the index, brought up to date; built again or compared with a new one where asked.
+    """Return the state of the refreshed index, which is rebuilt or checked first where asked.
 
     Raises:
         UsageError: both at once.
@@ -43,10 +43,10 @@ def index(index: Index, *, rebuild: bool = False, check: bool = False) -> IndexS
     if rebuild and check:
         raise UsageError("--rebuild leaves nothing to --check", hint="give one of them")
     if rebuild:
-        index.forget()
-    differences = index.differences() if check else None
-    sums = index.sums()
-    path = index.path
+        index.discard_seal()
+    differences = index.count_differences() if check else None
+    sums = index.content_counts()
+    path = index.file_path
     return IndexState(
         path=path,
         notes=sums["notes"],

@@ -1,4 +1,4 @@
-"""Follow a node's links: where it points, who points at it, and what points at nothing."""
+"""The links of a node: forward links, backlinks and dangling links."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,8 +7,8 @@ from roamkb.core.json_form import Keys
 from roamkb.core.model import Link
 from roamkb.core.model import Node
 from roamkb.core.model import Note
-from roamkb.core.request import argument
-from roamkb.core.request import switch
+from roamkb.core.request import flag_option
+from roamkb.core.request import optional_argument
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.kb.notes.store.lookup import get_node
@@ -17,11 +17,11 @@ from roamkb.kb.notes.store.notes import Notes
 
 @dataclass(frozen=True, slots=True)
 class LinksRequest:
-    """What `links` takes."""
+    """Options of `links`."""
 
-    name: str | None = argument("Id, title, alias or path of the node.", metavar="ID|TITLE|PATH")
+    name: str | None = optional_argument("Id, title, alias or path of the node.", metavar="ID|TITLE|PATH")
     _: KW_ONLY
-    graph: bool = switch("--graph", "All nodes and links, as Graphviz draws them.")
+    graph: bool = flag_option("--graph", "All nodes and links, as Graphviz draws them.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class LinkEnd:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeadLink:
-    """An `id:` link to no node; `path` and `line` say where it stands."""
+    """An `id:` link to a missing node, with the path and line where it stands."""
 
     id: str
     title: str
@@ -47,7 +47,7 @@ class DeadLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeLinks:
-    """A node's links both ways."""
+    """The links from and to a node."""
 
     id: str
     forward: tuple[LinkEnd, ...]
@@ -64,20 +64,20 @@ def links(notes: Notes, name: str, *, folder: Path | None = None) -> NodeLinks:
         NotFound, Ambiguous: see `get_node`.
     """
     _, node = get_node(notes, name, folder=folder)
-    pairs = list(notes.read_all().nodes())
+    pairs = list(notes.read_all().node_pairs())
     by_id: dict[str, tuple[Note, Node]] = {}
-    for note, other in pairs:
-        by_id.setdefault(other.id, (note, other))
+    for note, kb_node in pairs:
+        by_id.setdefault(kb_node.id, (note, kb_node))
     by_id[node.id] = next((n, o) for n, o in pairs if o.id == node.id and o.file == node.file)
     path = notes.kb / node.file
     inner = [link for link in node.links if link.type == "id"]
     return NodeLinks(
         id=node.id,
-        forward=tuple(_target(notes, *by_id[link.dest]) for link in inner if link.dest in by_id),
+        forward=tuple(_forward_end(notes, *by_id[link.dest]) for link in inner if link.dest in by_id),
         back=tuple(
-            LinkEnd(id=other.id, title=other.title, path=notes.path(note), line=link.line)
-            for note, other in pairs
-            for link in other.links
+            LinkEnd(id=kb_node.id, title=kb_node.title, path=notes.note_path(note), line=link.line)
+            for note, kb_node in pairs
+            for link in kb_node.links
             if link.type == "id" and link.dest == node.id
         ),
         dangling=tuple(
@@ -89,5 +89,5 @@ def links(notes: Notes, name: str, *, folder: Path | None = None) -> NodeLinks:
     )
 
 
-def _target(notes: Notes, note: Note, node: Node) -> LinkEnd:
-    return LinkEnd(id=node.id, title=node.title, path=notes.path(note), line=node.line)
+def _forward_end(notes: Notes, note: Note, node: Node) -> LinkEnd:
+    return LinkEnd(id=node.id, title=node.title, path=notes.note_path(note), line=node.line)

@@ -1,4 +1,4 @@
-"""List every node of the knowledge base with all its fields."""
+"""The list of all nodes of the knowledge base with all their fields."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from roamkb.core.model import Node
 from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.kb.notes.store.notes import Notes
-from roamkb.kb.notes.store.notes import merged
+from roamkb.kb.notes.store.notes import merge_equal_ids
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +19,6 @@ class NodeList:
 
 
 def nodes(notes: Notes) -> NodeList:
-    """Return every node; of equal ids the first, with the others' fields added (see `merged`)."""
+    """Return every node; of equal ids the first, with the fields of the others (see `merge_equal_ids`)."""
     contents = notes.read_all()
-    return NodeList(kb=notes.kb, nodes=merged(contents), skipped=contents.skipped)
+    return NodeList(kb=notes.kb, nodes=merge_equal_ids(contents), skipped=contents.skipped)

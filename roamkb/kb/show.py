@@ -1,4 +1,4 @@
-"""Show one node whole: its fields, where it lies, and its text; or a file that holds none."""
+"""The view of one node: its fields, place and text; or of a file that holds no node."""
 
 from pathlib import Path
 from typing import Annotated
@@ -14,14 +14,14 @@ from roamkb.org.body import body_of
 
 @dataclass(frozen=True, slots=True)
 class ShowRequest:
-    """What `show` takes."""
+    """Options of `show`."""
 
     name: Annotated[str, Argument("Id, title, alias or path of the node.", metavar="ID|TITLE|PATH")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownNode:
-    """A node with its text; an agent node's is the text as it was given.
+    """A node with its text; for an agent node the text as it was given.
 
     Text that lies in no node is shown as its file, by a node without an id.
     """
@@ -33,18 +33,16 @@ class ShownNode:
 
 
 def show(notes: Notes, name: str, *, folder: Path | None = None) -> ShownNode:
-    """Return the node called `name` by id, title, alias or path, and what a search found by its path.
+    """Return the node called `name` by id, title or alias, or the place that a search found by its path.
 
     Raises:
         NotFound, Ambiguous: see `get_node`.
     """
-    note, found = get_place(notes, name, folder=folder)
-    node = found or _file_without_id(note)
-    return ShownNode(node=node, path=notes.path(note), body=body_of(note, node))
+    note, placed_node = get_place(notes, name, folder=folder)
+    node = placed_node or _file_without_id(note)
+    return ShownNode(node=node, path=notes.note_path(note), body=body_of(note, node))
 
 
 def _file_without_id(note: Note) -> Node:
-    """Return a file as a node would have it."""
-    return Node(
-        id="", file=note.file, line=1, pos=1, level=0, title=note.title, end_line=note.text.count("\n") + 1
-    )
+    """Return a file in the shape of a node without an id."""
+    return Node(id="", file=note.file, line=1, pos=1, level=0, title=note.title, end_line=note.text.count("\n") + 1)

@@ -1,4 +1,4 @@
-"""Replace an agent node by a new one; the old one stays, and says what replaced it."""
+"""Replacement of an agent node by a new one; the old one stays and names its successor."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -16,16 +16,16 @@ from roamkb.core.model import NodeCandidate
 from roamkb.core.model import Note
 from roamkb.core.request import Argument
 from roamkb.core.startup.dataclasses import dataclass
-from roamkb.core.text import headline
-from roamkb.core.text import shown
+from roamkb.core.text import one_line
+from roamkb.core.text import shorten_title
 from roamkb.fs import files as disk
 from roamkb.kb.agent_notes import SUPERSEDED_BY
 from roamkb.kb.agent_notes import file_of
 from roamkb.kb.agent_notes import get_agent_node
-from roamkb.kb.notes.store.lookup import candidate
+from roamkb.kb.notes.store.lookup import node_candidate
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.notes.store.own_writes import OwnWrite
-from roamkb.kb.notes.store.own_writes import recorded
+from roamkb.kb.notes.store.own_writes import record_own_writes
 from roamkb.kb.search.index.index import Index
 from roamkb.kb.write import ContentOptions
 from roamkb.kb.write import NodeContent
@@ -34,7 +34,7 @@ from roamkb.kb.write import PlannedNode
 from roamkb.kb.write import WriteOptions
 from roamkb.kb.write import WrittenNode
 from roamkb.kb.write import plan_write
-from roamkb.kb.write import put
+from roamkb.kb.write import write_planned
 from roamkb.org.coding import decode_note
 from roamkb.org.writer import append_link
 from roamkb.org.writer import insert_property
@@ -42,7 +42,7 @@ from roamkb.org.writer import insert_property
 
 @dataclass(frozen=True, slots=True)
 class SupersedeRequest(ContentOptions):
-    """What `supersede` takes."""
+    """Options of `supersede`."""
 
     name: Annotated[str, Argument("The agent node to replace.", metavar="ID")]
     title: Annotated[str, Argument("The fact in one line.", metavar="TITLE")]
@@ -50,7 +50,7 @@ class SupersedeRequest(ContentOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupersededNode:
-    """The new node and the one that it replaces."""
+    """The new node and the replaced node."""
 
     JSON = "*written supersedes=old"
     written: WrittenNode
@@ -77,59 +77,57 @@ def supersede(
         ChangedOnDisk: the old node changed meanwhile or is open in Emacs.
         and what `write` raises.
     """
-    note, old, data = get_agent_node(notes, name, folder=options.folder)
-    if newer := old.properties.get(SUPERSEDED_BY):
-        is_there = any(node.id == newer for _, node in notes.read_all().nodes())
+    note, old_node, data = get_agent_node(notes, name, folder=options.folder)
+    if newer := old_node.properties.get(SUPERSEDED_BY):
+        is_there = any(node.id == newer for _, node in notes.read_all().node_pairs())
         raise UsageError(
-            f"{headline(old.title)} is superseded already"
-            + ("" if is_there else f", by {shown(newer)}, which isn't there any more"),
-            hint=f"supersede {shown(newer)} instead"
+            f"{shorten_title(old_node.title)} is superseded already"
+            + ("" if is_there else f", by {one_line(newer)}, which isn't there any more"),
+            hint=f"supersede {one_line(newer)} instead"
             if is_there
-            else f"`roamkb restore {shown(newer)}` puts it back if it is in the trash; or write the fact "
+            else f"`roamkb restore {one_line(newer)}` puts it back if it is in the trash; or write the fact "
             "anew and trash this one",
         )
-    path = notes.path(note)
+    path = notes.note_path(note)
     text = _exact_text(path, data)
-    planned = plan_write(notes, index, permit, fact, stamp, options, supersedes=old)
-    marked = _marked(notes, note, old, text, planned.node)
+    planned = plan_write(notes, index, permit, fact, stamp, options, supersedes=old_node)
+    marked = _marked_text(notes, note, old_node, text, planned.node)
     written = planned.node
     if not options.dry_run:
-        mark = partial(_mark, notes, path, marked.encode(), was=disk.digest(data), lock=lock)
+        mark = partial(_swap_marked, notes, path, marked.encode(), was=disk.content_digest(data), lock=lock)
         written = _put_and_mark(notes, permit, planned, mark)
-    return SupersededNode(written=written, old=candidate(notes, note, old))
+    return SupersededNode(written=written, old=node_candidate(notes, note, old_node))
 
 
-def _mark(notes: Notes, path: Path, data: bytes, *, was: str, lock: AbstractContextManager[object]) -> None:
-    with recorded(notes.own, OwnWrite(path=path, was=was, now=disk.digest(data))):
-        disk.swap(path, data, was=was, lock=lock)
+def _swap_marked(notes: Notes, path: Path, data: bytes, *, was: str, lock: AbstractContextManager[object]) -> None:
+    with record_own_writes(notes.own, OwnWrite(path=path, was=was, now=disk.content_digest(data))):
+        disk.swap_file(path, data, expected_digest=was, lock=lock)
 
 
-def _marked(notes: Notes, note: Note, old: Node, text: str, new: WrittenNode) -> str:
-    """Return `text` with the property and the link, which our own reader must find in the old node."""
-    text = insert_property(text, SUPERSEDED_BY, new.id)
-    text = append_link(text, "superseded by", id=new.id, title=new.title)
-    read = notes.parse(file_of(notes, note), decode_note(text.encode())[0])
-    nodes = read.nodes if [node.id for node in read.nodes] == [node.id for node in note.nodes] else ()
+def _marked_text(notes: Notes, note: Note, old_node: Node, text: str, new_node: WrittenNode) -> str:
+    """Return `text` with the property and the link, after our own reader found both in the old node."""
+    text = insert_property(text, SUPERSEDED_BY, new_node.id)
+    text = append_link(text, "superseded by", id=new_node.id, title=new_node.title)
+    reread_note = notes.parse_text(file_of(notes, note), decode_note(text.encode())[0])
+    nodes = reread_note.nodes if [node.id for node in reread_note.nodes] == [node.id for node in note.nodes] else ()
     for node in nodes:
         links = (link.dest for link in node.links if link.type == "id")
-        if node.id == old.id and node.properties.get(SUPERSEDED_BY) == new.id and new.id in links:
+        if node.id == old_node.id and node.properties.get(SUPERSEDED_BY) == new_node.id and new_node.id in links:
             return text
     raise UsageError(
-        f"{shown(note.file)} would not read back as superseded; nothing was written",
+        f"{one_line(note.file)} would not read back as superseded; nothing was written",
         hint="something in its drawer or text hides the new lines; look at it in Emacs",
     )
 
 
-def _put_and_mark(
-    notes: Notes, permit: WritePermit, planned: PlannedNode, mark: Callable[[], None]
-) -> WrittenNode:
-    """Write the new node and mark the old one.
+def _put_and_mark(notes: Notes, permit: WritePermit, planned: PlannedNode, mark: Callable[[], None]) -> WrittenNode:
+    """Write the new node and mark the replaced node.
 
     Where the disk won't promise to keep the new one, it is there all the same, so the old one
     is marked as well before the error goes on: two nodes that both claim to hold would be worse.
     """
     try:
-        written = put(notes, permit, planned)
+        written = write_planned(notes, permit, planned)
     except NotDurable as error:
         _mark_or_take_back(notes, mark, error.path, planned.node.text)
         raise
@@ -137,14 +135,14 @@ def _put_and_mark(
     return written
 
 
-def _mark_or_take_back(notes: Notes, mark: Callable[[], None], new: Path, text: str) -> None:
+def _mark_or_take_back(notes: Notes, mark: Callable[[], None], new_path: Path, text: str) -> None:
     try:
         mark()
     except NotDurable:
         # the old node points to the new one by now
         raise
     except RoamkbError:
-        _take_back(notes, new, text)
+        _take_back(notes, new_path, text)
         raise
 
 
@@ -155,8 +153,8 @@ def _exact_text(path: Path, data: bytes) -> str:
         raise DiskError(path, "isn't valid UTF-8, so roamkb never rewrites it") from error
 
 
-def _take_back(notes: Notes, new: Path, text: str) -> None:
-    """Remove the new node, unless somebody touched it."""
-    if disk.read_file(new) == text.encode():
-        with recorded(notes.own, OwnWrite(path=new, was=disk.digest(text.encode()))):
-            disk.discard(new)
+def _take_back(notes: Notes, new_path: Path, text: str) -> None:
+    """Remove the new node, unless it was changed since."""
+    if disk.read_file(new_path) == text.encode():
+        with record_own_writes(notes.own, OwnWrite(path=new_path, was=disk.content_digest(text.encode()))):
+            disk.discard_file(new_path)

@@ -1,4 +1,4 @@
-"""The tags that are in use, with counts: what to search by, and what to tag with."""
+"""The tags in use, with counts."""
 
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.kb.search.index.index import Index
@@ -8,11 +8,11 @@ from roamkb.kb.search.index.views import tag_counts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TagList:
-    """Every tag, the most frequent first."""
+    """Every tag with its count, the most frequent first."""
 
     tags: tuple[TagCount, ...]
 
 
 def tags(index: Index) -> TagList:
     """Return the tags of all nodes."""
-    return TagList(tags=index.view(tag_counts))
+    return TagList(tags=index.read_view(tag_counts))

@@ -1,4 +1,4 @@
-"""Take agent nodes out of the knowledge base, list them, put them back."""
+"""Agent nodes moved to the trash, listed there, and restored."""
 
 from collections.abc import Callable
 from collections.abc import Iterable
@@ -20,19 +20,19 @@ from roamkb.core.model import Node
 from roamkb.core.model import NodeCandidate
 from roamkb.core.model import Note
 from roamkb.core.model import UnreadableFile
-from roamkb.core.request import argument
-from roamkb.core.request import option
-from roamkb.core.request import switch
+from roamkb.core.request import flag_option
+from roamkb.core.request import optional_argument
+from roamkb.core.request import text_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
-from roamkb.core.text import headline
-from roamkb.core.text import shown
-from roamkb.fs.files import digest
+from roamkb.core.text import one_line
+from roamkb.core.text import shorten_title
+from roamkb.fs.files import content_digest
 from roamkb.kb.agent_notes import SUPERSEDED_BY
 from roamkb.kb.agent_notes import get_agent_node
 from roamkb.kb.agent_notes import read_again
-from roamkb.kb.notes.passages import created
-from roamkb.kb.notes.store.lookup import candidate
+from roamkb.kb.notes.passages import creation_time
+from roamkb.kb.notes.store.lookup import node_candidate
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.notes.store.trash import Trash
 from roamkb.kb.notes.store.trash import TrashEntry
@@ -41,30 +41,28 @@ from roamkb.org.agent_node import is_agent_node
 
 @dataclass(frozen=True, slots=True)
 class TrashRequest:
-    """What `trash` takes."""
+    """Options of `trash`."""
 
-    name: str | None = argument("The agent node.", metavar="ID")
+    name: str | None = optional_argument("The agent node.", metavar="ID")
     _: KW_ONLY
-    all_agent: bool = switch("--all-agent", "All agent nodes that the filters let through.")
-    since: str | None = option("--since", "With --all-agent: made on or after this day.", metavar="D")
-    from_project: str | None = option(
-        "--from", "With --all-agent: written from this project.", metavar="PROJECT"
-    )
-    yes: bool = switch("--yes", "With --all-agent: do it, don't only list them.")
+    all_agent: bool = flag_option("--all-agent", "All agent nodes that the filters let through.")
+    since: str | None = text_option("--since", "With --all-agent: made on or after this day.", metavar="D")
+    from_project: str | None = text_option("--from", "With --all-agent: written from this project.", metavar="PROJECT")
+    yes: bool = flag_option("--yes", "With --all-agent: do it, don't only list them.")
 
 
 @dataclass(frozen=True, slots=True)
 class RestoreRequest:
-    """What `restore` takes."""
+    """Options of `restore`."""
 
-    name: str | None = argument("The trashed node's id.", metavar="ID")
+    name: str | None = optional_argument("The trashed node's id.", metavar="ID")
     _: KW_ONLY
-    last: bool = switch("--last", "All that the last `trash` moved, one node or many.")
+    last: bool = flag_option("--last", "All that the last `trash` moved, one node or many.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrashedNodes:
-    """What went to the trash, or would go."""
+    """The nodes that went to the trash, or would go."""
 
     JSON = "trashed=nodes done linked_from"
     nodes: tuple[NodeCandidate, ...]
@@ -77,7 +75,7 @@ class TrashedNodes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoredNodes:
-    """What came back, or what is in the trash."""
+    """The nodes that came back, or those in the trash."""
 
     JSON = "restored=nodes left"
     nodes: tuple[NodeCandidate, ...]
@@ -105,16 +103,14 @@ def inventory(notes: Notes) -> NodeInventory:
     """Return the agent nodes."""
     contents = notes.read_all()
     # CREATED has no seconds, and an id begins with its milliseconds
-    found = [
-        (created(note, node), node.id, node) for note, node in contents.nodes() if is_agent_node(note, node)
+    dated_nodes = [
+        (creation_time(note, node), node.id, node) for note, node in contents.node_pairs() if is_agent_node(note, node)
     ]
-    found.sort(key=lambda made: made[:2], reverse=True)
-    return NodeInventory(kb=notes.kb, nodes=tuple(node for _, _, node in found), skipped=contents.skipped)
+    dated_nodes.sort(key=lambda dated_node: dated_node[:2], reverse=True)
+    return NodeInventory(kb=notes.kb, nodes=tuple(node for _, _, node in dated_nodes), skipped=contents.skipped)
 
 
-def trash(
-    notes: Notes, _permit: WritePermit, bin: Trash, name: str, *, folder: Path | None = None
-) -> TrashedNodes:
+def trash(notes: Notes, _permit: WritePermit, bin: Trash, name: str, *, folder: Path | None = None) -> TrashedNodes:
     """Move the agent node called `name` to the trash.
 
     Raises:
@@ -123,11 +119,11 @@ def trash(
     """
     note, node, data = get_agent_node(notes, name, folder=folder)
     _require_alone(note)
-    bin.put(notes.path(note), was=digest(data), id=node.id, title=node.title)
-    return _trashed(notes, [(note, node)], done=True)
+    bin.trash_note(notes.note_path(note), was=content_digest(data), id=node.id, title=node.title)
+    return _trash_report(notes, [(note, node)], done=True)
 
 
-def sweep(
+def sweep_nodes(
     notes: Notes,
     _permit: WritePermit,
     bin: Trash,
@@ -136,55 +132,55 @@ def sweep(
     projects: frozenset[str],
     yes: bool,
 ) -> TrashedNodes:
-    """Move all agent nodes to the trash that were made since a day and written from one of `projects`.
+    """Move to the trash all agent nodes made since a day and written from one of `projects`.
 
     Without `yes` nothing moves: the result says what would. A node that can't be moved
     stops the sweep with its error; what went before is in the trash and can be restored.
     """
 
-    def passes(note: Note, node: Node) -> bool:
+    def passes_filters(note: Note, node: Node) -> bool:
         return (
             is_agent_node(note, node)
-            and (since is None or created(note, node) >= since)
+            and (since is None or creation_time(note, node) >= since)
             and (not projects or node.properties.get("PROJECT", "").rstrip("/") in projects)
             and len(note.nodes) == 1
         )
 
-    found = [pair for pair in notes.read_all().nodes() if passes(*pair)]
+    selected = [pair for pair in notes.read_all().node_pairs() if passes_filters(*pair)]
     if yes:
-        found = list(_swept(notes, bin, {note.file for note, _ in found}, passes))
-    return _trashed(notes, found, done=yes)
+        selected = list(_sweep_files(notes, bin, {note.file for note, _ in selected}, passes_filters))
+    return _trash_report(notes, selected, done=yes)
 
 
-def _trashed(notes: Notes, gone: Sequence[tuple[Note, Node]], *, done: bool) -> TrashedNodes:
-    """Return the report on what is `gone`, with the nodes whose links lead nowhere by that."""
-    ids = {node.id for _, node in gone}
+def _trash_report(notes: Notes, removed: Sequence[tuple[Note, Node]], *, done: bool) -> TrashedNodes:
+    """Return the report on the removed nodes, with the nodes whose links lead nowhere now."""
+    ids = {node.id for _, node in removed}
     linking = [
         (note, node)
-        for note, node in notes.read_all().nodes()
+        for note, node in notes.read_all().node_pairs()
         if node.id not in ids and any(link.type == "id" and link.dest in ids for link in node.links)
     ]
     replaced = [pair for pair in linking if pair[1].properties.get(SUPERSEDED_BY) in ids]
     return TrashedNodes(
-        nodes=tuple(candidate(notes, note, node) for note, node in gone),
+        nodes=tuple(node_candidate(notes, note, node) for note, node in removed),
         done=done,
-        linked_from=tuple(candidate(notes, note, node) for note, node in linking),
-        replaced=tuple(candidate(notes, note, node) for note, node in replaced),
+        linked_from=tuple(node_candidate(notes, note, node) for note, node in linking),
+        replaced=tuple(node_candidate(notes, note, node) for note, node in replaced),
     )
 
 
-def _swept(
+def _sweep_files(
     notes: Notes, bin: Trash, names: Set[str], passes: Callable[[Note, Node], bool]
 ) -> Iterator[tuple[Note, Node]]:
-    """Move what still `passes`: a human may have made one of them their own since it was listed."""
+    """Move each file whose node still `passes`: a human may have changed it since it was listed."""
     run = bin.new_run()
-    for file in notes.walk.files:
+    for file in notes.kb_walk.files:
         if file.file not in names:
             continue
         note, data = read_again(notes, file)
         for node in note.nodes:
             if passes(note, node):
-                bin.put(file.path, was=digest(data), id=node.id, title=node.title, run=run)
+                bin.trash_note(file.path, was=content_digest(data), id=node.id, title=node.title, run=run)
                 yield note, node
 
 
@@ -195,60 +191,60 @@ def restore(notes: Notes, _permit: WritePermit, bin: Trash, id: str) -> Restored
         NotFound: it isn't in the trash.
         NameTaken: another file has its name by now.
     """
-    return RestoredNodes(nodes=(_put_back(bin, bin.get(id), _places(notes)),), done=True)
+    return RestoredNodes(nodes=(_put_back(bin, bin.get_entry(id), _node_places(notes)),), done=True)
 
 
 def restore_last(notes: Notes, _permit: WritePermit, bin: Trash) -> RestoredNodes:
-    """Put back all that the last call of `trash` moved; what can't come back stays, with the reason.
+    """Restore all that the last call of `trash` moved; list what stays, with the reason.
 
     Raises:
         NotFound: the trash is empty.
     """
-    entries = bin.last()
+    entries = bin.latest_run()
     if not entries:
-        raise NotFound("the last one", what="trashed node", hint="the trash of this machine is empty")
-    places = _places(notes)
-    back: list[NodeCandidate] = []
-    left: list[tuple[NodeCandidate, str]] = []
+        raise NotFound("the last one", kind="trashed node", hint="the trash of this machine is empty")
+    places = _node_places(notes)
+    restored: list[NodeCandidate] = []
+    remaining: list[tuple[NodeCandidate, str]] = []
     for entry in entries:
         try:
-            back.append(_put_back(bin, entry, places))
+            restored.append(_put_back(bin, entry, places))
         except RoamkbError as error:
-            if isinstance(error, NotWritable) and not back:
+            if isinstance(error, NotWritable) and not restored:
                 # so it would be with all of them
                 raise
             stays = NodeCandidate(id=entry.id, title=entry.title, path=notes.kb / entry.file)
-            left.append((stays, error.message))
-    return RestoredNodes(nodes=tuple(back), done=True, left=tuple(left))
+            remaining.append((stays, error.message))
+    return RestoredNodes(nodes=tuple(restored), done=True, left=tuple(remaining))
 
 
-def _places(notes: Notes) -> dict[str, Path]:
-    """Return where each node is."""
-    return {node.id: notes.path(note) for note, node in notes.read_all().nodes()}
+def _node_places(notes: Notes) -> dict[str, Path]:
+    """Return the path of each node, by id."""
+    return {node.id: notes.note_path(note) for note, node in notes.read_all().node_pairs()}
 
 
 def _put_back(bin: Trash, entry: TrashEntry, places: Mapping[str, Path]) -> NodeCandidate:
     if entry.id in places:
         raise UsageError(
-            f"{headline(entry.title)} ({shown(entry.id)}) is in the knowledge base already: "
-            f"{shown(str(places[entry.id]))}",
+            f"{shorten_title(entry.title)} ({one_line(entry.id)}) is in the knowledge base already: "
+            f"{one_line(str(places[entry.id]))}",
             hint="two nodes with one id would fight in Emacs",
         )
-    return NodeCandidate(id=entry.id, title=entry.title, path=bin.restore(entry))
+    return NodeCandidate(id=entry.id, title=entry.title, path=bin.restore_entry(entry))
 
 
-def trashed(bin: Trash, kb: Path) -> RestoredNodes:
-    """Return what is in the trash, the latest first."""
+def list_trashed(bin: Trash, kb: Path) -> RestoredNodes:
+    """Return the nodes in the trash, the latest first."""
     entries: Iterable[NodeCandidate] = (
-        NodeCandidate(id=entry.id, title=entry.title, path=kb / entry.file) for entry in bin.entries()
+        NodeCandidate(id=entry.id, title=entry.title, path=kb / entry.file) for entry in bin.list_entries()
     )
     return RestoredNodes(nodes=tuple(entries), done=False)
 
 
 def _require_alone(note: Note) -> None:
     if len(note.nodes) > 1:
-        others = ", ".join(headline(node.title) for node in note.nodes[1:])
+        others = ", ".join(shorten_title(node.title) for node in note.nodes[1:])
         raise UsageError(
-            f"{shown(note.file)} holds other nodes as well: {others}",
+            f"{one_line(note.file)} holds other nodes as well: {others}",
             hint="move them to a note of their own in Emacs (org-roam-extract-subtree) first",
         )

@@ -1,4 +1,4 @@
-"""Write one fact as one new agent node: permitted, free of secrets, new, valid, durable."""
+"""Writing of one fact as one new agent node: permitted, free of secrets, new, valid, durable."""
 
 import unicodedata
 from bisect import bisect_left
@@ -16,7 +16,7 @@ from roamkb.core.errors import NearDuplicate
 from roamkb.core.errors import UsageError
 from roamkb.core.json_form import Keys
 from roamkb.core.json_form import Rows
-from roamkb.core.json_form import or_null
+from roamkb.core.json_form import null_if_empty
 from roamkb.core.model import PROVENANCES
 from roamkb.core.model import Node
 from roamkb.core.model import NodeCandidate
@@ -24,19 +24,19 @@ from roamkb.core.model import Note
 from roamkb.core.model import Project
 from roamkb.core.model import UnreadableFile
 from roamkb.core.request import Argument
-from roamkb.core.request import option
-from roamkb.core.request import options
-from roamkb.core.request import switch
+from roamkb.core.request import flag_option
+from roamkb.core.request import repeatable_option
+from roamkb.core.request import text_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
-from roamkb.core.text import headline
-from roamkb.core.text import shown
+from roamkb.core.text import one_line
+from roamkb.core.text import shorten_title
 from roamkb.fs.files import read_file
 from roamkb.kb.agent_notes import SUPERSEDED_BY
 from roamkb.kb.notes.file_names import note_names
-from roamkb.kb.notes.store.lookup import candidate
 from roamkb.kb.notes.store.lookup import get_node
+from roamkb.kb.notes.store.lookup import node_candidate
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.search.index.index import Index
 from roamkb.kb.search.index.near_duplicates import near_entries
@@ -53,8 +53,8 @@ from roamkb.secrets.detector import names_a_secret
 from roamkb.secrets.detector import refuse_secrets
 from roamkb.text.similarity.jaccard import PreparedText
 from roamkb.text.similarity.jaccard import TextLikeness
-from roamkb.text.similarity.jaccard import likeness
-from roamkb.text.similarity.jaccard import shape
+from roamkb.text.similarity.jaccard import prepare_text
+from roamkb.text.similarity.jaccard import text_likeness
 
 #: As on `learn` (docs/architecture.md): a person would call these the same.
 ALIKE = 0.80
@@ -65,37 +65,37 @@ _COMPARABLE = 40
 
 @dataclass(frozen=True, slots=True)
 class ContentOptions:
-    """The options of what writes a node."""
+    """The options of the verbs that write a node."""
 
     _: KW_ONLY
-    body: str | None = option(
+    body: str | None = text_option(
         "--body", "The text, in org (headings become plain lines); - reads standard input.", metavar="TEXT|-"
     )
-    markdown: bool = switch("--markdown", "The body is Markdown; it is converted to org.")
-    tags: Sequence[str] = options("--tag", "A tag beside :agent:.", metavar="T")
-    aliases: Sequence[str] = options("--alias", "Another name of the node.", metavar="A")
-    refs: Sequence[str] = options("--ref", "What it is about: a URL or @citekey.", metavar="R")
-    links: Sequence[str] = options("--link", "A related node, by id, title, alias or path.", metavar="ID")
-    source: str | None = option(
+    markdown: bool = flag_option("--markdown", "The body is Markdown; it is converted to org.")
+    tags: Sequence[str] = repeatable_option("--tag", "A tag beside :agent:.", metavar="T")
+    aliases: Sequence[str] = repeatable_option("--alias", "Another name of the node.", metavar="A")
+    refs: Sequence[str] = repeatable_option("--ref", "What it is about: a URL or @citekey.", metavar="R")
+    links: Sequence[str] = repeatable_option("--link", "A related node, by id, title, alias or path.", metavar="ID")
+    source: str | None = text_option(
         "--source",
         "Where the fact comes from: user-stated, observed (default), inferred, external.",
         metavar="S",
     )
-    by: str | None = option("--by", "Who writes (the agent that is running).", metavar="AGENT")
-    anyway: bool = switch("--anyway", "Write it although a node like it is there.")
-    dry_run: bool = switch("--dry-run", "Show the file; write nothing.")
+    by: str | None = text_option("--by", "Who writes (the agent that is running).", metavar="AGENT")
+    anyway: bool = flag_option("--anyway", "Write it although a node like it is there.")
+    dry_run: bool = flag_option("--dry-run", "Show the file; write nothing.")
 
 
 @dataclass(frozen=True, slots=True)
 class WriteRequest(ContentOptions):
-    """What `write` takes."""
+    """Options of `write`."""
 
     title: Annotated[str, Argument("The fact in one line.", metavar="TITLE")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeContent:
-    """What is to be written, as the caller gave it."""
+    """The content of a new node, as the caller gave it."""
 
     title: str
     body: str = ""
@@ -108,7 +108,7 @@ class NodeContent:
     source: str = "observed"
     by: str = "agent"
 
-    def texts(self) -> Iterator[str]:
+    def given_texts(self) -> Iterator[str]:
         """Yield every text that the caller gave."""
         yield from (self.title, self.body, self.source, self.by)
         yield from (*self.tags, *self.aliases, *self.refs)
@@ -127,7 +127,7 @@ class WrittenNode:
     warnings: tuple[str, ...]
     #: The file's text.
     text: str
-    dry_run: Annotated[bool, or_null]
+    dry_run: Annotated[bool, null_if_empty]
     #: Nodes of nearly the same words that may say otherwise.
     rivals: tuple[NodeCandidate, ...] = ()
     #: Id and title of the nodes that it links to as related.
@@ -141,7 +141,7 @@ class WrittenNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeStamp:
-    """What makes a node unlike all others: its id and its time."""
+    """The id and the time of a new node."""
 
     new_id: Callable[[], str]
     now: datetime
@@ -177,19 +177,19 @@ def write(
     stamp: NodeStamp,
     options: WriteOptions,
 ) -> WrittenNode:
-    """Write `fact` and return what is now on the disk.
+    """Write `fact` and return the node that is now on the disk.
 
     Raises:
         SecretFound, UsageError, NotFound, Ambiguous, NearDuplicate: nothing was written.
         DiskError: nothing was written. NotDurable: it was, but see there.
     """
     planned = plan_write(notes, index, permit, fact, stamp, options)
-    return planned.node if options.dry_run else put(notes, permit, planned)
+    return planned.node if options.dry_run else write_planned(notes, permit, planned)
 
 
-def put(notes: Notes, permit: WritePermit, planned: PlannedNode) -> WrittenNode:
-    """Write what was planned."""
-    path = notes.add(permit, planned.names, planned.node.text)
+def write_planned(notes: Notes, permit: WritePermit, planned: PlannedNode) -> WrittenNode:
+    """Write the planned node and read it back."""
+    path = notes.create_note(permit, planned.names, planned.node.text)
     _read_back(path, planned.node.text)
     return replace(planned.node, path=path, dry_run=False)
 
@@ -204,10 +204,10 @@ def plan_write(
     *,
     supersedes: Node | None = None,
 ) -> PlannedNode:
-    """Return the node that `write` would write; raise what it raises before it writes."""
-    refuse_secrets([*fact.texts()])
+    """Return the node that `write` would write; raise the errors that it raises before writing."""
+    refuse_secrets([*fact.given_texts()])
     if fact.source not in PROVENANCES:
-        raise UsageError(f"no source {shown(fact.source)}", hint=f"one of {', '.join(PROVENANCES)}")
+        raise UsageError(f"no source {one_line(fact.source)}", hint=f"one of {', '.join(PROVENANCES)}")
     related = [get_node(notes, name, folder=options.folder)[1] for name in fact.links]
     if supersedes:
         related.insert(0, supersedes)
@@ -218,39 +218,39 @@ def plan_write(
         project=options.project_name,
         source=fact.source,
         title=fact.title,
-        body=_org(fact),
+        body=_org_body(fact),
         tags=fact.tags,
         aliases=fact.aliases,
         refs=fact.refs,
         related=tuple((node.id, node.title) for node in related),
     )
     text = render_node(draft)
-    read = _checked(draft, text)
-    warnings = [*permit.warnings, *_warnings(fact)]
-    near = _near(notes, index, read.title, draft.body, besides=supersedes)
-    alike = [one for one, how in near if how is not TextLikeness.MAY_CONTRADICT]
+    parsed_node = _parse_checked(draft, text)
+    warnings = [*permit.warnings, *_content_warnings(fact)]
+    near = _near_nodes(notes, index, parsed_node.title, draft.body, besides=supersedes)
+    alike = [near_node for near_node, degree in near if degree is not TextLikeness.MAY_CONTRADICT]
     if alike and not options.anyway:
         raise NearDuplicate(alike)
-    for one, how in near:
-        says = "may contradict" if how is TextLikeness.MAY_CONTRADICT else "looks like"
-        warnings.append(f"{says} {headline(one.title)} ({one.id})")
-    names = note_names(stamp.now, slug(read.title), draft.id)
+    for near_node, degree in near:
+        says = "may contradict" if degree is TextLikeness.MAY_CONTRADICT else "looks like"
+        warnings.append(f"{says} {shorten_title(near_node.title)} ({near_node.id})")
+    names = note_names(stamp.now, slug(parsed_node.title), draft.id)
     node = WrittenNode(
-        id=read.id,
+        id=parsed_node.id,
         path=notes.kb / names[0],
-        title=read.title,
-        tags=read.tags,
+        title=parsed_node.title,
+        tags=parsed_node.tags,
         project=permit.project,
         warnings=tuple(warnings),
         text=text,
         dry_run=True,
-        rivals=tuple(one for one, how in near if how is TextLikeness.MAY_CONTRADICT),
+        rivals=tuple(near_node for near_node, degree in near if degree is TextLikeness.MAY_CONTRADICT),
         related=draft.related,
     )
     return PlannedNode(node=node, names=tuple(names))
 
 
-def _org(fact: NodeContent) -> str:
+def _org_body(fact: NodeContent) -> str:
     if not fact.markdown:
         return fact.body
     from roamkb.org.from_markdown import org_from_markdown
@@ -259,18 +259,18 @@ def _org(fact: NodeContent) -> str:
     return org_from_markdown(normalised_body(fact.body))
 
 
-def _checked(draft: NodeDraft, text: str) -> Node:
-    """Return the node that our own reader finds in `text`, which must be the one that was meant."""
+def _parse_checked(draft: NodeDraft, text: str) -> Node:
+    """Return the node that our own reader finds in `text`, after comparing it with the draft."""
     note = parse_note(text, file="new.org")
     check_written(draft, note)
     return note.nodes[0]
 
 
-def _warnings(fact: NodeContent) -> Iterator[str]:
+def _content_warnings(fact: NodeContent) -> Iterator[str]:
     for tag in fact.tags:
         stored = normalised_tag(tag)
         if stored != unicodedata.normalize("NFC", tag.strip()):
-            yield f"the tag {shown(tag)!r} is {f'stored as {stored}' if stored else 'left out'}: {_IN_TAGS}"
+            yield f"the tag {one_line(tag)!r} is {f'stored as {stored}' if stored else 'left out'}: {_IN_TAGS}"
     if any(names_a_secret(text) for text in (fact.title, fact.body)):
         yield "it reads as if it told a password; if it does, trash the node now"
     elif any(has_high_entropy(text) for text in (fact.title, fact.body)):
@@ -278,7 +278,7 @@ def _warnings(fact: NodeContent) -> Iterator[str]:
 
 
 def _read_back(path: Path, text: str) -> None:
-    """Believe the disk, not ourselves."""
+    """Compare the file on the disk with the text that was written."""
     data = read_file(path, patience=1.0)
     if isinstance(data, UnreadableFile):
         raise DiskError(path, f"was written and can't be read back: {data.reason}")
@@ -286,49 +286,47 @@ def _read_back(path: Path, text: str) -> None:
         raise DiskError(path, "isn't what was written", hint="another program changed it at once; look at it")
 
 
-def _near(
+def _near_nodes(
     notes: Notes, index: Index, title: str, body: str, *, besides: Node | None
 ) -> Sequence[tuple[NodeCandidate, TextLikeness]]:
     """Return the nodes whose title or text is like the new one's, the likest first."""
-    new_title, new_body = shape(title), shape(body)
-    found: list[tuple[NodeCandidate, TextLikeness]] = []
+    new_title, new_body = prepare_text(title), prepare_text(body)
+    rated_nodes: list[tuple[NodeCandidate, TextLikeness]] = []
     for note, node in _sharing_words(notes, index, new_title, new_body):
         # what was replaced says no longer what it says, and a correction may well be called the same
         if SUPERSEDED_BY in node.properties or (besides and node.id == besides.id):
             continue
-        how = _likeness(new_title, new_body, note, node)
-        if how is not TextLikeness.DIFFERENT:
-            found.append((candidate(notes, note, node), how))
+        degree = _node_likeness(new_title, new_body, note, node)
+        if degree is not TextLikeness.DIFFERENT:
+            rated_nodes.append((node_candidate(notes, note, node), degree))
     order = (TextLikeness.SAME, TextLikeness.SIMILAR, TextLikeness.MAY_CONTRADICT)
-    return sorted(found, key=lambda pair: order.index(pair[1]))
+    return sorted(rated_nodes, key=lambda pair: order.index(pair[1]))
 
 
-def _sharing_words(
-    notes: Notes, index: Index, title: PreparedText, body: PreparedText
-) -> Iterator[tuple[Note, Node]]:
-    """Yield the nodes, each once, that may be like the new one: reading notes for the exact test is dear."""
-    wanted: dict[str, set[str]] = {}
-    told = body if len(body.normal) >= _COMPARABLE else None
-    for entry in index.view(lambda db: list(near_entries(db, title, told, limit=ALIKE))):
-        wanted.setdefault(entry.file, set()).add(entry.node)
-    files = notes.walk.files
-    for name, ids in sorted(wanted.items()):
+def _sharing_words(notes: Notes, index: Index, title: PreparedText, body: PreparedText) -> Iterator[tuple[Note, Node]]:
+    """Yield each node that may be like the new one; the index spares reading the other notes."""
+    ids_by_file: dict[str, set[str]] = {}
+    comparable_body = body if len(body.normal) >= _COMPARABLE else None
+    for entry in index.read_view(lambda db: list(near_entries(db, title, comparable_body, limit=ALIKE))):
+        ids_by_file.setdefault(entry.file, set()).add(entry.node)
+    files = notes.kb_walk.files
+    for name, ids in sorted(ids_by_file.items()):
         place = bisect_left(files, name, key=attrgetter("file"))
         if files[place : place + 1] and files[place].file == name:
-            note = notes.read(files[place])
+            note = notes.read_note(files[place])
             if not isinstance(note, UnreadableFile):
                 yield from ((note, node) for node in note.nodes if node.id in ids)
 
 
-def _likeness(new_title: PreparedText, new_body: PreparedText, note: Note, node: Node) -> TextLikeness:
+def _node_likeness(new_title: PreparedText, new_body: PreparedText, note: Note, node: Node) -> TextLikeness:
     for name in (node.title, *node.aliases):
-        how = likeness(new_title, shape(name), limit=ALIKE)
-        if how is not TextLikeness.DIFFERENT:
-            return how
+        degree = text_likeness(new_title, prepare_text(name), limit=ALIKE)
+        if degree is not TextLikeness.DIFFERENT:
+            return degree
     if len(new_body.normal) < _COMPARABLE:
         return TextLikeness.DIFFERENT
     body = body_of(note, node)
     # texts of very different length can't be alike: their words are no more than the shorter one's
     if not 0.5 <= len(body) / len(new_body.text) <= 2.0:
         return TextLikeness.DIFFERENT
-    return likeness(new_body, shape(body), limit=ALIKE)
+    return text_likeness(new_body, prepare_text(body), limit=ALIKE)

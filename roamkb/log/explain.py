@@ -1,4 +1,4 @@
-"""`explain`: the whole life of a learning, from the number that it began with to what it counts today."""
+"""`explain`: the history of a learning, from its first confidence to its present one."""
 
 from collections.abc import Callable
 from collections.abc import Mapping
@@ -9,13 +9,13 @@ from roamkb.core.request import AsOfOption
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
-from roamkb.log.known_learnings import called
+from roamkb.log.known_learnings import get_learning
 from roamkb.log.state import confidence
 from roamkb.log.state.confidence import Hundredths
 from roamkb.log.state.learning_state import EVERY_KEY
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
-from roamkb.log.state.replay import start_of
+from roamkb.log.state.replay import starting_confidence
 from roamkb.log.store.project_log import Log
 
 #: What every number of it comes from, by the names that a reader knows (D13).
@@ -24,7 +24,7 @@ CONSTANTS: Mapping[str, int] = {
     "proposed": confidence.PROPOSED,
     "borne_out": confidence.DURABLE,
     "consolidated": confidence.CONSOLIDATED,
-    "unsaid": confidence.UNSAID,
+    "unsaid": confidence.UNSTATED,
     "adopted": confidence.ADOPTED,
     **{f"start_{name}": value for name, value in confidence.BY_PROVENANCE.items()},
     "repeated": confidence.REPEATED,
@@ -42,7 +42,7 @@ CONSTANTS: Mapping[str, int] = {
 
 @dataclass(frozen=True, slots=True)
 class ExplainRequest:
-    """What `explain` takes."""
+    """Parameters of `explain`."""
 
     key: Annotated[str, Argument("The learning, by key or id.", metavar="KEY")]
     _: KW_ONLY
@@ -51,7 +51,7 @@ class ExplainRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """A learning, what became of it, and why it counts what it counts."""
+    """A learning with its history, and the reasons for its confidence."""
 
     JSON = "learning=standing start=first history=standing.history ranked constants=shares"
     #: With what lowers its rank now as its flags.
@@ -63,11 +63,11 @@ class Explanation:
     ranked: Hundredths
     constants: Mapping[str, int]
     #: How many events it takes to be promoted into a rule file.
-    often: int = confidence.OFTEN
+    often: int = confidence.PROMOTION_OCCURRENCES
 
     @property
     def first(self) -> Mapping[str, object]:
-        """What it began with."""
+        """The confidence that it began with, and the reason."""
         return {"confidence": confidence.as_fraction(self.start), "why": self.why}
 
     @property
@@ -85,32 +85,32 @@ def explain(
     doubts_of: Callable[[LearningState], Mapping[str, str]],
     now: float,
 ) -> Explanation:
-    """Return the life of the learning with the id or key `name`.
+    """Return the history of the learning with the id or key `name`.
 
     Raises:
         NotFound: there is none. Ambiguous: there are several.
     """
-    standing = called(log, state, name)
+    standing = get_learning(log, state, name)
     learning = standing.learning
     return Explanation(
         standing=replace(standing, flags=dict(doubts_of(standing))),
-        start=start_of(learning),
-        why=_why(standing),
+        start=starting_confidence(learning),
+        why=_start_reason(standing),
         ranked=standing.rank_confidence(now),
         constants=CONSTANTS,
     )
 
 
-def _why(standing: LearningState) -> str:
+def _start_reason(standing: LearningState) -> str:
     learning = standing.learning
     if learning.is_adopted:
         return "it came with the project, as somebody else's word"
     provenance = learning.provenance
-    usual = confidence.BY_PROVENANCE.get(provenance)
-    if usual is not None and learning.confidence in (None, usual):
+    usual_start = confidence.BY_PROVENANCE.get(provenance)
+    if usual_start is not None and learning.confidence in (None, usual_start):
         return f"it is {provenance}"
     if learning.confidence is not None:
-        start = confidence.started(learning.confidence, learning.provenance)
-        said = f"its line says {confidence.as_fraction(learning.confidence):.2f}"
-        return said if start == learning.confidence else f"{said}, kept within the bounds"
+        start = confidence.start_confidence(learning.confidence, learning.provenance)
+        line_reason = f"its line says {confidence.as_fraction(learning.confidence):.2f}"
+        return line_reason if start == learning.confidence else f"{line_reason}, kept within the bounds"
     return "its line says nothing of where it comes from"

@@ -1,9 +1,9 @@
-"""`export`: every learning with what it counts today, for other programs."""
+"""`export`: every learning with its present confidence, for other programs."""
 
 from typing import Annotated
 
 from roamkb.core.request import AsOfOption
-from roamkb.core.request import switch
+from roamkb.core.request import flag_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.log.state.learning_state import EVERY_KEY
@@ -13,16 +13,16 @@ from roamkb.log.state.learning_state import LogState
 
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
-    """What `export` takes."""
+    """Parameters of `export`."""
 
     _: KW_ONLY
-    all: bool = switch("--all", "The archive as well.")
+    all: bool = flag_option("--all", "The archive as well.")
     as_of: AsOfOption = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearningExport:
-    """Learnings in the order in which they were said."""
+    """Learnings in the order in which they were recorded."""
 
     learnings: Annotated[tuple[LearningState, ...], EVERY_KEY]
 
@@ -30,5 +30,5 @@ class LearningExport:
 def export(state: LogState, *, archived: bool = False) -> LearningExport:
     """Return the learnings of the log, those of the archive only if `archived`."""
     return LearningExport(
-        learnings=tuple(one for one in state.standings.values() if archived or not one.is_archived)
+        learnings=tuple(standing for standing in state.standings.values() if archived or not standing.is_archived)
     )

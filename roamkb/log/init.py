@@ -1,4 +1,4 @@
-"""`init`: a log for the project, or leave for the one that came with it; a second run changes nothing."""
+"""`init`: creates the project's log, or adopts one that came with it; a second run changes nothing."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -9,64 +9,64 @@ from pathlib import Path
 from roamkb.boundary.store.folder_evidence import lies_within
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import UsageError
-from roamkb.core.request import switch
+from roamkb.core.request import flag_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
-from roamkb.core.text import clipped
-from roamkb.core.text import counted
-from roamkb.core.text import shown
+from roamkb.core.text import clip_text
+from roamkb.core.text import count_phrase
+from roamkb.core.text import one_line
 from roamkb.fs.append import ARCHIVE
 from roamkb.fs.append import KNOWLEDGE
 from roamkb.fs.append import LEDGER
 from roamkb.fs.append import append_lines
 from roamkb.fs.append import read_lines
-from roamkb.fs.files import TEMPORARY
-from roamkb.fs.files import create
+from roamkb.fs.files import TEMPORARY_PREFIX
+from roamkb.fs.files import create_file
 from roamkb.fs.files import make_folder
+from roamkb.fs.git_ignore import find_ignoring_file
 from roamkb.fs.git_ignore import git_folder
-from roamkb.fs.git_ignore import ignored_by
-from roamkb.fs.user_dirs import make_key
+from roamkb.fs.user_dirs import create_machine_key
 from roamkb.log.learning import MUST_CHECK
-from roamkb.log.state.adoption import OWN
+from roamkb.log.state.adoption import NONE_ADOPTED
 from roamkb.log.state.adoption import AdoptedLines
-from roamkb.log.state.adoption import adopting
+from roamkb.log.state.adoption import adopted_lines_of
 from roamkb.log.state.confidence import ADOPTED
 from roamkb.log.state.confidence import DURABLE
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
-from roamkb.log.store.project_log import FOLDER
-from roamkb.log.store.project_log import LOCAL
+from roamkb.log.store.project_log import LOCAL_FOLDER
+from roamkb.log.store.project_log import LOG_FOLDER
 from roamkb.log.store.project_log import Log
 
 #: Of those who wrote a log, and of a name's letters.
-_NAMED = 3
-_NAME = 40
+_MOST_AGENTS = 3
+_LONGEST_AGENT = 40
 #: Of statements, and of each one's characters.
-_SHOWN = 20
-_STATEMENT = 160
+_MOST_STATEMENTS = 20
+_LONGEST_STATEMENT = 160
 #: Syncthing's marker of a folder that it shares.
-_SHARED = ".stfolder"
+_SYNCTHING_MARKER = ".stfolder"
 
-_FILES = {
+_INITIAL_FILES = {
     KNOWLEDGE: b"",
     LEDGER: b"",
     ".gitattributes": "".join(f"{name} merge=union\n" for name in (KNOWLEDGE, ARCHIVE, LEDGER)).encode(),
-    ".gitignore": f"/{LOCAL}/\n/{TEMPORARY}*\n".encode(),
+    ".gitignore": f"/{LOCAL_FOLDER}/\n/{TEMPORARY_PREFIX}*\n".encode(),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class InitRequest:
-    """What `init` takes."""
+    """Parameters of `init`."""
 
     _: KW_ONLY
-    untracked: bool = switch("--untracked", "Keep the log out of git on this machine.")
-    yes: bool = switch("--yes", "Take the log that came with the project without being asked.")
+    untracked: bool = flag_option("--untracked", "Keep the log out of git on this machine.")
+    yes: bool = flag_option("--yes", "Take the log that came with the project without being asked.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignLog:
-    """What a log says that came with the project: somebody else's word."""
+    """Summary of a log that came with the project, written on another machine."""
 
     learnings: int
     #: Of which the log itself calls so many verified, sure enough to last, or promoted.
@@ -83,16 +83,20 @@ class ForeignLog:
     adopted: AdoptedLines
 
     def __str__(self) -> str:
-        told = ((self.verified, "verified"), (self.durable, "0.80 sure or more"), (self.promoted, "promoted"))
-        counts = [f"{number} {what}" for number, what in told if number]
+        counts_and_labels = (
+            (self.verified, "verified"),
+            (self.durable, "0.80 sure or more"),
+            (self.promoted, "promoted"),
+        )
+        counts = [f"{number} {label}" for number, label in counts_and_labels if number]
         counts += [f"{self.overridden} as sure as a human is said to have set"] if self.overridden else []
-        who = f" by {', '.join(self.agents)}" if self.agents else ""
-        return f"{counted(self.learnings, 'learning')}{who}" + (f": {', '.join(counts)}" if counts else "")
+        authors = f" by {', '.join(self.agents)}" if self.agents else ""
+        return f"{count_phrase(self.learnings, 'learning')}{authors}" + (f": {', '.join(counts)}" if counts else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InitialisedLog:
-    """A project's log, and what there is to know about it."""
+    """A project's log after `init`, with its files and its state in git."""
 
     JSON = "root log=folder made is_adopted statements ignored_by"
     root: Path
@@ -113,7 +117,7 @@ class InitialisedLog:
 
     @property
     def statements(self) -> tuple[str, ...]:
-        """What agents are told of it from now on."""
+        """The adopted statements that agents are shown from now on."""
         return self.adopted.statements if self.adopted else ()
 
 
@@ -128,7 +132,7 @@ def init(
     led_by: str = "",
     ask: Callable[[str], str] | None = None,
 ) -> InitialisedLog:
-    """Make the log of the project at `root`, as far as it is missing.
+    """Create the log of the project at `root`, as far as it is missing.
 
     What a log says that came with the project is put before agents from then on (docs/architecture.md), as
     somebody else's word (D25). So no agent takes it, `led_by` saying by what one is known to run this; and
@@ -138,123 +142,123 @@ def init(
         UsageError: no log can be kept there, or nobody wants the one that came with the project.
         DiskError: it couldn't be made.
     """
-    _check(root, home, kb)
-    make_key(state)
+    _check_location(root, home, kb)
+    create_machine_key(state)
     log = Log(root, state)
     log.check_folders()
-    brought = None
-    if log.is_there:
+    foreign_log = None
+    if log.is_adopted:
         # also where only the local folder is gone
-        log.require()
-    elif brought := _brought(log):
-        _confirm(root, brought, ask, yes=yes, led_by=led_by)
-        if _brought(log) != brought:
+        log.require_adopted()
+    elif foreign_log := _foreign_log(log):
+        _confirm_adoption(root, foreign_log, ask, yes=yes, led_by=led_by)
+        if _foreign_log(log) != foreign_log:
             raise UsageError("the log changed meanwhile; nothing was made", hint="call `roamkb init` again")
     is_in_git = (root / ".git").exists()
-    made = list(_make(log, brought.adopted if brought else OWN))
+    created = list(_create_files(log, foreign_log.adopted if foreign_log else NONE_ADOPTED))
     if untracked and is_in_git:
-        made += _exclude(root)
+        created += _exclude_from_git(root)
     return InitialisedLog(
         root=root,
         folder=log.folder,
-        made=tuple(made),
-        ignored_by=ignored_by(log.knowledge, root, home=home) if is_in_git else None,
-        adopted=brought,
+        made=tuple(created),
+        ignored_by=find_ignoring_file(log.knowledge, root, home=home) if is_in_git else None,
+        adopted=foreign_log,
         is_in_git=is_in_git,
     )
 
 
-def _check(root: Path, home: Path, kb: Path | None) -> None:
+def _check_location(root: Path, home: Path, kb: Path | None) -> None:
     if home.is_relative_to(root):
         raise UsageError(
-            f"{shown(str(root))} is no project: it holds your home",
+            f"{one_line(str(root))} is no project: it holds your home",
             hint="change into the project, or name it with --project DIR",
         )
     if kb is not None and (lies_within(root, kb) or lies_within(kb, root)):
         raise UsageError(
-            f"{shown(str(root))} holds or is in the knowledge base, which has no log",
+            f"{one_line(str(root))} holds or is in the knowledge base, which has no log",
             hint="change into a project of its own",
         )
-    shared = next((folder for folder in (root, *root.parents) if (folder / _SHARED).exists()), None)
+    shared = next((folder for folder in (root, *root.parents) if (folder / _SYNCTHING_MARKER).exists()), None)
     if shared is not None:
         raise UsageError(
-            f"{shown(str(shared))} is shared by Syncthing, which doesn't merge what two machines append: "
+            f"{one_line(str(shared))} is shared by Syncthing, which doesn't merge what two machines append: "
             "one side's lines would be lost",
             hint="keep the project's log in git, outside of the shared folder",
         )
 
 
-def _brought(log: Log) -> ForeignLog | None:
-    """Return what the log says that is there already; None where it says nothing."""
-    contents = log.read()
-    state = contents.state()
-    known = state.standings.values()
-    if not known and not state.events:
+def _foreign_log(log: Log) -> ForeignLog | None:
+    """Return a summary of the log that is already there; None where it is empty."""
+    contents = log.read_contents()
+    state = contents.replay_state()
+    standings = state.standings.values()
+    if not standings and not state.events:
         return None
-    agents = Counter(shown(one.learning.agent) for one in known if one.learning.agent)
+    agents = Counter(one_line(entry.learning.agent) for entry in standings if entry.learning.agent)
     return ForeignLog(
-        learnings=len(known),
-        verified=sum(one.verdict == "verified" for one in known),
-        durable=sum(one.confidence >= DURABLE for one in known),
-        promoted=sum(bool(one.node) for one in known),
-        overridden=sum(one.is_overridden for one in known),
-        agents=tuple(clipped(agent, _NAME) for agent, _ in agents.most_common(_NAMED)),
-        statements=tuple(_statements(known)),
-        adopted=adopting(
-            [one.id for one in (*contents.learnings, *contents.archived)]
-            + [one.id for one in contents.events]
+        learnings=len(standings),
+        verified=sum(entry.verdict == "verified" for entry in standings),
+        durable=sum(entry.confidence >= DURABLE for entry in standings),
+        promoted=sum(bool(entry.node) for entry in standings),
+        overridden=sum(entry.is_overridden for entry in standings),
+        agents=tuple(clip_text(agent, _LONGEST_AGENT) for agent, _ in agents.most_common(_MOST_AGENTS)),
+        statements=tuple(_statement_previews(standings)),
+        adopted=adopted_lines_of(
+            [entry.id for entry in (*contents.learnings, *contents.archived_learnings)]
+            + [entry.id for entry in contents.events]
         ),
     )
 
 
-def _statements(known: Collection[LearningState]) -> Iterator[str]:
-    """Yield what agents would be told, the latest first."""
-    current = [one.learning for one in known if one.status != SUPERSEDED]
-    latest = sorted(current, key=lambda one: (one.canonical_type == MUST_CHECK, one.ts, one.id), reverse=True)
-    for learning in latest[:_SHOWN]:
-        yield f"[{shown(learning.canonical_type).upper()}] {clipped(shown(learning.content), _STATEMENT)}"
-    if len(latest) > _SHOWN:
-        yield f"and {len(latest) - _SHOWN:,} more, in {FOLDER}/{KNOWLEDGE}"
+def _statement_previews(standings: Collection[LearningState]) -> Iterator[str]:
+    """Yield the statements that agents would be shown, the latest first."""
+    current = [entry.learning for entry in standings if entry.status != SUPERSEDED]
+    latest = sorted(current, key=lambda entry: (entry.canonical_type == MUST_CHECK, entry.ts, entry.id), reverse=True)
+    for learning in latest[:_MOST_STATEMENTS]:
+        yield f"[{one_line(learning.canonical_type).upper()}] {clip_text(one_line(learning.content), _LONGEST_STATEMENT)}"
+    if len(latest) > _MOST_STATEMENTS:
+        yield f"and {len(latest) - _MOST_STATEMENTS:,} more, in {LOG_FOLDER}/{KNOWLEDGE}"
 
 
-def _confirm(
-    root: Path, brought: ForeignLog, ask: Callable[[str], str] | None, *, yes: bool, led_by: str
+def _confirm_adoption(
+    root: Path, foreign_log: ForeignLog, ask: Callable[[str], str] | None, *, yes: bool, led_by: str
 ) -> None:
-    """Raise unless a human takes somebody else's word."""
-    what = f"the log in {shown(str(root))} came with the project and isn't this machine's: {brought}"
+    """Raise unless a human adopts the foreign log."""
+    description = f"the log in {one_line(str(root))} came with the project and isn't this machine's: {foreign_log}"
     if led_by:
         raise UsageError(
-            f"{what}; an agent runs this ({led_by}), and only a human takes it; nothing was made",
+            f"{description}; an agent runs this ({led_by}), and only a human takes it; nothing was made",
             hint="agents would be told so from then on: your human looks at .roamkb/knowledge.jsonl, "
             "and calls `roamkb init` in a terminal of their own",
         )
     if yes or ask is None:
         return
-    says = "".join(f"\n  {statement}" for statement in brought.statements)
+    previews = "".join(f"\n  {statement}" for statement in foreign_log.statements)
     question = (
-        f"{what}.\nAgents will be told, as nobody's verified word and at most {ADOPTED / 100:.2f} sure:{says}"
+        f"{description}.\nAgents will be told, as nobody's verified word and at most {ADOPTED / 100:.2f} sure:{previews}"
         "\nTake it? [y/N]"
     )
     if ask(question).strip().lower() not in ("y", "yes"):
         raise UsageError("the log wasn't adopted; nothing was made")
 
 
-def _make(log: Log, adopted: AdoptedLines) -> Iterator[Path]:
+def _create_files(log: Log, adopted: AdoptedLines) -> Iterator[Path]:
     for folder in (log.folder, log.ignored):
         if not folder.is_dir():
             yield make_folder(folder)
-    for name, data in _FILES.items():
+    for name, data in _INITIAL_FILES.items():
         if not (log.folder / name).exists():
-            yield create(log.folder, name, data)
-    if not log.is_there:
+            yield create_file(log.folder, name, data)
+    if not log.is_adopted:
         # the last: its being there says that all is
-        yield log.adopt(adopted)
+        yield log.record_adoption(adopted)
 
 
-def _exclude(root: Path) -> Iterator[Path]:
+def _exclude_from_git(root: Path) -> Iterator[Path]:
     """Keep the log out of git, on this machine alone."""
     folder = git_folder(root) / "info"
-    line = f"/{FOLDER}/".encode()
+    line = f"/{LOG_FOLDER}/".encode()
     exclude = folder / "exclude"
     if line in read_lines(exclude):
         return

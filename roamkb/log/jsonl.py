@@ -18,10 +18,10 @@ from typing import Final
 from roamkb.core.model import ProjectKind
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.core.timestamps import iso
-from roamkb.core.timestamps import seconds
+from roamkb.core.timestamps import format_iso
+from roamkb.core.timestamps import parse_timestamp
 from roamkb.log.learning import Learning
-from roamkb.log.learning import identity
+from roamkb.log.learning import content_identity
 from roamkb.log.learning import key_of
 from roamkb.log.state.learning_state import LedgerEvent
 
@@ -29,23 +29,23 @@ from roamkb.log.state.learning_state import LedgerEvent
 VERSION: Final = 1
 
 #: Bytes of a line, twice what is taken in from elsewhere; a longer one would keep every reader waiting.
-MOST_LINE: Final = 16 * 1024 * 1024
+LONGEST_LINE: Final = 16 * 1024 * 1024
 #: How often a line may be wrapped in a JSON string; one recipe does it once.
-_WRAPPINGS = 3
+_MOST_WRAPPINGS = 3
 #: Torn objects in a line, after which nothing more is looked for.
 _MOST_TORN = 64
 #: Levels of a value that we don't know; deeper ones could be read and not written again.
-_DEEPEST = 100
+_MOST_LEVELS = 100
 #: Python converts 4,300 by default; no count or time comes near.
 _MOST_DIGITS = 400
-_START = lazily(r'\{\s*"')
-_CONFLICT = lazily(r"(?:<{7}|={7}|>{7}|\|{7})(?: |$)")
+_OBJECT_START = lazily(r'\{\s*"')
+_CONFLICT_MARKER = lazily(r"(?:<{7}|={7}|>{7}|\|{7})(?: |$)")
 _UNNAMABLE = lazily("[\0\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BadLine:
-    """A line, or a part of one, that holds nothing readable."""
+    """An unreadable line, or part of a line."""
 
     #: 1-based.
     line: int
@@ -54,19 +54,19 @@ class BadLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearningLine:
-    """A learning and the line that says it."""
+    """A learning, and the number of its line."""
 
     line: int
     learning: Learning
 
 
 def read_learnings(lines: Iterable[bytes], *, first: int = 1) -> Iterator[LearningLine | BadLine]:
-    """Yield what each line says, in order; `first` is the number of the first line."""
-    for number, found in _objects(lines, first):
-        if isinstance(found, BadLine):
-            yield found
+    """Yield the learning of each line, in order; `first` is the number of the first line."""
+    for number, parsed in _json_objects(lines, first):
+        if isinstance(parsed, BadLine):
+            yield parsed
             continue
-        learning = _learning(found)
+        learning = _parse_learning(parsed)
         if learning is None:
             yield BadLine(line=number, reason="it has no content")
         else:
@@ -75,17 +75,17 @@ def read_learnings(lines: Iterable[bytes], *, first: int = 1) -> Iterator[Learni
 
 def read_events(lines: Iterable[bytes], *, first: int = 1) -> Iterator[LedgerEvent | BadLine]:
     """Yield the event of each line of a ledger."""
-    for number, found in _objects(lines, first):
-        if isinstance(found, BadLine):
-            yield found
+    for number, parsed in _json_objects(lines, first):
+        if isinstance(parsed, BadLine):
+            yield parsed
             continue
-        event = _event(found)
+        event = _parse_event(parsed)
         yield BadLine(line=number, reason="it is no event") if event is None else event
 
 
 def learning_line(learning: Learning) -> bytes:
-    """Return the line that says `learning`, without its newline: the field's own keys first."""
-    told: dict[str, object] = {
+    """Return the line of `learning`, without its newline: the format's own keys first."""
+    fields: dict[str, object] = {
         "key": learning.key,
         "type": learning.type,
         "content": learning.content,
@@ -106,161 +106,161 @@ def learning_line(learning: Learning) -> bytes:
         "confidence": learning.confidence,
     }
     always = ("key", "type", "content", "source", "tags", "ts", "bead")
-    kept = {key: value for key, value in told.items() if key in always or value not in ("", [], None)}
-    return json_line(_after(kept, learning.extra))
+    filled_fields = {key: value for key, value in fields.items() if key in always or value not in ("", [], None)}
+    return json_line(_with_extra(filled_fields, learning.extra))
 
 
-def _after(kept: Mapping[str, object], extra: Mapping[str, object]) -> dict[str, object]:
-    return {**kept, **{key: value for key, value in extra.items() if key not in kept}, "v": VERSION}
+def _with_extra(fields: Mapping[str, object], extra: Mapping[str, object]) -> dict[str, object]:
+    return {**fields, **{key: value for key, value in extra.items() if key not in fields}, "v": VERSION}
 
 
 def event_line(event: LedgerEvent) -> bytes:
     """Return the line of an event, without its newline."""
-    told: dict[str, object] = {"id": event.id, "ts": iso(event.ts), "event": event.event, "of": event.of}
+    fields: dict[str, object] = {"id": event.id, "ts": format_iso(event.ts), "event": event.event, "of": event.of}
     common = {"by": event.by, "agent": event.agent, "session": event.session, "task": event.task}
-    told |= {key: value for key, value in {**common, "machine": event.machine}.items() if value}
-    return json_line(_after(told, event.fields))
+    fields |= {key: value for key, value in {**common, "machine": event.machine}.items() if value}
+    return json_line(_with_extra(fields, event.fields))
 
 
-def json_line(told: Mapping[str, object]) -> bytes:
+def json_line(fields: Mapping[str, object]) -> bytes:
     """Return one JSON object as a line, without its newline."""
     try:
-        return _dumped(told, ascii=False).encode()
+        return _dump_json(fields, ascii=False).encode()
     except UnicodeEncodeError:
         # half a character has no UTF-8, and JSON a way to say it
-        return _dumped(told, ascii=True).encode()
+        return _dump_json(fields, ascii=True).encode()
 
 
-def _dumped(told: object, *, ascii: bool) -> str:
+def _dump_json(value: object, *, ascii: bool) -> str:
     try:
-        return json.dumps(told, ensure_ascii=ascii, separators=(",", ":"), allow_nan=False)
+        return json.dumps(value, ensure_ascii=ascii, separators=(",", ":"), allow_nan=False)
     except ValueError:
         # NaN, which some tools write, isn't JSON
-        return _dumped(json.loads(json.dumps(told), parse_constant=lambda _: None), ascii=ascii)
+        return _dump_json(json.loads(json.dumps(value), parse_constant=lambda _: None), ascii=ascii)
 
 
 # Reading
 
 
-def _objects(lines: Iterable[bytes], first: int) -> Iterator[tuple[int, dict[str, Any] | BadLine]]:
-    for number, raw in enumerate(lines, start=first):
-        if len(raw) > MOST_LINE:
-            yield number, BadLine(line=number, reason=f"it has more than {MOST_LINE:,} bytes")
+def _json_objects(lines: Iterable[bytes], first_number: int) -> Iterator[tuple[int, dict[str, Any] | BadLine]]:
+    for number, raw in enumerate(lines, start=first_number):
+        if len(raw) > LONGEST_LINE:
+            yield number, BadLine(line=number, reason=f"it has more than {LONGEST_LINE:,} bytes")
             continue
         line = raw.strip(b" \t\r\n\xef\xbb\xbf\0")
         if not line:
             continue
-        found = _decoded(line)
-        if isinstance(found, dict):
-            yield number, found
+        parsed = _decode_line(line)
+        if isinstance(parsed, dict):
+            yield number, parsed
             continue
-        pieces = list(_pieces(line)) if found is None else []
+        pieces = list(_glued_objects(line)) if parsed is None else []
         yield from ((number, piece) for piece in pieces)
-        yield number, BadLine(line=number, reason=_fault(line, found, pieces))
+        yield number, BadLine(line=number, reason=_line_fault(line, parsed, pieces))
 
 
-def _decoded(line: bytes) -> object:
-    """Return what the JSON in `line` says, unwrapped; None where it is none."""
+def _decode_line(line: bytes) -> object:
+    """Return the JSON value of `line`, unwrapped; None where it is no JSON."""
     try:
-        found: object = line.decode("utf-8", "surrogatepass")
-        for _ in range(_WRAPPINGS):
-            if isinstance(found, str):
-                found = _DECODER.decode(found)
+        decoded: object = line.decode("utf-8", "surrogatepass")
+        for _ in range(_MOST_WRAPPINGS):
+            if isinstance(decoded, str):
+                decoded = _DECODER.decode(decoded)
     except (ValueError, RecursionError):
         return None
-    return found
+    return decoded
 
 
-def _whole(digits: str) -> float:
-    """Return a number without a fraction; of more digits than Python converts it is JSON all the same."""
+def _parse_integer(digits: str) -> float:
+    """Return a number without a fraction; a float where Python doesn't convert so many digits."""
     return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
 
 
-_DECODER = json.JSONDecoder(parse_int=_whole)
+_DECODER = json.JSONDecoder(parse_int=_parse_integer)
 
 
-def _pieces(line: bytes) -> Iterator[dict[str, Any]]:
-    """Yield the whole objects of a line that isn't one: a torn line has the next one glued to it."""
+def _glued_objects(line: bytes) -> Iterator[dict[str, Any]]:
+    """Yield the whole objects of a broken line: a torn line has the next line glued to it."""
     text = line.decode("utf-8", "replace")
-    at = torn = 0
-    while torn < _MOST_TORN and (start := _START.search(text, at)):
+    position = torn = 0
+    while torn < _MOST_TORN and (start := _OBJECT_START.search(text, position)):
         try:
-            found, at = _DECODER.raw_decode(text, start.start())
+            decoded, position = _DECODER.raw_decode(text, start.start())
         except (ValueError, RecursionError):
-            torn, at = torn + 1, start.end()
+            torn, position = torn + 1, start.end()
             continue
-        if isinstance(found, dict) and ("content" in found or "event" in found):
-            yield found
+        if isinstance(decoded, dict) and ("content" in decoded or "event" in decoded):
+            yield decoded
 
 
-def _fault(line: bytes, found: object, pieces: list[dict[str, Any]]) -> str:
+def _line_fault(line: bytes, parsed: object, pieces: list[dict[str, Any]]) -> str:
     if pieces:
         return "a part of it is torn; the rest was read"
-    if _CONFLICT.match(line.decode("utf-8", "replace")):
+    if _CONFLICT_MARKER.match(line.decode("utf-8", "replace")):
         return "it is a merge's conflict marker"
-    return "it isn't JSON" if found is None else "it isn't a JSON object"
+    return "it isn't JSON" if parsed is None else "it isn't a JSON object"
 
 
-#: What `_learning` reads; everything else is kept as it is.
-_KNOWN = frozenset(
+#: What `_parse_learning` reads; everything else is kept as it is.
+_LEARNING_KEYS = frozenset(
     "key type content source tags ts bead id agent session task category files actions provenance origin "
     "kind confidence v".split()
 )
 
 
-def _learning(told: Mapping[str, Any]) -> Learning | None:
-    content = told.get("content")
+def _parse_learning(fields: Mapping[str, Any]) -> Learning | None:
+    content = fields.get("content")
     if not isinstance(content, str) or not content.strip():
         return None
-    type = _text(told, "type") or _text(told, "key").partition("-")[0] or "learned"
+    type = _text_field(fields, "type") or _text_field(fields, "key").partition("-")[0] or "learned"
     return Learning(
-        id=_id(told) or identity(type, content),
-        key=_text(told, "key") or key_of(type, content),
+        id=_parse_id(fields) or content_identity(type, content),
+        key=_text_field(fields, "key") or key_of(type, content),
         type=type,
         content=content,
-        source=_text(told, "source"),
-        tags=_texts(told, "tags"),
-        ts=seconds(told.get("ts")),
+        source=_text_field(fields, "source"),
+        tags=_text_list_field(fields, "tags"),
+        ts=parse_timestamp(fields.get("ts")),
         # several comments of one command were once stored with all that followed
-        bead=_text(told, "bead").partition("\n")[0].strip(),
-        agent=_text(told, "agent"),
-        session=_text(told, "session"),
-        task=_text(told, "task"),
-        category=_text(told, "category"),
-        files=_texts(told, "files"),
-        actions=_texts(told, "actions"),
-        provenance=_text(told, "provenance"),
-        origin=_text(told, "origin"),
-        kind=_kind(told.get("kind")),
-        confidence=_hundredths(told.get("confidence"), is_ours="v" in told),
-        extra=_others(told, _KNOWN),
+        bead=_text_field(fields, "bead").partition("\n")[0].strip(),
+        agent=_text_field(fields, "agent"),
+        session=_text_field(fields, "session"),
+        task=_text_field(fields, "task"),
+        category=_text_field(fields, "category"),
+        files=_text_list_field(fields, "files"),
+        actions=_text_list_field(fields, "actions"),
+        provenance=_text_field(fields, "provenance"),
+        origin=_text_field(fields, "origin"),
+        kind=_parse_kind(fields.get("kind")),
+        confidence=_parse_hundredths(fields.get("confidence"), is_ours="v" in fields),
+        extra=_unknown_fields(fields, _LEARNING_KEYS),
     )
 
 
-_COMMON = frozenset("id ts event of by agent session task machine v".split())
+_EVENT_KEYS = frozenset("id ts event of by agent session task machine v".split())
 
 
-def _event(told: Mapping[str, Any]) -> LedgerEvent | None:
-    id, name = _id(told), _text(told, "event")
+def _parse_event(values: Mapping[str, Any]) -> LedgerEvent | None:
+    id, name = _parse_id(values), _text_field(values, "event")
     if not id or not name:
         return None
     return LedgerEvent(
         id=id,
-        ts=seconds(told.get("ts")),
+        ts=parse_timestamp(values.get("ts")),
         event=name,
-        of=_text(told, "of"),
-        by=_text(told, "by"),
-        agent=_text(told, "agent"),
-        session=_text(told, "session"),
-        task=_text(told, "task"),
-        machine=_text(told, "machine"),
-        fields=_others(told, _COMMON),
+        of=_text_field(values, "of"),
+        by=_text_field(values, "by"),
+        agent=_text_field(values, "agent"),
+        session=_text_field(values, "session"),
+        task=_text_field(values, "task"),
+        machine=_text_field(values, "machine"),
+        fields=_unknown_fields(values, _EVENT_KEYS),
     )
 
 
-def _others(told: Mapping[str, Any], known: Set[str]) -> dict[str, object]:
-    """Return what the line says under keys that we don't know."""
-    return {key: value for key, value in told.items() if key not in known and not _is_deep(value, _DEEPEST)}
+def _unknown_fields(fields: Mapping[str, Any], known_keys: Set[str]) -> dict[str, object]:
+    """Return the line's fields that aren't `known_keys`."""
+    return {key: value for key, value in fields.items() if key not in known_keys and not _is_deep(value, _MOST_LEVELS)}
 
 
 def _is_deep(value: object, levels: int) -> bool:
@@ -268,31 +268,31 @@ def _is_deep(value: object, levels: int) -> bool:
     if not isinstance(value, dict | list):
         return False
     return not levels or any(
-        _is_deep(one, levels - 1) for one in (value.values() if isinstance(value, dict) else value)
+        _is_deep(nested, levels - 1) for nested in (value.values() if isinstance(value, dict) else value)
     )
 
 
-def _id(told: Mapping[str, Any]) -> str:
-    """Return the line's own id; what an index can't take for a name counts as none."""
-    id = _text(told, "id")
+def _parse_id(fields: Mapping[str, Any]) -> str:
+    """Return the line's own id; empty where an index can't hold it."""
+    id = _text_field(fields, "id")
     return "" if _UNNAMABLE.search(id) else id
 
 
-def _text(told: Mapping[str, Any], key: str) -> str:
-    value = told.get(key)
+def _text_field(fields: Mapping[str, Any], key: str) -> str:
+    value = fields.get(key)
     return value if isinstance(value, str) else str(value) if isinstance(value, int) else ""
 
 
-def _texts(told: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    value = told.get(key)
+def _text_list_field(fields: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    value = fields.get(key)
     if isinstance(value, str):
         value = value.split(",")
     if not isinstance(value, list):
         return ()
-    return tuple(dict.fromkeys(one.strip() for one in value if isinstance(one, str) and one.strip()))
+    return tuple(dict.fromkeys(item.strip() for item in value if isinstance(item, str) and item.strip()))
 
 
-def _kind(value: object) -> ProjectKind | None:
+def _parse_kind(value: object) -> ProjectKind | None:
     return (
         ProjectKind(value)
         if value in (ProjectKind.WORK.value, ProjectKind.UNKNOWN.value, ProjectKind.PERSONAL.value)
@@ -300,8 +300,8 @@ def _kind(value: object) -> ProjectKind | None:
     )
 
 
-def _hundredths(value: object, *, is_ours: bool) -> int | None:
-    """Return a confidence in hundredths; what other tools have up to 1 is a fraction."""
+def _parse_hundredths(value: object, *, is_ours: bool) -> int | None:
+    """Return a confidence in hundredths; a value up to 1 of another tool is a fraction."""
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         return None
     # compared before it is multiplied or rounded: an integer may be larger than any float

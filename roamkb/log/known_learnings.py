@@ -1,4 +1,4 @@
-"""What a project's log knows already: a learning by its name, and those that say nearly the same."""
+"""Lookup of known learnings: by name, and by nearly the same words or meaning."""
 
 from collections.abc import Iterator
 from collections.abc import Mapping
@@ -10,11 +10,11 @@ from typing import Protocol
 from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NotFound
 from roamkb.core.model import NodeCandidate
-from roamkb.core.text import clipped
-from roamkb.core.text import shown
+from roamkb.core.text import clip_text
+from roamkb.core.text import one_line
 from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.query import Query
-from roamkb.kb.search.query import narrowed
+from roamkb.kb.search.query import narrow_query
 from roamkb.kb.search.query import query_of
 from roamkb.log.learning import NEVER_MERGED
 from roamkb.log.learning import canonical_type
@@ -22,152 +22,152 @@ from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.project_log import Log
-from roamkb.text.tokenize import words
+from roamkb.text.tokenize import split_words
 
 if TYPE_CHECKING:
     from roamkb.log.new_learning import NewLearning
 
 #: What is alike stands high among the answers to its own words.
-_CANDIDATES = 25
+_MOST_CANDIDATES = 25
 #: Characters that are enough to find it by.
-_TELLING = 1000
+_QUERY_LENGTH = 1000
 #: A cosine that two of three paraphrases reach, and no two statements about different things.
 _NEAR_IN_MEANING = 0.7
 _MOST_OFFERED = 3
 #: Characters of a key that are no mere type.
-_BEGINNING = 12
+_SHORTEST_KEY_START = 12
 
 
 class LearningMatches(Protocol):
-    """What a finder says about one query."""
+    """The answers of a finder to one query."""
 
-    def places(self, limit: int | None) -> Sequence[tuple[str, float]]:
+    def scored_ids(self, limit: int | None) -> Sequence[tuple[str, float]]:
         """Return the ids of the best answers with their scores, 0 to 1."""
 
-    def why(self, id: str) -> tuple[str, ...]:
-        """Return what one of them owes its place to."""
+    def match_reasons(self, id: str) -> tuple[str, ...]:
+        """Return the reasons for the place of one answer."""
 
 
 class LearningLookup(Protocol):
-    """What finds learnings by words."""
+    """An index that finds learnings by words."""
 
-    def find(self, query: Query, *, limit: int | None = None) -> Sequence[PassageHit]:
+    def find_passages(self, query: Query, *, limit: int | None = None) -> Sequence[PassageHit]:
         """Return the learnings that match, the best first."""
 
-    def asking(self, query: Query) -> AbstractContextManager[LearningMatches]:
+    def open_query(self, query: Query) -> AbstractContextManager[LearningMatches]:
         """Open the matches of `query`, to be read as far as they are needed."""
 
 
-def scores(finder: LearningLookup, query: Query, *, limit: int) -> Mapping[str, float]:
-    """Return the scores of the best answers, by the ids of the learnings."""
-    with finder.asking(query) as asked:
-        return dict(asked.places(limit))
+def scores_by_id(finder: LearningLookup, query: Query, *, limit: int) -> Mapping[str, float]:
+    """Return the scores of the best answers, by learning id."""
+    with finder.open_query(query) as index_query:
+        return dict(index_query.scored_ids(limit))
 
 
-def near(
+def duplicate_and_rivals(
     state: LogState,
     finder: LearningLookup,
-    saying: "NewLearning",
+    new_learning: "NewLearning",
     *,
     limit: float,
     besides: LearningState | None = None,
 ) -> tuple[LearningState | None, tuple[LearningState, ...]]:
-    """Return the learning that says the same as `saying`, and those that may claim otherwise.
+    """Return the learning that says the same as `new_learning`, and those that may contradict it.
 
     `limit` is the least similarity that counts, inclusive. Never across types.
     """
-    type = canonical_type(saying.type)
+    type = canonical_type(new_learning.type)
 
-    def counts(standing: LearningState) -> bool:
+    def is_comparable(standing: LearningState) -> bool:
         is_of_type = standing.learning.canonical_type == type
         return is_of_type and standing.status != SUPERSEDED and standing is not besides
 
-    said = saying.content.strip()
+    statement = new_learning.content.strip()
     # before the words are asked for: of what is said often, the same may not be among the best answers
-    for standing in filter(counts, state.having("said", said)):
+    for standing in filter(is_comparable, state.learnings_with("said", statement)):
         return standing, ()
     from roamkb.text.similarity.jaccard import TextLikeness
-    from roamkb.text.similarity.jaccard import likeness
-    from roamkb.text.similarity.jaccard import shape
+    from roamkb.text.similarity.jaccard import prepare_text
+    from roamkb.text.similarity.jaccard import text_likeness
 
-    new = shape(saying.content)
-    twin, rivals = None, []
-    for standing in filter(counts, _sharing_words(state, finder, saying.content, type)):
-        how = likeness(new, shape(standing.learning.content), limit=limit)
-        if how is TextLikeness.MAY_CONTRADICT:
+    prepared = prepare_text(new_learning.content)
+    duplicate, rivals = None, []
+    for standing in filter(is_comparable, _learnings_sharing_words(state, finder, new_learning.content, type)):
+        degree = text_likeness(prepared, prepare_text(standing.learning.content), limit=limit)
+        if degree is TextLikeness.MAY_CONTRADICT:
             rivals.append(standing)
-        elif how is not TextLikeness.DIFFERENT and twin is None and type not in NEVER_MERGED:
-            twin = standing
-    return twin, () if twin else tuple(rivals)
+        elif degree is not TextLikeness.DIFFERENT and duplicate is None and type not in NEVER_MERGED:
+            duplicate = standing
+    return duplicate, () if duplicate else tuple(rivals)
 
 
-def alike_in_meaning(
+def find_paraphrases(
     state: LogState, finder: LearningLookup, text: str, *, besides: Sequence[LearningState] = ()
 ) -> tuple[LearningState, ...]:
-    """Return the learnings that seem to say what `text` says in other words, the nearest first.
+    """Return learnings that seem to paraphrase `text`, the nearest first.
 
     By the table of word vectors, which knows English: a likeness to be looked at, never one to act on.
     """
     from roamkb.text.language import is_english
     from roamkb.text.store.word_vector_file import word_table
-    from roamkb.text.word_vectors import closeness
+    from roamkb.text.word_vectors import vector_cosine
 
     table = word_table()
-    meant = table.vector(words(text[:_TELLING])) if table and is_english(words(text)) else None
-    if table is None or meant is None:
+    text_vector = (
+        table.text_vector(split_words(text[:_QUERY_LENGTH])) if table and is_english(split_words(text)) else None
+    )
+    if table is None or text_vector is None:
         return ()
     near = []
-    for standing in _sharing_words(state, finder, text):
-        if standing.status == SUPERSEDED or any(standing.id == one.id for one in besides):
+    for standing in _learnings_sharing_words(state, finder, text):
+        if standing.status == SUPERSEDED or any(standing.id == excluded.id for excluded in besides):
             continue
-        vector = table.vector(words(standing.learning.content[:_TELLING]))
-        if vector and (cosine := closeness(meant, vector)) >= _NEAR_IN_MEANING:
+        vector = table.text_vector(split_words(standing.learning.content[:_QUERY_LENGTH]))
+        if vector and (cosine := vector_cosine(text_vector, vector)) >= _NEAR_IN_MEANING:
             near.append((cosine, standing))
-    near.sort(key=lambda found: -found[0])
+    near.sort(key=lambda pair: -pair[0])
     return tuple(standing for _, standing in near[:_MOST_OFFERED])
 
 
-def _sharing_words(
+def _learnings_sharing_words(
     state: LogState, finder: LearningLookup, text: str, type: str | None = None
 ) -> Iterator[LearningState]:
     """Yield the learnings, of a type if one is given, that answer best to the words of `text`."""
-    asked = query_of(list(dict.fromkeys(words(text[:_TELLING]))))
+    query = query_of(list(dict.fromkeys(split_words(text[:_QUERY_LENGTH]))))
     # emoji and punctuation have no words to be found by
-    if asked.is_empty:
+    if query.is_empty:
         return
-    for id in scores(finder, narrowed(asked, tags=(type,)) if type else asked, limit=_CANDIDATES):
+    for id in scores_by_id(finder, narrow_query(query, tags=(type,)) if type else query, limit=_MOST_CANDIDATES):
         if id in state.standings:
             yield state.standings[id]
 
 
-def called_or_begun(state: LogState, name: str) -> list[LearningState]:
-    """Return the learnings with that id or key; where there is none, those whose keys begin so.
+def learnings_by_name(state: LogState, name: str) -> list[LearningState]:
+    """Return the learnings with that id or key; where there is none, those whose keys start so.
 
     An ask names keys by their beginnings.
     """
-    found = state.called(name)
-    if found or len(name) < _BEGINNING:
-        return found
-    return [one for one in state.standings.values() if one.learning.key.startswith(name)]
+    exact = state.learnings_called(name)
+    if exact or len(name) < _SHORTEST_KEY_START:
+        return exact
+    return [standing for standing in state.standings.values() if standing.learning.key.startswith(name)]
 
 
-def called(log: Log, state: LogState, name: str) -> LearningState:
-    """Return the learning with that id or key, or of the one key that begins so.
+def get_learning(log: Log, state: LogState, name: str) -> LearningState:
+    """Return the learning with that id or key, or with the one key that starts so.
 
     Raises:
         NotFound, Ambiguous: there is none, or more than one.
     """
-    found = called_or_begun(state, name)
-    if not found:
-        raise NotFound(
-            name, what="learning", hint="give its key or id, as `roamkb recall WORDS --json` shows them"
-        )
-    if len(found) > 1:
+    matches = learnings_by_name(state, name)
+    if not matches:
+        raise NotFound(name, kind="learning", hint="give its key or id, as `roamkb recall WORDS --json` shows them")
+    if len(matches) > 1:
         raise Ambiguous(
             name,
             [
-                NodeCandidate(id=one.id, title=clipped(shown(one.learning.statement), 80), path=log.knowledge)
-                for one in found
+                NodeCandidate(id=match.id, title=clip_text(one_line(match.learning.statement), 80), path=log.knowledge)
+                for match in matches
             ],
         )
-    return found[0]
+    return matches[0]

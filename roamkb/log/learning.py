@@ -1,4 +1,4 @@
-"""One learning as it was first said: a line of a project's `knowledge.jsonl` (docs/log-and-pipeline.md).
+"""One learning as a line of a project's `knowledge.jsonl` has it (docs/log-and-pipeline.md).
 
 The log is append-only, so a learning never changes; what happens to it afterwards is in
 the ledger, and `log/state/learning_state` folds the two into what counts today.
@@ -15,7 +15,7 @@ from roamkb.core.startup.dataclasses import field
 from roamkb.core.startup.digests import sha256
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.timestamps import TimeOrNull
-from roamkb.text.fuzzy import edits
+from roamkb.text.fuzzy import edit_distance
 from roamkb.text.similarity.shell_remnants import without_debris
 
 MUST_CHECK: Final = "must-check"
@@ -48,7 +48,7 @@ _SLUG_LENGTH = 60
 _HASH_LENGTH = 8
 #: In words of so many letters two slips are none of another word's making, and so many say which is begun.
 _LONG_WORD = 8
-_TELLING = 4
+_LEAST_TYPE_START = 4
 #: No type that comes with the product is nearly as long.
 _LONGEST_SLIP = 30
 _NOT_SLUG = lazily(r"[^a-z0-9]+")
@@ -57,7 +57,7 @@ _NOT_TYPE = lazily(r"[^\w-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learning:
-    """One typed statement worth keeping."""
+    """A typed statement worth keeping."""
 
     #: Its own id, or for a line without one `identity` of type and content.
     id: str
@@ -95,17 +95,17 @@ class Learning:
 
     @property
     def statement(self) -> str:
-        """What it says, without what a shell left behind it: to be shown, compared and promoted."""
+        """Its content without the debris of a shell: to be shown, compared and promoted."""
         return without_debris(self.content)
 
     @property
     def topic(self) -> str:
-        """The task or bead that it is of."""
+        """Its task, or else its bead."""
         return self.task or self.bead
 
     @property
     def canonical_type(self) -> str:
-        """What kind of statement it is, aliases resolved."""
+        """Its type, aliases resolved."""
         return canonical_type(self.type)
 
 
@@ -117,51 +117,51 @@ def canonical_type(word: str) -> str:
 
 
 def nearest_type(word: str) -> str:
-    """Return the known type that `word` is nearly spelt as or begins; empty where it is one, or like none."""
+    """Return the known type that `word` misspells or begins; empty where it is a type, or close to none."""
     plain = canonical_type(word)
     names = (*TYPES, *ALIASES)
     if plain in names or len(plain) > _LONGEST_SLIP:
         return ""
-    slips = {name: edits(plain, name) for name in names}
+    slips = {name: edit_distance(plain, name) for name in names}
     nearest = min(names, key=lambda name: slips[name])
     if slips[nearest] <= (1 if len(nearest) < _LONG_WORD else 2):
         return canonical_type(nearest)
-    begun = next((name for name in names if len(plain) >= _TELLING and name.startswith(plain)), "")
-    return canonical_type(begun)
+    completed = next((name for name in names if len(plain) >= _LEAST_TYPE_START and name.startswith(plain)), "")
+    return canonical_type(completed)
 
 
-def identity(type: str, content: str) -> str:
-    """Return the id of a line without one: the SHA-256 of type and content (docs/log-and-pipeline.md)."""
+def content_identity(type: str, content: str) -> str:
+    """Return the SHA-256 of type and content, the id of a line without an id (docs/log-and-pipeline.md)."""
     return sha256(f"{type}\0{content}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def line_id(type: str, key: str, content: str, ts: float) -> str:
     """Return the id of a line of another tool's: the same on every machine that reads it."""
-    told = "\0".join((canonical_type(type), key, str(float(ts)), content))
-    half = sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    hashed_text = "\0".join((canonical_type(type), key, str(float(ts)), content))
+    half = sha256(hashed_text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     return f"{half[:8]}-{half[8:12]}-{half[12:16]}-{half[16:20]}-{half[20:]}"
 
 
 def key_of(type: str, content: str) -> str:
-    """Return the label of a learning as Lavra makes it: the type, and what ASCII says of the content.
+    """Return the label of a learning as Lavra makes it: the type, and a slug of the content.
 
     Where nothing is left of the content, a hash of it follows instead.
     """
-    return f"{type}-{_slug(content) or identity(type, content)[:_HASH_LENGTH]}"
+    return f"{type}-{_content_slug(content) or content_identity(type, content)[:_HASH_LENGTH]}"
 
 
 def label_of(type: str, content: str) -> str:
-    """Return the label of a learning that is said here: as `key_of`, accents taken off before."""
+    """Return the label of a new learning: as `key_of`, with accents removed first."""
     letters = unicodedata.normalize("NFD", content)
     plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
-    return f"{type}-{_slug(plain) or identity(type, content)[:_HASH_LENGTH]}"
+    return f"{type}-{_content_slug(plain) or content_identity(type, content)[:_HASH_LENGTH]}"
 
 
-def _slug(content: str) -> str:
-    first = content.encode("utf-8", "surrogatepass")[:_SLUG_LENGTH].decode("ascii", "replace")
-    return _NOT_SLUG.sub("-", first.lower()).strip("-")
+def _content_slug(content: str) -> str:
+    ascii_start = content.encode("utf-8", "surrogatepass")[:_SLUG_LENGTH].decode("ascii", "replace")
+    return _NOT_SLUG.sub("-", ascii_start.lower()).strip("-")
 
 
-def own_key(key: str, type: str, content: str) -> str:
-    """Return `key` told apart from the same key of another content."""
-    return f"{key}-{identity(type, content)[:_HASH_LENGTH]}"
+def disambiguated_key(key: str, type: str, content: str) -> str:
+    """Return `key` with a hash of the content, to differ from the same key of another content."""
+    return f"{key}-{content_identity(type, content)[:_HASH_LENGTH]}"

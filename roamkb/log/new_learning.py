@@ -1,4 +1,4 @@
-"""What somebody wants to have learned, before the log has it, and who signs for it."""
+"""A new learning before it is in the log, and the author whose name its line bears."""
 
 from collections.abc import Callable
 from collections.abc import Container
@@ -14,34 +14,34 @@ from roamkb.core.model import PROVENANCES
 from roamkb.core.model import ProjectKind
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
-from roamkb.core.text import clipped
-from roamkb.core.text import shown
-from roamkb.log.auto_tags import topics
+from roamkb.core.text import clip_text
+from roamkb.core.text import one_line
+from roamkb.log.auto_tags import named_topics
 from roamkb.log.learning import Learning
 from roamkb.log.learning import canonical_type
+from roamkb.log.learning import disambiguated_key
 from roamkb.log.learning import label_of
-from roamkb.log.learning import own_key
-from roamkb.log.state.confidence import AT_FIRST
-from roamkb.log.state.confidence import first
-from roamkb.log.state.confidence import started
-from roamkb.log.state.learning_state import SAID_AGAIN
+from roamkb.log.state.confidence import MOST_AT_FIRST
+from roamkb.log.state.confidence import first_confidence
+from roamkb.log.state.confidence import start_confidence
+from roamkb.log.state.learning_state import REPETITION_FIELDS
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.learning_state import LogState
 from roamkb.secrets.detector import refuse_secrets
-from roamkb.text.tokenize import words
+from roamkb.text.tokenize import split_words
 
 #: Bytes of one statement; more is a document, not a learning.
-MOST_BYTES = 64 * 1024
+MOST_LEARNING_BYTES = 64 * 1024
 _LONGEST_TYPE = 40
 #: What a line says of a fix that was applied and worked.
-FIX_APPLIED = "fix_applied"
+FIX_APPLIED_FIELD = "fix_applied"
 #: What a learning is flagged as that somebody wants kept although it says little.
-THIN: Final = "thin"
+THIN_FLAG: Final = "thin"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewLearning:
-    """One statement, as the caller gave it."""
+    """A statement to be learned, as the caller gave it."""
 
     content: str
     #: Any word; `log.learning.canonical_type` tells what it means.
@@ -58,19 +58,19 @@ class NewLearning:
     #: Who else is concerned: `execution`, `context`, `template`, `only_for`.
     extra: Mapping[str, object] = field(default_factory=dict)
     #: Why it says little, where somebody wants it kept all the same.
-    thin: str = ""
+    thin_reason: str = ""
 
-    def texts(self) -> Iterator[str]:
+    def all_texts(self) -> Iterator[str]:
         """Yield every text that the caller gave."""
         yield from (self.content, self.type, self.bead, self.task, self.category)
         yield from (*self.tags, *self.files, *self.actions)
-        for told in self.extra.values():
-            yield from (str(one) for one in (told.values() if isinstance(told, Mapping) else (told,)))
+        for value in self.extra.values():
+            yield from (str(item) for item in (value.values() if isinstance(value, Mapping) else (value,)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Author:
-    """Who holds the pen, and when: what every new line of the log is signed with."""
+    """The agent, session, machine and time that every new line of the log is signed with."""
 
     agent: str
     session: str
@@ -90,15 +90,15 @@ class Author:
 
 
 class EventFactory:
-    """Makes events whose ids are later than any in the ledger, in the order in which they are made."""
+    """Maker of events whose ids are later than any in the ledger, in their order."""
 
-    def __init__(self, hand: Author, *, after: str, by: str = "learn") -> None:
-        self._hand = hand
+    def __init__(self, author: Author, *, after: str, command: str = "learn") -> None:
+        self._hand = author
         self._last = after
-        self._by = by
+        self._by = command
 
-    def event(self, name: str, of: str, *, task: str = "", **fields: object) -> LedgerEvent:
-        """Return the event `name`, happened to `of` just now."""
+    def new_event(self, name: str, subject_id: str, *, task: str = "", **fields: object) -> LedgerEvent:
+        """Return the event `name` of the learning or task `subject_id`, at the author's time."""
         self._last = next_id(self._last, self._hand.new_id)
         if self._hand.process and not (self._hand.session or task):
             fields = {"process": self._hand.process, **fields}
@@ -106,7 +106,7 @@ class EventFactory:
             id=self._last,
             ts=self._hand.ts,
             event=name,
-            of=of,
+            of=subject_id,
             by=self._by,
             agent=self._hand.agent,
             session=self._hand.session,
@@ -116,95 +116,99 @@ class EventFactory:
         )
 
 
-def check_saying(saying: NewLearning) -> None:
-    """Raise where `saying` can't be a learning: it is empty, too long, or holds a secret."""
-    if not shown(saying.content):
+def check_new_learning(new_learning: NewLearning) -> None:
+    """Raise where `new_learning` can't be a learning: it is empty, too long, or holds a secret."""
+    if not one_line(new_learning.content):
+        raise UsageError("there is nothing to learn", hint='roamkb learn "OAuth redirect URIs must match exactly"')
+    size = len(new_learning.content.encode("utf-8", "surrogatepass"))
+    if size > MOST_LEARNING_BYTES:
         raise UsageError(
-            "there is nothing to learn", hint='roamkb learn "OAuth redirect URIs must match exactly"'
-        )
-    size = len(saying.content.encode("utf-8", "surrogatepass"))
-    if size > MOST_BYTES:
-        raise UsageError(
-            f"the text has {size:,} bytes; a learning has at most {MOST_BYTES:,}",
+            f"the text has {size:,} bytes; a learning has at most {MOST_LEARNING_BYTES:,}",
             hint="say what was learned, and where the rest is",
         )
-    word = canonical_type(saying.type)
+    word = canonical_type(new_learning.type)
     if not word or len(word) > _LONGEST_TYPE:
         raise UsageError(
-            f"no type {clipped(shown(saying.type), 60)}", hint="one word: learned, decision, fact…"
+            f"no type {clip_text(one_line(new_learning.type), 60)}", hint="one word: learned, decision, fact…"
         )
-    if saying.provenance not in PROVENANCES:
-        raise UsageError(f"no provenance {shown(saying.provenance)}", hint=f"one of {', '.join(PROVENANCES)}")
-    refuse_secrets([*saying.texts()])
+    if new_learning.provenance not in PROVENANCES:
+        raise UsageError(f"no provenance {one_line(new_learning.provenance)}", hint=f"one of {', '.join(PROVENANCES)}")
+    refuse_secrets([*new_learning.all_texts()])
 
 
-def drafted(
-    saying: NewLearning, hand: Author, state: LogState, *, taken: Container[str] | None = None
+def draft_learning(
+    new_learning: NewLearning, author: Author, state: LogState, *, taken_names: Container[str] | None = None
 ) -> Learning:
-    """Return the learning that `saying` becomes in a log that stands at `state`.
+    """Return the learning that `new_learning` becomes in a log with that state.
 
     `taken` are the state's ids and keys, for who drafts many.
     """
-    type = canonical_type(saying.type)
-    said = saying.type.strip().strip(":").casefold()
-    key = label_of(type, saying.content)
-    if key in taken if taken is not None else state.called(key):
-        key = own_key(key, type, saying.content)
-    extra = dict(saying.extra)
-    if said != type:
-        extra["said"] = said
+    type = canonical_type(new_learning.type)
+    given_type = new_learning.type.strip().strip(":").casefold()
+    key = label_of(type, new_learning.content)
+    if key in taken_names if taken_names is not None else state.learnings_called(key):
+        key = disambiguated_key(key, type, new_learning.content)
+    extra = dict(new_learning.extra)
+    if given_type != type:
+        extra["said"] = given_type
     return Learning(
-        id=hand.new_id(),
+        id=author.new_id(),
         key=key,
         type=type,
-        content=saying.content,
+        content=new_learning.content,
         source="user",
-        tags=tuple(dict.fromkeys((type, *saying.tags, *topics(saying.content)))),
-        ts=int(hand.ts),
-        bead=saying.bead or saying.task,
-        agent=hand.agent,
-        session=hand.session,
-        task=saying.task,
-        category=saying.category,
-        files=saying.files,
-        actions=saying.actions,
-        provenance=saying.provenance,
-        kind=hand.kind,
-        confidence=_confidence(saying, type, hand),
+        tags=tuple(dict.fromkeys((type, *new_learning.tags, *named_topics(new_learning.content)))),
+        ts=int(author.ts),
+        bead=new_learning.bead or new_learning.task,
+        agent=author.agent,
+        session=author.session,
+        task=new_learning.task,
+        category=new_learning.category,
+        files=new_learning.files,
+        actions=new_learning.actions,
+        provenance=new_learning.provenance,
+        kind=author.kind,
+        confidence=_new_confidence(new_learning, type, author),
         extra=extra,
     )
 
 
-def _confidence(saying: NewLearning, type: str, hand: Author) -> int:
-    if saying.confidence is not None:
-        said = started(saying.confidence, saying.provenance)
-        return said if hand.is_human else min(said, AT_FIRST)
-    fix_applied = saying.extra.get(FIX_APPLIED) is True
-    return first(saying.provenance, type=type, agent=hand.agent, fix_applied=fix_applied)
+def _new_confidence(new_learning: NewLearning, type: str, author: Author) -> int:
+    if new_learning.confidence is not None:
+        start = start_confidence(new_learning.confidence, new_learning.provenance)
+        return start if author.is_human else min(start, MOST_AT_FIRST)
+    fix_applied = new_learning.extra.get(FIX_APPLIED_FIELD) is True
+    return first_confidence(new_learning.provenance, type=type, agent=author.agent, fix_applied=fix_applied)
 
 
-def contradictions(own: str, rivals: Sequence[str], disputed: Container[str]) -> Iterator[tuple[str, str]]:
-    """Yield the learnings that the ledger should call a contradiction, each with the one that it names.
+def contradiction_pairs(learning_id: str, rivals: Sequence[str], disputed: Container[str]) -> Iterator[tuple[str, str]]:
+    """Yield the ids to be flagged as contradictions, each with the id that it may contradict.
 
     `rivals` are those that `own` may contradict, the closest first. Each learning is told of once, when it
     isn't `disputed` yet: the pairs join them into one group, and all pairs of a group grow with its square.
     """
     if rivals:
-        yield own, rivals[0]
-    yield from ((rival, own) for rival in rivals if rival not in disputed)
+        yield learning_id, rivals[0]
+    yield from ((rival, learning_id) for rival in rivals if rival not in disputed)
 
 
-def repetition(known: Learning, said: Learning | NewLearning) -> Mapping[str, object]:
-    """Return what a `repeated` event tells of a repetition: what it is about, and how its words differ."""
-    about: dict[str, object] = {name: list(told) for name in SAID_AGAIN if (told := getattr(said, name))}
-    if evidence := said.extra.get("evidence"):
-        about["evidence"] = evidence
-    return {**about, **difference(known, said.content)}
+def repetition_fields(known_learning: Learning, repeated: Learning | NewLearning) -> Mapping[str, object]:
+    """Return the fields of a `repeated` event: its details, and how its words differ."""
+    details: dict[str, object] = {
+        name: list(values) for name in REPETITION_FIELDS if (values := getattr(repeated, name))
+    }
+    if evidence := repeated.extra.get("evidence"):
+        details["evidence"] = evidence
+    return {**details, **word_difference(known_learning, repeated.content)}
 
 
-def difference(known: Learning, content: str) -> Mapping[str, object]:
-    """Return the words that only one side has, so that a merge can be undone; nothing where none differ."""
-    if known.content == content:
+def word_difference(known_learning: Learning, content: str) -> Mapping[str, object]:
+    """Return the words that only one side has, so that a merge can be undone; empty where none differ."""
+    if known_learning.content == content:
         return {}
-    old, new = set(words(known.content)), set(words(content))
-    return {"content": content, "words_added": sorted(new - old), "words_missing": sorted(old - new)}
+    known_words, new_words = set(split_words(known_learning.content)), set(split_words(content))
+    return {
+        "content": content,
+        "words_added": sorted(new_words - known_words),
+        "words_missing": sorted(known_words - new_words),
+    }

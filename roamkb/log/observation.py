@@ -1,11 +1,11 @@
-"""One thing that happened in a session, as it was recorded: hooks write one at every step."""
+"""One event of a session, as hooks recorded it."""
 
 from roamkb.core.startup.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """One raw thing that happened in a session."""
+    """One raw event of a session."""
 
     id: str
     #: Seconds since 1970, UTC.

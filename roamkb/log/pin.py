@@ -1,4 +1,4 @@
-"""`pin` and `override`: what somebody says of a learning that no event moves any more."""
+"""`pin` and `override`: marks of a learning that no later event changes."""
 
 from typing import Annotated
 
@@ -7,12 +7,12 @@ from roamkb.boundary.human_consent import require_yes
 from roamkb.core.request import AgentOption
 from roamkb.core.request import Argument
 from roamkb.core.request import SessionOption
-from roamkb.core.request import switch
+from roamkb.core.request import flag_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
-from roamkb.core.text import clipped
-from roamkb.core.text import shown
-from roamkb.log.known_learnings import called
+from roamkb.core.text import clip_text
+from roamkb.core.text import one_line
+from roamkb.log.known_learnings import get_learning
 from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory
 from roamkb.log.state.confidence import as_fraction
@@ -24,18 +24,18 @@ from roamkb.log.store.project_log import Log
 
 @dataclass(frozen=True, slots=True)
 class PinRequest:
-    """What `pin` takes."""
+    """Parameters of `pin`."""
 
     key: Annotated[str, Argument("The learning, by key or id.", metavar="KEY")]
     _: KW_ONLY
-    off: bool = switch("--off", "No longer.")
+    off: bool = flag_option("--off", "No longer.")
     agent: AgentOption = None
     session: SessionOption = None
 
 
 @dataclass(frozen=True, slots=True)
 class OverrideRequest:
-    """What `override` takes."""
+    """Parameters of `override`."""
 
     key: Annotated[str, Argument("The learning, by key or id.", metavar="KEY")]
     confidence: Annotated[str, Argument("0.00 to 1.00.", metavar="CONFIDENCE")]
@@ -46,7 +46,7 @@ class OverrideRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedLearning:
-    """A learning as it stands after the mark."""
+    """A learning after the mark."""
 
     JSON = "learning=standing changed=is_new"
     standing: Annotated[LearningState, EVERY_KEY]
@@ -54,49 +54,49 @@ class MarkedLearning:
     is_new: bool
 
 
-def pin(log: Log, name: str, hand: Author, *, off: bool = False) -> MarkedLearning:
+def pin(log: Log, name: str, author: Author, *, off: bool = False) -> MarkedLearning:
     """Exempt a learning from decay, or, with `off`, no longer.
 
     Raises:
         NotFound, Ambiguous, DiskError: nothing was written.
     """
-    with log.locked():
-        contents = log.read()
-        standing = called(log, contents.state(), name)
+    with log.append_lock():
+        contents = log.read_contents()
+        standing = get_learning(log, contents.replay_state(), name)
         if standing.is_pinned is not off:
             return MarkedLearning(standing=standing, is_new=False)
-        event = EventFactory(hand, after=contents.last_event, by="pin").event(
+        event = EventFactory(author, after=contents.last_event, command="pin").new_event(
             "pinned", standing.id, value=not off
         )
-        return _marked(log, standing, event)
+        return _append_mark(log, standing, event)
 
 
 def override(
-    log: Log, name: str, confidence: int, hand: Author, *, operator: str, human: HumanAtTerminal | None
+    log: Log, name: str, confidence: int, author: Author, *, operator: str, human: HumanAtTerminal | None
 ) -> MarkedLearning:
-    """Set a learning's confidence, in hundredths, to what a human says it is; no event moves it any more.
+    """Set a learning's confidence, in hundredths, to a human's value; no later event changes it.
 
     Raises:
         UsageError: no human at a terminal said yes. NotFound, Ambiguous, DiskError: nothing was written.
     """
-    standing = called(log, log.read().state(), name)
+    standing = get_learning(log, log.read_contents().replay_state(), name)
     word = f"{as_fraction(confidence):.2f}"
     require_yes(
         human,
-        f"{shown(standing.learning.key)}: {clipped(shown(standing.learning.statement), 300)}\n"
+        f"{one_line(standing.learning.key)}: {clip_text(one_line(standing.learning.statement), 300)}\n"
         f"counts {as_fraction(standing.confidence):.2f} and is to count {word}, whatever happens.",
         word=word,
     )
-    with log.locked():
-        contents = log.read()
+    with log.append_lock():
+        contents = log.read_contents()
         # what the human saw is what is meant, by its id
-        standing = called(log, contents.state(), standing.id)
-        stamps = EventFactory(hand, after=contents.last_event, by="override")
-        event = stamps.event("overridden", standing.id, value=confidence, operator=operator)
-        return _marked(log, standing, event)
+        standing = get_learning(log, contents.replay_state(), standing.id)
+        stamps = EventFactory(author, after=contents.last_event, command="override")
+        event = stamps.new_event("overridden", standing.id, value=confidence, operator=operator)
+        return _append_mark(log, standing, event)
 
 
-def _marked(log: Log, standing: LearningState, event: LedgerEvent) -> MarkedLearning:
+def _append_mark(log: Log, standing: LearningState, event: LedgerEvent) -> MarkedLearning:
     """Append the mark; the lock is held."""
-    log.append(events=[event])
-    return MarkedLearning(standing=log.read().state().standings[standing.id], is_new=True)
+    log.append_entries(events=[event])
+    return MarkedLearning(standing=log.read_contents().replay_state().standings[standing.id], is_new=True)

@@ -1,14 +1,14 @@
-"""`prefer`: what one agent would rather do than another way; it changes what that agent is shown first."""
+"""`prefer`: an agent's preference of a learning, which that agent is then shown first."""
 
 from typing import Annotated
 
 from roamkb.core.request import AgentOption
 from roamkb.core.request import Argument
 from roamkb.core.request import SessionOption
-from roamkb.core.request import switch
+from roamkb.core.request import flag_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
-from roamkb.log.known_learnings import called
+from roamkb.log.known_learnings import get_learning
 from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory
 from roamkb.log.pin import MarkedLearning
@@ -19,28 +19,28 @@ from roamkb.log.store.project_log import Log
 
 @dataclass(frozen=True, slots=True)
 class PreferRequest:
-    """What `prefer` takes."""
+    """Parameters of `prefer`."""
 
     key: Annotated[str, Argument("The learning, by key or id.", metavar="KEY")]
     _: KW_ONLY
-    off: bool = switch("--off", "No longer.")
+    off: bool = flag_option("--off", "No longer.")
     agent: AgentOption = None
     session: SessionOption = None
 
 
-def prefer(log: Log, name: str, hand: Author, *, off: bool = False) -> MarkedLearning:
-    """Put a learning before its equals for the hand's own agent or, with `off`, no longer.
+def prefer(log: Log, name: str, author: Author, *, off: bool = False) -> MarkedLearning:
+    """Put a learning before its equals for the author's agent or, with `off`, no longer.
 
     Raises:
         NotFound, Ambiguous, DiskError: nothing was written.
     """
-    with log.locked():
-        contents = log.read()
-        standing = called(log, contents.state(), name)
-        if (hand.agent in standing.preferred_by) is not off:
+    with log.append_lock():
+        contents = log.read_contents()
+        standing = get_learning(log, contents.replay_state(), name)
+        if (author.agent in standing.preferred_by) is not off:
             return MarkedLearning(standing=standing, is_new=False)
-        stamps = EventFactory(hand, after=contents.last_event, by="prefer")
-        event = stamps.event("preferred", standing.id, preference=NO_PREFERENCE if off else PREFERS)
-        log.append(events=[event])
-        after = contents.plus(events=[event]).state().standings[standing.id]
-    return MarkedLearning(standing=after, is_new=True)
+        stamps = EventFactory(author, after=contents.last_event, command="prefer")
+        event = stamps.new_event("preferred", standing.id, preference=NO_PREFERENCE if off else PREFERS)
+        log.append_entries(events=[event])
+        new_standing = contents.plus_lines(events=[event]).replay_state().standings[standing.id]
+    return MarkedLearning(standing=new_standing, is_new=True)

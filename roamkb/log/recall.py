@@ -1,4 +1,4 @@
-"""`recall`: what the project's log knows about some words, a file or a task, best first (design 7 and 8)."""
+"""`recall`: the project's learnings about some words, a file or a task, best first (design 7 and 8)."""
 
 from collections.abc import Callable
 from collections.abc import Mapping
@@ -10,76 +10,76 @@ from roamkb.core.model import Hit
 from roamkb.core.request import AgentOption
 from roamkb.core.request import AsOfOption
 from roamkb.core.request import SessionOption
-from roamkb.core.request import count
-from roamkb.core.request import option
-from roamkb.core.request import options
-from roamkb.core.request import rest
-from roamkb.core.request import switch
+from roamkb.core.request import count_option
+from roamkb.core.request import flag_option
+from roamkb.core.request import remaining_arguments
+from roamkb.core.request import repeatable_option
+from roamkb.core.request import text_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
-from roamkb.core.timestamps import seconds
+from roamkb.core.timestamps import parse_timestamp
 from roamkb.kb.search.query import Query
-from roamkb.kb.search.query import narrowed
+from roamkb.kb.search.query import narrow_query
 from roamkb.log.known_learnings import LearningLookup
 from roamkb.log.known_learnings import LearningMatches
-from roamkb.log.known_learnings import called
+from roamkb.log.known_learnings import get_learning
 from roamkb.log.learning import Learning
 from roamkb.log.recall_ranking import RecalledLearning
 from roamkb.log.recall_ranking import RecallFilter
-from roamkb.log.recall_ranking import best
-from roamkb.log.recall_ranking import collapsed
-from roamkb.log.recall_ranking import ordered
-from roamkb.log.recall_ranking import preference
-from roamkb.log.state.confidence import started
+from roamkb.log.recall_ranking import best_recalled
+from roamkb.log.recall_ranking import collapse_repetitions
+from roamkb.log.recall_ranking import preference_reason
+from roamkb.log.recall_ranking import rank_recalled
+from roamkb.log.state.confidence import start_confidence
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.project_log import Log
 from roamkb.org.agent_node import AGENT_TAG
 
 #: How many are shown where nobody says.
-DEFAULT = 20
+DEFAULT_LIMIT = 20
 #: So many are looked at for each that is shown: some are repetitions, or not wanted.
-_LOOKED_AT = 2
+_CANDIDATES_EACH = 2
 #: Never fewer, so that pages are cut from the same answers.
-_POOL = 100
+_LEAST_CANDIDATES = 100
 
 
 @dataclass(frozen=True, slots=True)
 class RecallRequest:
-    """What `recall` takes."""
+    """Parameters of `recall`."""
 
-    words: Sequence[str] | str = rest("Words, as for search.", metavar="WORDS...")
+    words: Sequence[str] | str = remaining_arguments("Words, as for search.", metavar="WORDS...")
     _: KW_ONLY
-    type: str | None = option("--type", "Only learnings of this type.", metavar="T")
-    kb: bool = switch("--kb", "The knowledge base as well.")
-    all: bool = switch("--all", "The archive as well.")
-    recent: int | None = count("--recent", "The latest N instead of the best.")
-    stats: bool = switch("--stats", "How much there is, by type and tag.")
-    topic: str | None = option("--topic", "Only learnings of this task or bead.", metavar="ID")
-    file: str | None = option("--file", "Only learnings that concern this file.", metavar="PATH")
-    action: str | None = option("--action", "Only learnings for this action.", metavar="A")
-    tags: Sequence[str] = options("--tag", "Only learnings with this tag (again for more).", metavar="T")
-    scope: str | None = option(
+    type: str | None = text_option("--type", "Only learnings of this type.", metavar="T")
+    kb: bool = flag_option("--kb", "The knowledge base as well.")
+    all: bool = flag_option("--all", "The archive as well.")
+    recent: int | None = count_option("--recent", "The latest N instead of the best.")
+    stats: bool = flag_option("--stats", "How much there is, by type and tag.")
+    topic: str | None = text_option("--topic", "Only learnings of this task or bead.", metavar="ID")
+    file: str | None = text_option("--file", "Only learnings that concern this file.", metavar="PATH")
+    action: str | None = text_option("--action", "Only learnings for this action.", metavar="A")
+    tags: Sequence[str] = repeatable_option("--tag", "Only learnings with this tag (again for more).", metavar="T")
+    scope: str | None = text_option(
         "--scope", "Only learnings of this scope: session, agent, task, project.", metavar="S"
     )
-    min_confidence: str | None = option(
+    min_confidence: str | None = text_option(
         "--min-confidence", "Only learnings at least so sure, 0.00 to 1.00.", metavar="C"
     )
-    limit: int | None = count("--limit", "At most so many (20).")
-    offset: int | None = count("--offset", "Leave out the first so many.")
-    id: str | None = option("--id", "The whole of one learning, by key or id.", metavar="KEY")
+    limit: int | None = count_option("--limit", "At most so many (20).")
+    offset: int | None = count_option("--offset", "Leave out the first so many.")
+    id: str | None = text_option("--id", "The whole of one learning, by key or id.", metavar="KEY")
     as_of: AsOfOption = None
-    raw: bool = switch("--raw", "The log's own lines.")
-    framed: bool = switch("--framed", "In the frame that marks it as data for a prompt.")
+    raw: bool = flag_option("--raw", "The log's own lines.")
+    framed: bool = flag_option("--framed", "In the frame that marks it as data for a prompt.")
     agent: AgentOption = None
     session: SessionOption = None
-    task: str | None = option("--task", "The task that it is for.", metavar="ID")
+    task: str | None = text_option("--task", "The task that it is for.", metavar="ID")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallResult:
-    """What answers, best first."""
+    """The learnings that answer a query, best first."""
 
     JSON = "query learnings more from=sources"
     query: str
@@ -89,7 +89,7 @@ class RecallResult:
     #: Where they come from: "log", "kb".
     sources: tuple[str, ...]
     #: How many were asked for.
-    limit: int = DEFAULT
+    limit: int = DEFAULT_LIMIT
     #: Whether the whole text was asked for, not only its beginning.
     in_full: bool = False
     #: "plain", "raw" (the log's own lines) or "framed" (for a prompt).
@@ -100,9 +100,9 @@ class RecallResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallPage:
-    """Which of the answers to show."""
+    """The part of the answers to show."""
 
-    limit: int = DEFAULT
+    limit: int = DEFAULT_LIMIT
     offset: int = 0
     #: The latest instead of the best.
     by_time: bool = False
@@ -112,69 +112,72 @@ def recall(
     state: LogState,
     finder: LearningLookup,
     query: Query,
-    wanted: RecallFilter,
+    recall_filter: RecallFilter,
     page: RecallPage,
     *,
     agent: str = "",
     doubts_of: Callable[[LearningState], Mapping[str, str]],
     now: float,
 ) -> RecallResult:
-    """Return the learnings that answer `query` and are `wanted`; what `agent` prefers before its equals."""
+    """Return the learnings that answer `query` and pass the filter, an agent's preferred ones first."""
     if page.limit < 1 or page.offset < 0:
         raise UsageError("--limit and --recent take a number from 1, --offset from 0")
 
     # a repetition may have brought the tag, which the index doesn't hear of
-    wanted = replace(wanted, tags=wanted.tags + query.tags, without_tags=query.without_tags)
+    recall_filter = replace(recall_filter, tags=recall_filter.tags + query.tags, without_tags=query.without_tags)
     query = replace(query, tags=(), without_tags=())
 
-    def doubted(one: RecalledLearning) -> RecalledLearning:
-        return replace(one, doubts=doubts_of(one.standing))
+    def with_doubts(recalled: RecalledLearning) -> RecalledLearning:
+        return replace(recalled, doubts=doubts_of(recalled.standing))
 
     end = page.offset + page.limit
     if not query.text.strip():
-        everything = (one for one in state.standings.values() if wanted.lets_through(one))
-        kept = collapsed(RecalledLearning(standing=one, doubts=one.flags) for one in everything)
-        shown = [doubted(one) for one in _latest(kept)[page.offset : end]]
-    elif (narrow := _narrowed(state, query, wanted)) is None:
-        kept, shown = [], []
+        everything = (entry for entry in state.standings.values() if recall_filter.is_match(entry))
+        matches = collapse_repetitions(RecalledLearning(standing=entry, doubts=entry.flags) for entry in everything)
+        page_learnings = [with_doubts(entry) for entry in _latest_first(matches)[page.offset : end]]
+    elif (narrow := _narrow_query(state, query, recall_filter)) is None:
+        matches, page_learnings = [], []
     else:
-        with finder.asking(narrow) as asked:
-            kept = _found(state, asked, wanted, page)
+        with finder.open_query(narrow) as index_query:
+            matches = _matching_learnings(state, index_query, recall_filter, page)
             if query.is_empty or page.by_time:
-                first = [doubted(one) for one in _latest(kept)[page.offset : end]]
+                top_learnings = [with_doubts(entry) for entry in _latest_first(matches)[page.offset : end]]
             else:
-                first = best(kept, end, now, agent=agent, doubted=doubted)[page.offset :]
-            shown = [
-                replace(one, why=(*asked.why(one.standing.id), *preference(one.standing, agent)))
-                for one in first
+                top_learnings = best_recalled(matches, end, now, agent=agent, with_doubts=with_doubts)[page.offset :]
+            page_learnings = [
+                replace(
+                    entry,
+                    why=(*index_query.match_reasons(entry.standing.id), *preference_reason(entry.standing, agent)),
+                )
+                for entry in top_learnings
             ]
     return RecallResult(
         query=query.text,
-        learnings=tuple(shown),
-        more=max(len(kept) - page.offset - len(shown), 0),
+        learnings=tuple(page_learnings),
+        more=max(len(matches) - page.offset - len(page_learnings), 0),
         sources=("log",),
         limit=page.limit,
     )
 
 
-def _latest(kept: Sequence[RecalledLearning]) -> list[RecalledLearning]:
-    return sorted(kept, key=lambda one: (one.standing.learning.ts, one.standing.id), reverse=True)
+def _latest_first(matches: Sequence[RecalledLearning]) -> list[RecalledLearning]:
+    return sorted(matches, key=lambda match: (match.standing.learning.ts, match.standing.id), reverse=True)
 
 
-def joined(found: RecallResult, nodes: Sequence[Hit], *, agent: str = "", now: float) -> RecallResult:
-    """Return what was found with the knowledge base's `nodes` in their places among the learnings."""
-    everything = ordered((*found.learnings, *map(_from_node, nodes)), now, agent=agent)
-    kept = everything[: found.limit]
+def join_nodes(log_result: RecallResult, nodes: Sequence[Hit], *, agent: str = "", now: float) -> RecallResult:
+    """Return a result with the knowledge base's `nodes` in their places among the learnings."""
+    everything = rank_recalled((*log_result.learnings, *map(_learning_of_node, nodes)), now, agent=agent)
+    limited = everything[: log_result.limit]
     return replace(
-        found,
-        learnings=tuple(kept),
-        more=found.more + len(everything) - len(kept),
-        sources=(*found.sources, "kb"),
+        log_result,
+        learnings=tuple(limited),
+        more=log_result.more + len(everything) - len(limited),
+        sources=(*log_result.sources, "kb"),
     )
 
 
-def _from_node(hit: Hit) -> RecalledLearning:
-    """Return a node as what a recall shows: its title is what it says."""
+def _learning_of_node(hit: Hit) -> RecalledLearning:
+    """Return a node as a recalled learning, with its title as the statement."""
     is_agents = AGENT_TAG in hit.tags
     learning = Learning(
         id=hit.id or str(hit.path),
@@ -182,12 +185,12 @@ def _from_node(hit: Hit) -> RecalledLearning:
         type="node",
         content="\n".join(dict.fromkeys((hit.title, *(text for _, text in hit.lines)))),
         tags=hit.tags,
-        ts=seconds(hit.date),
+        ts=parse_timestamp(hit.date),
         provenance="observed" if is_agents else "user-stated",
     )
     standing = LearningState(
         learning=learning,
-        confidence=started(None, learning.provenance),
+        confidence=start_confidence(None, learning.provenance),
         scope="kb",
         is_pinned=not is_agents,
         last_used=learning.ts,
@@ -195,46 +198,46 @@ def _from_node(hit: Hit) -> RecalledLearning:
     return RecalledLearning(standing=standing, score=hit.score, why=hit.why, doubts={}, path=hit.path)
 
 
-def _narrowed(state: LogState, query: Query, wanted: RecallFilter) -> Query | None:
-    """Return `query` for an index that knows what is wanted, so that this comes before its limit.
+def _narrow_query(state: LogState, query: Query, recall_filter: RecallFilter) -> Query | None:
+    """Return `query` limited to the learnings that pass the filter, so that this precedes its limit.
 
     None where nothing is.
     """
-    if wanted.type:
+    if recall_filter.type:
         # the type is a tag of the index
-        query = narrowed(query, tags=(wanted.type,))
-    if not wanted.is_choosy or query.ids:
+        query = narrow_query(query, tags=(recall_filter.type,))
+    if not recall_filter.is_selective or query.ids:
         return query
-    chosen = tuple(id for id, one in state.standings.items() if wanted.lets_through(one))
-    if 2 * len(chosen) > len(state.standings) and not wanted.is_by_tags:
+    chosen = tuple(id for id, standing in state.standings.items() if recall_filter.is_match(standing))
+    if 2 * len(chosen) > len(state.standings) and not recall_filter.is_by_tags:
         return query
-    return narrowed(query, ids=chosen) if chosen else None
+    return narrow_query(query, ids=chosen) if chosen else None
 
 
-def _found(
-    state: LogState, asked: LearningMatches, wanted: RecallFilter, page: RecallPage
+def _matching_learnings(
+    state: LogState, index_query: LearningMatches, recall_filter: RecallFilter, page: RecallPage
 ) -> list[RecalledLearning]:
-    """Return what answers and is wanted, each thing once; of a large log only what may be shown."""
-    enough = max(_POOL, (page.offset + page.limit) * _LOOKED_AT)
-    kept: list[RecalledLearning] = []
+    """Return the matches that pass the filter, without repetitions; of a large log only the best."""
+    enough = max(_LEAST_CANDIDATES, (page.offset + page.limit) * _CANDIDATES_EACH)
+    matches: list[RecalledLearning] = []
     # the latest of all that answers may be far from the best
     for limit in (None,) if page.by_time else (enough, 10 * enough, None):
-        places = asked.places(limit)
-        kept = collapsed(
+        places = index_query.scored_ids(limit)
+        matches = collapse_repetitions(
             RecalledLearning(standing=standing, score=points, doubts=standing.flags)
             for id, points in places
-            if (standing := state.standings.get(id)) and wanted.lets_through(standing)
+            if (standing := state.standings.get(id)) and recall_filter.is_match(standing)
         )
-        if limit is None or len(places) < limit or len(kept) >= page.offset + page.limit:
+        if limit is None or len(places) < limit or len(matches) >= page.offset + page.limit:
             break
-    return kept
+    return matches
 
 
-def recall_one(log: Log, state: LogState, name: str) -> RecallResult:
+def recall_by_name(log: Log, state: LogState, name: str) -> RecallResult:
     """Return the one learning with that id or key, in full."""
-    standing = called(log, state, name)
-    found = RecalledLearning(standing=standing, doubts=standing.flags)
-    return RecallResult(query=name, learnings=(found,), more=0, sources=("log",), in_full=True)
+    standing = get_learning(log, state, name)
+    recalled = RecalledLearning(standing=standing, doubts=standing.flags)
+    return RecallResult(query=name, learnings=(recalled,), more=0, sources=("log",), in_full=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,16 +254,16 @@ class LogFigures:
 _TOP_TAGS = 15
 
 
-def figures(state: LogState) -> LogFigures:
-    """Return how much the log holds, and of what."""
+def log_figures(state: LogState) -> LogFigures:
+    """Return the number of learnings in the log, by type and tag."""
     from collections import Counter
 
     standings = state.standings.values()
-    types = Counter(one.learning.canonical_type for one in standings)
+    types = Counter(standing.learning.canonical_type for standing in standings)
     tags = Counter(
-        tag for one in standings for tag in one.learning.tags if tag != one.learning.canonical_type
+        tag for standing in standings for tag in standing.learning.tags if tag != standing.learning.canonical_type
     )
-    archived = sum(one.is_archived for one in standings)
+    archived = sum(standing.is_archived for standing in standings)
     return LogFigures(
         active=len(standings) - archived,
         archived=archived,

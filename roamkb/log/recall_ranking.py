@@ -1,4 +1,4 @@
-"""Which learnings answer, and in which order: the search's ranking, and what became of each since.
+"""Ranking of recalled learnings: the match's score, weighted by status, confidence and doubts.
 
 A better match beats a better standing, within reason: what was reviewed comes first among
 equals, what was replaced comes last, and doubt lowers (docs/architecture.md, D8).
@@ -14,29 +14,29 @@ from pathlib import Path
 
 from roamkb.core.json_form import Share
 from roamkb.core.startup.dataclasses import dataclass
-from roamkb.core.text import folded
+from roamkb.core.text import fold_text
 from roamkb.log.learning import Learning
 from roamkb.log.state.learning_state import CANONICAL
 from roamkb.log.state.learning_state import NEEDS_REVIEW
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
-from roamkb.text.similarity.contradiction import differ
-from roamkb.text.similarity.jaccard import normal
+from roamkb.text.similarity.contradiction import differ_in_claim
+from roamkb.text.similarity.jaccard import normal_words
 
 #: What a review's word is worth beside the match.
-_CANONICAL = 1.5
-_REVIEW = 0.8
+_CANONICAL_WEIGHT = 1.5
+_REVIEW_WEIGHT = 0.8
 #: What an agent's own preference is worth to it.
-_PREFERRED = 1.5
+_PREFERRED_WEIGHT = 1.5
 #: What each doubt is worth.
-_DOUBT = 0.8
+_DOUBT_WEIGHT = 0.8
 #: The share of a full confidence in the score: it decides among near equals.
-_CONFIDENCE = 0.2
+_CONFIDENCE_SHARE = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecalledLearning:
-    """One learning that answers, and why."""
+    """A learning that answers a query, with its score and the reasons."""
 
     JSON = "*standing flags=doubts score why path?"
     standing: LearningState
@@ -51,7 +51,7 @@ class RecalledLearning:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallFilter:
-    """What a recall asks for beside its words; empty means anything."""
+    """The conditions of a recall beside its words; an empty one admits all."""
 
     type: str = ""
     #: A task or bead.
@@ -68,18 +68,18 @@ class RecallFilter:
     archived: bool = False
 
     @property
-    def is_choosy(self) -> bool:
-        """Whether few learnings may be let through."""
+    def is_selective(self) -> bool:
+        """Whether few learnings may pass the filter."""
         chosen = self.topic or self.scope or self.least_confidence or self.action or self.is_by_tags
         return bool(chosen) or self.concerns is not None
 
     @property
     def is_by_tags(self) -> bool:
-        """Whether tags decide."""
+        """Whether the filter has tags."""
         return bool(self.tags or self.without_tags)
 
-    def lets_through(self, standing: LearningState) -> bool:
-        """Say whether `standing` is one of those that are asked for."""
+    def is_match(self, standing: LearningState) -> bool:
+        """Say whether `standing` passes the filter."""
         learning = standing.learning
         return (
             # most of a large log lies in the archive
@@ -94,86 +94,86 @@ class RecallFilter:
         )
 
     def _has_tags(self, learning: Learning) -> bool:
-        tags = {folded(tag) for tag in (learning.canonical_type, *learning.tags)}
-        return all(folded(tag) in tags for tag in self.tags) and not any(
-            folded(tag) in tags for tag in self.without_tags
+        tags = {fold_text(tag) for tag in (learning.canonical_type, *learning.tags)}
+        return all(fold_text(tag) in tags for tag in self.tags) and not any(
+            fold_text(tag) in tags for tag in self.without_tags
         )
 
 
-def weighed(found: RecalledLearning, now: float, *, agent: str = "") -> float:
-    """Return the match's score, with what became of the learning in it, and what `agent` prefers."""
-    standing = found.standing
-    score = found.score * (1 - _CONFIDENCE + _CONFIDENCE * standing.rank_confidence(now) / 100)
+def weighted_score(recalled: RecalledLearning, now: float, *, agent: str = "") -> float:
+    """Return the match's score, weighted by the learning's state and by the preference of `agent`."""
+    standing = recalled.standing
+    score = recalled.score * (1 - _CONFIDENCE_SHARE + _CONFIDENCE_SHARE * standing.rank_confidence(now) / 100)
     if standing.status == CANONICAL:
-        score *= _CANONICAL
+        score *= _CANONICAL_WEIGHT
     if standing.status == NEEDS_REVIEW:
-        score *= _REVIEW
+        score *= _REVIEW_WEIGHT
     if agent in standing.preferred_by:
-        score *= _PREFERRED
-    doubts: float = _DOUBT ** len(found.doubts)
+        score *= _PREFERRED_WEIGHT
+    doubts: float = _DOUBT_WEIGHT ** len(recalled.doubts)
     return score * doubts
 
 
-def ordered(found: Iterable[RecalledLearning], now: float, *, agent: str = "") -> list[RecalledLearning]:
-    """Return what was found, the best first, the latest of equals; what was replaced comes last."""
-    return sorted(found, key=lambda one: _rank(one, now, agent), reverse=True)
+def rank_recalled(recalled: Iterable[RecalledLearning], now: float, *, agent: str = "") -> list[RecalledLearning]:
+    """Return the recalled learnings, the best first, the latest of equals; superseded ones come last."""
+    return sorted(recalled, key=lambda entry: _rank_key(entry, now, agent), reverse=True)
 
 
-def best(
-    found: Iterable[RecalledLearning],
+def best_recalled(
+    recalled: Iterable[RecalledLearning],
     count: int,
     now: float,
     *,
     agent: str = "",
-    doubted: Callable[[RecalledLearning], RecalledLearning],
+    with_doubts: Callable[[RecalledLearning], RecalledLearning],
 ) -> list[RecalledLearning]:
-    """Return the first `count` of what `ordered` gives once all are `doubted`.
+    """Return the first `count` learnings of the ranking after each has its doubts.
 
     A doubt only lowers, so that nothing is looked at that would come later even without.
     """
-    waiting = ordered(found, now, agent=agent)[::-1]
-    looked_at: list[tuple[tuple[bool, float, float, str], RecalledLearning]] = []
-    first: list[RecalledLearning] = []
-    while len(first) < count and (waiting or looked_at):
-        while waiting and (not looked_at or _rank(waiting[-1], now, agent) > looked_at[-1][0]):
-            one = doubted(waiting.pop())
-            insort(looked_at, (_rank(one, now, agent), one), key=itemgetter(0))
-        first.append(looked_at.pop()[1])
-    return first
+    unchecked = rank_recalled(recalled, now, agent=agent)[::-1]
+    checked: list[tuple[tuple[bool, float, float, str], RecalledLearning]] = []
+    chosen: list[RecalledLearning] = []
+    while len(chosen) < count and (unchecked or checked):
+        while unchecked and (not checked or _rank_key(unchecked[-1], now, agent) > checked[-1][0]):
+            entry = with_doubts(unchecked.pop())
+            insort(checked, (_rank_key(entry, now, agent), entry), key=itemgetter(0))
+        chosen.append(checked.pop()[1])
+    return chosen
 
 
-def _rank(one: RecalledLearning, now: float, agent: str) -> tuple[bool, float, float, str]:
-    standing = one.standing
+def _rank_key(recalled: RecalledLearning, now: float, agent: str) -> tuple[bool, float, float, str]:
+    standing = recalled.standing
     is_current = standing.status != SUPERSEDED
-    return is_current, round(weighed(one, now, agent=agent), 9), standing.learning.ts, standing.id
+    return is_current, round(weighted_score(recalled, now, agent=agent), 9), standing.learning.ts, standing.id
 
 
-def preference(standing: LearningState, agent: str) -> tuple[str, ...]:
+def preference_reason(standing: LearningState, agent: str) -> tuple[str, ...]:
     """Return the reason that a learning comes first for `agent`, if it prefers it."""
     return (f"preferred by {agent}",) if agent in standing.preferred_by else ()
 
 
-def collapsed(found: Iterable[RecalledLearning]) -> list[RecalledLearning]:
-    """Return what was found without exact and normalised repetitions; the latest of each stands for all.
+def collapse_repetitions(recalled: Iterable[RecalledLearning]) -> list[RecalledLearning]:
+    """Return the learnings without exact and normalised repetitions; the latest stands for all.
 
     `x == 1` and `x != 1` have the same words, and neither hides the other.
     """
-    kept: dict[tuple[str, str], list[RecalledLearning]] = {}
-    for one in sorted(found, key=lambda one: place(one.standing), reverse=True):
-        said = kept.setdefault(sense(one.standing.learning), [])
-        content = one.standing.learning.statement
-        if all(differ(content, other.standing.learning.statement) for other in said):
-            said.append(one)
-    return [one for said in kept.values() for one in said]
+    groups: dict[tuple[str, str], list[RecalledLearning]] = {}
+    for entry in sorted(recalled, key=lambda entry: representative_key(entry.standing), reverse=True):
+        group = groups.setdefault(repetition_key(entry.standing.learning), [])
+        content = entry.standing.learning.statement
+        if all(differ_in_claim(content, earlier.standing.learning.statement) for earlier in group):
+            group.append(entry)
+    return [entry for group in groups.values() for entry in group]
 
 
-def sense(learning: Learning) -> tuple[str, str]:
-    """Return what a learning shares with its exact and normalised repetitions."""
-    return learning.canonical_type, normal(learning.content) or learning.statement.strip()
+def repetition_key(learning: Learning) -> tuple[str, str]:
+    """Return a key that a learning shares with its exact and normalised repetitions."""
+    return learning.canonical_type, normal_words(learning.content) or learning.statement.strip()
 
 
-def place(standing: LearningState) -> tuple[bool, bool, bool, float, str]:
-    """Return what decides which of several repetitions stands for all: the greatest."""
+def representative_key(standing: LearningState) -> tuple[bool, bool, bool, float, str]:
+    """Return a key by which the greatest of several repetitions stands for all."""
     learning = standing.learning
     is_clean = learning.statement == learning.content
     return standing.status != SUPERSEDED, standing.status == CANONICAL, is_clean, learning.ts, learning.id

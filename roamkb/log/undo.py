@@ -1,4 +1,4 @@
-"""`undo`: takes back one event that an agent brought about itself; it stays in the ledger, as does this."""
+"""`undo`: takes back one event that an agent caused itself; both stay in the ledger."""
 
 from typing import Annotated
 from typing import Final
@@ -10,7 +10,7 @@ from roamkb.core.request import Argument
 from roamkb.core.request import SessionOption
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
-from roamkb.core.text import shown
+from roamkb.core.text import one_line
 from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory
 from roamkb.log.state.learning_state import EVERY_KEY
@@ -21,7 +21,7 @@ from roamkb.log.store.project_log import Log
 
 #: What agents bring about and may be wrong in. A verdict is judged anew, a flag has its review, what a human
 #: decided has its own way back, and what is in a knowledge base or a rule file stays there whatever is said.
-OWN: Final = (
+UNDOABLE_EVENTS: Final = (
     "repeated",
     "reused",
     "validated",
@@ -35,13 +35,11 @@ OWN: Final = (
 
 @dataclass(frozen=True, slots=True)
 class UndoRequest:
-    """What `undo` takes."""
+    """Parameters of `undo`."""
 
     event: Annotated[
         str,
-        Argument(
-            "Its id, as `explain KEY` shows it; of an undoing, to have it count again.", metavar="EVENT"
-        ),
+        Argument("Its id, as `explain KEY` shows it; of an undoing, to have it count again.", metavar="EVENT"),
     ]
     _: KW_ONLY
     agent: AgentOption = None
@@ -50,7 +48,7 @@ class UndoRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndoneEvent:
-    """An event that doesn't count any more."""
+    """An event that doesn't count any more, and its learning without it."""
 
     JSON = "event.id event.event learning=standing changed=is_new"
     event: LedgerEvent
@@ -60,40 +58,40 @@ class UndoneEvent:
     is_new: bool
 
 
-def undo(log: Log, id: str, hand: Author) -> UndoneEvent:
+def undo(log: Log, id: str, author: Author) -> UndoneEvent:
     """Take back the event `id`; taking back an undoing lets the first event count again.
 
     Raises:
         NotFound: there is none. UsageError: it has another way back, or none. DiskError.
     """
-    with log.locked():
-        contents = log.read()
-        wanted = id.strip().casefold()
-        event = next((one for one in contents.events if one.id.casefold() == wanted), None)
+    with log.append_lock():
+        contents = log.read_contents()
+        event_id = id.strip().casefold()
+        event = next((candidate for candidate in contents.events if candidate.id.casefold() == event_id), None)
         if event is None:
-            raise NotFound(id, what="event", hint="`roamkb explain KEY` shows a learning's, with their ids")
-        if event.event not in OWN:
+            raise NotFound(id, kind="event", hint="`roamkb explain KEY` shows a learning's, with their ids")
+        if event.event not in UNDOABLE_EVENTS:
             raise UsageError(
-                f"a line `{shown(event.event)}` isn't taken back so",
-                hint=f"undo takes back {', '.join(OWN)}; the rest has `verify`, `review` and `rollback`",
+                f"a line `{one_line(event.event)}` isn't taken back so",
+                hint=f"undo takes back {', '.join(UNDOABLE_EVENTS)}; the rest has `verify`, `review` and `rollback`",
             )
-        state = contents.state()
-        is_new = any(one.id == event.id for one in state.events)
+        state = contents.replay_state()
+        is_new = any(candidate.id == event.id for candidate in state.events)
         if is_new:
-            stamps = EventFactory(hand, after=contents.last_event, by="undo")
-            undoing = stamps.event(UNDONE, event.id)
-            log.append(events=[undoing])
-            state = contents.plus(events=[undoing]).state()
+            stamps = EventFactory(author, after=contents.last_event, command="undo")
+            undoing = stamps.new_event(UNDONE, event.id)
+            log.append_entries(events=[undoing])
+            state = contents.plus_lines(events=[undoing]).replay_state()
     return UndoneEvent(
-        event=event, standing=state.standings.get(_subject(event, contents.events)), is_new=is_new
+        event=event, standing=state.standings.get(_subject_learning_id(event, contents.events)), is_new=is_new
     )
 
 
-def _subject(event: LedgerEvent, events: tuple[LedgerEvent, ...]) -> str:
-    """Return the id of the learning that an event, or what it takes back, is about."""
-    by_id = {one.id: one for one in events}
-    seen: set[str] = set()
-    while event.event == UNDONE and event.of in by_id and event.id not in seen:
-        seen.add(event.id)
+def _subject_learning_id(event: LedgerEvent, events: tuple[LedgerEvent, ...]) -> str:
+    """Return the id of the learning that an event, or the event that it undoes, is about."""
+    by_id = {entry.id: entry for entry in events}
+    visited: set[str] = set()
+    while event.event == UNDONE and event.of in by_id and event.id not in visited:
+        visited.add(event.id)
         event = by_id[event.of]
     return event.of

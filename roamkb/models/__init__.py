@@ -1,1 +1,1 @@
-"""Language models: how each is named, and what it answers."""
+"""Language models: their names and their answers."""

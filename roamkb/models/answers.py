@@ -1,4 +1,4 @@
-"""What language models answer: the text in each one's envelope, and the JSON object in that text."""
+"""Answers of language models: the text in each one's envelope, and the JSON object in that text."""
 
 import json
 import re
@@ -9,49 +9,49 @@ from typing import Final
 
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.core.text import clipped
-from roamkb.core.text import shown
+from roamkb.core.text import clip_text
+from roamkb.core.text import one_line
 from roamkb.models.names import ModelKind
-from roamkb.secrets.detector import withheld
+from roamkb.secrets.detector import withhold_secrets
 
 _Record = dict[str, Any]
-_FENCE: Final = lazily(r"^ {0,3}```[ \t]*\w*[ \t]*\n(.*?)^ {0,3}```", re.MULTILINE | re.DOTALL)
-_THOUGHT: Final = "</think>"
+_FENCED_BLOCK: Final = lazily(r"^ {0,3}```[ \t]*\w*[ \t]*\n(.*?)^ {0,3}```", re.MULTILINE | re.DOTALL)
+_THOUGHT_END: Final = "</think>"
 #: An object, not a brace of somebody's prose.
-_BEGUN: Final = lazily(r'\{\s*"')
+_OBJECT_START: Final = lazily(r'\{\s*"')
 #: Opening braces of an answer that are looked at; prose with more of them is no answer.
-_MOST_BRACES: Final = 200
+_MAX_BRACES: Final = 200
 #: Letters that are quoted of what was no answer.
-_QUOTED: Final = 160
+_MAX_QUOTED: Final = 160
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelTrouble:
-    """A model gave no answer."""
+    """A model's failure to answer."""
 
     #: One sentence that names the model.
     why: str
 
 
 class NoAnswer(ValueError):
-    """The text is no whole answer; the message is a clause that says why."""
+    """A text that is no whole answer; the message is a clause with the reason."""
 
 
 def parse_answer(kind: ModelKind, text: str) -> Mapping[str, Any]:
-    """Return the JSON object that a model of `kind` answered, or raise `NoAnswer`."""
-    return object_in(_TEXTS[kind](text) if kind in _TEXTS else text)
+    """Return the JSON object in a model's answer, or raise `NoAnswer`."""
+    return extract_object(_EXTRACTORS[kind](text) if kind in _EXTRACTORS else text)
 
 
-def object_in(text: str) -> Mapping[str, Any]:
+def extract_object(text: str) -> Mapping[str, Any]:
     """Return the one JSON object of an answer: all of it, in a fence, or the last one in prose."""
     # what a model thought aloud may hold drafts
-    text = text.rpartition(_THOUGHT)[2]
+    text = text.rpartition(_THOUGHT_END)[2]
     if not text.strip():
         raise NoAnswer("is empty")
-    fenced = [one for one in _FENCE.findall(text) if one.strip()]
-    for whole in (text, *reversed(fenced)):
+    fenced = [block for block in _FENCED_BLOCK.findall(text) if block.strip()]
+    for candidate in (text, *reversed(fenced)):
         try:
-            value = json.loads(whole)
+            value = json.loads(candidate)
         except (ValueError, RecursionError):
             continue
         if not isinstance(value, dict):
@@ -61,71 +61,71 @@ def object_in(text: str) -> Mapping[str, Any]:
 
 
 def _last_object(text: str) -> _Record:
-    """Return the last object in prose; what is inside of one that never ends counts for nothing."""
-    decoder, found, at = json.JSONDecoder(), None, 0
-    for _ in range(_MOST_BRACES):
-        at = text.find("{", at)
-        if at < 0:
+    """Return the last object in prose; objects inside of an unfinished one are ignored."""
+    decoder, last_value, position = json.JSONDecoder(), None, 0
+    for _ in range(_MAX_BRACES):
+        position = text.find("{", position)
+        if position < 0:
             break
         try:
-            value, at = decoder.raw_decode(text, at)
+            value, position = decoder.raw_decode(text, position)
         except (ValueError, RecursionError):
-            if _BEGUN.match(text, at):
-                found = None
+            if _OBJECT_START.match(text, position):
+                last_value = None
                 break
-            at += 1
+            position += 1
         else:
-            found = value
-    if not isinstance(found, dict):
-        raise NoAnswer(f"isn't JSON: {said(text)}")
-    return found
+            last_value = value
+    if not isinstance(last_value, dict):
+        raise NoAnswer(f"isn't JSON: {quote_text(text)}")
+    return last_value
 
 
-def error_in(text: str) -> str:
-    """Return what a server says was wrong, by the usual fields; else the beginning of what it sent."""
+def extract_error(text: str) -> str:
+    """Return the error in a server's answer, by the usual fields; else the beginning of its text."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         value = None
     while isinstance(value, dict):
         value = next((value[name] for name in ("error", "message", "detail") if value.get(name)), None)
-    return said(value if isinstance(value, str) else text)
+    return quote_text(value if isinstance(value, str) else text)
 
 
-def said(text: str) -> str:
-    """Return the beginning of somebody's text, fit for a message."""
-    return clipped(shown(withheld(clipped(text, 10 * _QUOTED))), _QUOTED)
+def quote_text(text: str) -> str:
+    """Return the beginning of a foreign text, fit for a message."""
+    return clip_text(one_line(withhold_secrets(clip_text(text, 10 * _MAX_QUOTED))), _MAX_QUOTED)
 
 
-def _records(text: str) -> list[_Record]:
+def _parse_records(text: str) -> list[_Record]:
     """Return the JSON objects of a body: one, a list of them, one a line, or server-sent events."""
     try:
         value = json.loads(text)
     except RecursionError:
         value = []
     except ValueError:
-        value = [one for line in text.splitlines() if (one := _record(line)) is not None]
-    return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, dict)]
+        value = [record for line in text.splitlines() if (record := _parse_record(line)) is not None]
+    return [record for record in (value if isinstance(value, list) else [value]) if isinstance(record, dict)]
 
 
-def _record(line: str) -> object:
+def _parse_record(line: str) -> object:
     try:
         return json.loads(line.removeprefix("data:"))
     except (ValueError, RecursionError):
         return None
 
 
-def _required(text: str) -> list[_Record]:
+def _require_records(text: str) -> list[_Record]:
     if not text.strip():
         raise NoAnswer("is empty")
-    records = _records(text)
+    records = _parse_records(text)
     if not records:
-        raise NoAnswer(f"isn't JSON: {said(text)}")
+        raise NoAnswer(f"isn't JSON: {quote_text(text)}")
     return records
 
 
-def _at(value: object, *path: str | int) -> object:
-    """Return what lies at `path` in JSON; None where there is nothing."""
+def _value_at(value: object, *path: str | int) -> object:
+    """Return the value at `path` in JSON; None without one."""
     for step in path:
         if isinstance(step, str) and isinstance(value, dict):
             value = value.get(step)
@@ -136,14 +136,14 @@ def _at(value: object, *path: str | int) -> object:
     return value
 
 
-def _claude(text: str) -> str:
-    """Return what `claude --print --output-format json` answered; a setting makes it a list of events."""
-    result = next((one for one in reversed(_required(text)) if one.get("type") == "result"), None)
+def _extract_claude_text(text: str) -> str:
+    """Return the answer's text from `claude --print --output-format json`; it may be a list of events."""
+    result = next((record for record in reversed(_require_records(text)) if record.get("type") == "result"), None)
     if result is None:
         raise NoAnswer("holds no result")
     answer = result.get("result")
     if result.get("is_error") or result.get("subtype") != "success":
-        raise NoAnswer(f"is an error: {error_in(answer if isinstance(answer, str) else text)}")
+        raise NoAnswer(f"is an error: {extract_error(answer if isinstance(answer, str) else text)}")
     if not isinstance(answer, str):
         raise NoAnswer("holds a result that isn't text")
     if result.get("stop_reason") == "max_tokens":
@@ -151,69 +151,80 @@ def _claude(text: str) -> str:
     return answer
 
 
-def _codex(text: str) -> str:
+def _extract_codex_text(text: str) -> str:
     """Return the last message of `codex exec --json`."""
-    records = _required(text)
-    for one in records:
-        if one.get("type") == "turn.failed":
-            raise NoAnswer(f"is an error: {error_in(json.dumps(one))}")
-    if not any(one.get("type") == "turn.completed" for one in records):
-        errors = [one for one in records if one.get("type") == "error"]
-        raise NoAnswer(f"is an error: {error_in(json.dumps(errors[-1]))}" if errors else "broke off")
+    records = _require_records(text)
+    for record in records:
+        if record.get("type") == "turn.failed":
+            raise NoAnswer(f"is an error: {extract_error(json.dumps(record))}")
+    if not any(record.get("type") == "turn.completed" for record in records):
+        errors = [record for record in records if record.get("type") == "error"]
+        raise NoAnswer(f"is an error: {extract_error(json.dumps(errors[-1]))}" if errors else "broke off")
     messages = [
-        told
-        for one in records
-        if one.get("type") == "item.completed" and _at(one, "item", "type") == "agent_message"
-        if isinstance(told := _at(one, "item", "text"), str)
+        message_text
+        for record in records
+        if record.get("type") == "item.completed" and _value_at(record, "item", "type") == "agent_message"
+        if isinstance(message_text := _value_at(record, "item", "text"), str)
     ]
     if not messages:
         raise NoAnswer("holds no message")
     return messages[-1]
 
 
-def _ollama(text: str) -> str:
-    """Return what `/api/chat` answered, at once or in streamed lines."""
-    records = _required(text)
-    if any("error" in one for one in records):
-        raise NoAnswer(f"is an error: {error_in(json.dumps(next(one for one in records if 'error' in one)))}")
+def _extract_ollama_text(text: str) -> str:
+    """Return the answer's text from `/api/chat`, at once or in streamed lines."""
+    records = _require_records(text)
+    if any("error" in record for record in records):
+        raise NoAnswer(
+            f"is an error: {extract_error(json.dumps(next(record for record in records if 'error' in record)))}"
+        )
     if records[-1].get("done") is not True:
         raise NoAnswer("broke off")
     if records[-1].get("done_reason") == "length":
         raise NoAnswer("was cut off at its greatest length")
-    return "".join(told for one in records if isinstance(told := _at(one, "message", "content"), str))
+    return "".join(content for record in records if isinstance(content := _value_at(record, "message", "content"), str))
 
 
-def _openai(text: str) -> str:
-    """Return what `/chat/completions` answered, at once or as events."""
-    records = _required(text)
-    if any(one.get("error") for one in records):
+def _extract_openai_text(text: str) -> str:
+    """Return the answer's text from `/chat/completions`, at once or as events."""
+    records = _require_records(text)
+    if any(record.get("error") for record in records):
         raise NoAnswer(
-            f"is an error: {error_in(json.dumps(next(one for one in records if one.get('error'))))}"
+            f"is an error: {extract_error(json.dumps(next(record for record in records if record.get('error'))))}"
         )
-    reasons = [told for one in records if isinstance(told := _at(one, "choices", 0, "finish_reason"), str)]
+    reasons = [
+        text_value
+        for record in records
+        if isinstance(text_value := _value_at(record, "choices", 0, "finish_reason"), str)
+    ]
     if not reasons:
         raise NoAnswer("broke off")
     if reasons[-1] == "length":
         raise NoAnswer("was cut off at its greatest length")
     pieces = [
-        told
-        for one in records
+        text_value
+        for record in records
         for part in ("message", "delta")
-        if isinstance(told := _at(one, "choices", 0, part, "content"), str)
+        if isinstance(text_value := _value_at(record, "choices", 0, part, "content"), str)
     ]
-    refused = next(
-        (told for one in records if isinstance(told := _at(one, "choices", 0, "message", "refusal"), str)), ""
+    refusal = next(
+        (
+            text_value
+            for record in records
+            if isinstance(text_value := _value_at(record, "choices", 0, "message", "refusal"), str)
+        ),
+        "",
     )
-    if refused or not pieces:
+    if refusal or not pieces:
         raise NoAnswer(
-            f"is a refusal: {said(refused)}" if refused else f"holds no text ({said(reasons[-1])})"
+            f"is a refusal: {quote_text(refusal)}" if refusal else f"holds no text ({quote_text(reasons[-1])})"
         )
     return "".join(pieces)
 
 
-_TEXTS: Final[Mapping[ModelKind, Callable[[str], str]]] = {
-    ModelKind.CLAUDE: _claude,
-    ModelKind.CODEX: _codex,
-    ModelKind.OLLAMA: _ollama,
-    ModelKind.OPENAI: _openai,
+_EXTRACTORS: Final[Mapping[ModelKind, Callable[[str], str]]] = {
+    ModelKind.CLAUDE: _extract_claude_text,
+    ModelKind.CODEX: _extract_codex_text,
+    ModelKind.OLLAMA: _extract_ollama_text,
+    ModelKind.OPENAI: _extract_openai_text,
 }

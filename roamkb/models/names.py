@@ -10,19 +10,19 @@ from roamkb.core.server_address import BadAddress
 from roamkb.core.server_address import ServerAddress
 from roamkb.core.server_address import parse_address
 from roamkb.core.startup.dataclasses import dataclass
-from roamkb.core.text import clipped
-from roamkb.core.text import shown
-from roamkb.secrets.detector import withheld
+from roamkb.core.text import clip_text
+from roamkb.core.text import one_line
+from roamkb.secrets.detector import withhold_secrets
 
 _OLLAMA_PORT: Final = 11434
 #: A server listens on all of them; a client can only mean this machine.
 _ANY_HOST: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 #: Letters of a command that say which it was.
-_LABEL: Final = 200
+_MAX_LABEL_LENGTH: Final = 200
 
 
 class ModelKind(StrEnum):
-    """How a model is asked."""
+    """The kind of a model, which decides how it is asked."""
 
     CLAUDE = "claude"
     CODEX = "codex"
@@ -33,7 +33,7 @@ class ModelKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanguageModel:
-    """A language model and the way to it."""
+    """A language model and how to reach it."""
 
     kind: ModelKind
     #: What events and messages call it: without a secret, on one line.
@@ -47,23 +47,23 @@ class LanguageModel:
 
 
 def parse_model_name(name: str, environment: Mapping[str, str]) -> LanguageModel:
-    """Return the model that `name` means; `environment` says where Ollama listens.
+    """Return the model called `name`; `environment` has Ollama's address.
 
     Raises:
         UsageError: it means none.
     """
-    scheme, colon, rest = name.partition(":")
+    scheme, colon, model_name = name.partition(":")
     if name in (ModelKind.CLAUDE, ModelKind.CODEX):
         return LanguageModel(kind=ModelKind(name), label=name)
     if name == ModelKind.OLLAMA or (colon and scheme == ModelKind.OLLAMA):
-        return _ollama(rest, environment)
+        return _parse_ollama_name(model_name, environment)
     if name == ModelKind.OPENAI or (colon and scheme == ModelKind.OPENAI):
-        return _openai(rest)
-    return _command(name)
+        return _parse_openai_name(model_name)
+    return _parse_command(name)
 
 
-def _ollama(model: str, environment: Mapping[str, str]) -> LanguageModel:
-    if not model or shown(model) != model:
+def _parse_ollama_name(model: str, environment: Mapping[str, str]) -> LanguageModel:
+    if not model or one_line(model) != model:
         raise UsageError("which of Ollama's models?", hint="ollama:MODEL, as `ollama list` names it")
     return LanguageModel(
         kind=ModelKind.OLLAMA,
@@ -74,15 +74,13 @@ def _ollama(model: str, environment: Mapping[str, str]) -> LanguageModel:
 
 
 def _ollama_address(host: str) -> ServerAddress:
-    """Return where Ollama listens, by its own reading of OLLAMA_HOST."""
+    """Return the address of Ollama, by its own reading of OLLAMA_HOST."""
     text = host if "://" in host else f"http://{_with_port(host)}"
     try:
         address = parse_address(text)
     except BadAddress as error:
         # not shown: it may hold a password
-        raise UsageError(
-            f"OLLAMA_HOST {error}", hint="host, host:port or https://host, as Ollama reads it"
-        ) from error
+        raise UsageError(f"OLLAMA_HOST {error}", hint="host, host:port or https://host, as Ollama reads it") from error
     return ServerAddress(
         scheme=address.scheme,
         host=_ANY_HOST.get(address.host, address.host),
@@ -99,8 +97,8 @@ def _with_port(host: str) -> str:
     return f"{name or '127.0.0.1'}:{port or _OLLAMA_PORT}"
 
 
-def _openai(rest: str) -> LanguageModel:
-    url, _, model = rest.partition("#")
+def _parse_openai_name(url_and_model: str) -> LanguageModel:
+    url, _, model = url_and_model.partition("#")
     try:
         address = parse_address(url)
     except BadAddress as error:
@@ -108,19 +106,19 @@ def _openai(rest: str) -> LanguageModel:
             f"the address behind openai: {error}",
             hint="openai:https://HOST/v1#MODEL; the key is read from OPENAI_API_KEY",
         ) from error
-    if shown(model) != model:
+    if one_line(model) != model:
         raise UsageError("the model's name holds an invisible character", hint="openai:https://HOST/v1#MODEL")
-    label = f"openai:{address.origin}{address.path}" + (f"#{model}" if model else "")
-    return LanguageModel(kind=ModelKind.OPENAI, label=withheld(label), address=address, model=model)
+    label = f"openai:{address.origin_url}{address.path}" + (f"#{model}" if model else "")
+    return LanguageModel(kind=ModelKind.OPENAI, label=withhold_secrets(label), address=address, model=model)
 
 
-def _command(name: str) -> LanguageModel:
+def _parse_command(name: str) -> LanguageModel:
     try:
         words = tuple(shlex.split(name))
     except ValueError as error:
-        raise UsageError(f"{shown(name)} isn't a command: {error}") from error
+        raise UsageError(f"{one_line(name)} isn't a command: {error}") from error
     if not words:
-        raise UsageError(
-            "no model is named", hint="claude, codex, ollama:MODEL, openai:URL#MODEL, or a command"
-        )
-    return LanguageModel(kind=ModelKind.COMMAND, label=clipped(shown(withheld(name)), _LABEL), words=words)
+        raise UsageError("no model is named", hint="claude, codex, ollama:MODEL, openai:URL#MODEL, or a command")
+    return LanguageModel(
+        kind=ModelKind.COMMAND, label=clip_text(one_line(withhold_secrets(name)), _MAX_LABEL_LENGTH), words=words
+    )

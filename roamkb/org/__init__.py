@@ -1,1 +1,1 @@
-"""Org-roam notes: what real org-roam reads in a file, and how to write one that it reads as meant."""
+"""Org-roam notes: reading them as real org-roam does, and writing them so that it reads them as meant."""

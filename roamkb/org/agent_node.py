@@ -8,7 +8,7 @@ AGENT_TAG = "agent"
 
 
 def is_agent_node(note: Note, node: Node) -> bool:
-    """Say whether `node` is one that roamkb wrote and may change: a whole file, marked twice.
+    """Say whether roamkb wrote `node` and may change it: a whole file, marked twice.
 
     A note that reads a set-up file may have the tag from there, and none of ours does that.
     """

@@ -1,4 +1,4 @@
-"""A node's own text, as it was given."""
+"""The text of a node: as it stands for a human's, as it was given for an agent's."""
 
 import re
 
@@ -8,8 +8,8 @@ from roamkb.core.startup.lazy_regex import lazily
 from roamkb.org.agent_node import AGENT_TAG
 from roamkb.org.agent_node import is_agent_node
 from roamkb.org.breaks import BREAK
-from roamkb.org.escape import unescaped
-from roamkb.org.escape import unescaped_lines
+from roamkb.org.escape import unescape_lines
+from roamkb.org.escape import unescape_text
 
 #: Tells by its head that a note may be an agent's, whose text has marks to take off.
 _AGENT = lazily(rf"[ \t]*#\+filetags:.*:{AGENT_TAG}:", re.IGNORECASE)
@@ -33,20 +33,20 @@ def body_of(note: Note, node: Node) -> str:
     if not is_agent_node(note, node):
         return "\n".join(own).strip("\n")
     # exactly one empty line stands between head and body: more of them are the body's own
-    return unescaped("\n".join(own[1:] if own and not own[0].strip() else own).rstrip("\n"))
+    return unescape_text("\n".join(own[1:] if own and not own[0].strip() else own).rstrip("\n"))
 
 
 def lines_as_shown(text: str) -> dict[int, str]:
-    """Return the lines of a note, by number, that are shown otherwise than they stand in its file."""
+    """Return, by number, the lines of a note that are shown differently from how its file has them."""
     lines = text.split("\n")
-    found = {n: line.replace(BREAK, "") for n, line in enumerate(lines, start=1) if BREAK in line}
+    shown_lines = {n: line.replace(BREAK, "") for n, line in enumerate(lines, start=1) if BREAK in line}
     body = _after_head(lines)
-    above = len(lines) - len(body)
-    if any(map(_AGENT.match, lines[:above])):
-        for number, given in enumerate(unescaped_lines(body), start=above + 1):
-            if given and given[0] != lines[number - 1]:
-                found[number] = given[0]
-    return found
+    head_length = len(lines) - len(body)
+    if any(map(_AGENT.match, lines[:head_length])):
+        for number, given_lines in enumerate(unescape_lines(body), start=head_length + 1):
+            if given_lines and given_lines[0] != lines[number - 1]:
+                shown_lines[number] = given_lines[0]
+    return shown_lines
 
 
 def _below_heading(lines: list[str]) -> list[str]:
@@ -67,7 +67,7 @@ def _after_head(lines: list[str]) -> list[str]:
 
 
 def _after_drawer(lines: list[str], start: int) -> int:
-    """Return the number of the first line behind the property drawer at `start`, if there's one."""
+    """Return the index of the line behind the property drawer at `start`; `start` where there is none."""
     if start >= len(lines) or not _DRAWER.fullmatch(lines[start]):
         return start
     for number in range(start + 1, len(lines)):

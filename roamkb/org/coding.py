@@ -1,4 +1,4 @@
-"""Bytes as the text that Emacs would show."""
+"""The decoding of a note's bytes into the text that Emacs would show."""
 
 import re
 
@@ -19,35 +19,35 @@ _TAIL = 3000
 
 
 def decode_note(data: bytes) -> tuple[str, bool]:
-    """Return the text of `data`, and whether it's clean UTF-8 and nothing else to Emacs.
+    """Return the text of `data`, and whether it is clean UTF-8 and nothing else to Emacs.
 
     What is not is read as what Emacs takes it for, if that's plain: UTF-16 with its mark, the
     coding that the file names, ISO-2022-JP, Latin-1. Of the rest each byte that can't be read
     becomes U+FFFD.
     """
-    named, line_end = _named_coding(data)
-    if named is not None:
+    named_coding, line_end = _named_coding(data)
+    if named_coding is not None:
         try:
-            return _normalised(data.decode(named), line_end), False
+            return _normalise_line_ends(data.decode(named_coding), line_end), False
         except (UnicodeDecodeError, LookupError):
             pass
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return _normalised(data.decode("utf-16", "replace"), ""), False
+        return _normalise_line_ends(data.decode("utf-16", "replace"), ""), False
     data = data.removeprefix(b"\xef\xbb\xbf")
     if b"\0" in data:
         # no text to Emacs, so it leaves the line ends alone
         return data.decode("utf-8", "replace"), False
     if b"\x1b$" in data and data.isascii():
-        return _normalised(_escaped(data), line_end), False
+        return _normalise_line_ends(_decode_iso_2022(data), line_end), False
     try:
-        return _normalised(data.decode("utf-8"), line_end), True
+        return _normalise_line_ends(data.decode("utf-8"), line_end), True
     except UnicodeDecodeError:
         coding = "utf-8" if _C1.search(data) else "latin-1"
-        return _normalised(data.decode(coding, "replace"), line_end), False
+        return _normalise_line_ends(data.decode(coding, "replace"), line_end), False
 
 
-def _escaped(data: bytes) -> str:
-    """Return ISO-2022-JP as text; a stray escape garbles its own line and no other."""
+def _decode_iso_2022(data: bytes) -> str:
+    """Return the text of ISO-2022-JP; a stray escape garbles its own line and no other."""
     lines = data.split(b"\n")
     return "\n".join(line.decode("iso2022_jp_2" if b"\x1b" in line else "ascii", "replace") for line in lines)
 
@@ -65,7 +65,7 @@ def _named_coding(data: bytes) -> tuple[str | None, str]:
     return (name if _OTHER.fullmatch(name) else None), line_end
 
 
-def _normalised(text: str, line_end: str) -> str:
+def _normalise_line_ends(text: str, line_end: str) -> str:
     r"""Return `text` with `\n` line ends, if it had ends of one kind only."""
     if "\r" not in text or line_end == "unix":
         return text

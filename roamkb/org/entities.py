@@ -1,4 +1,4 @@
-"""The names that Org shows as one character, so that they aren't LaTeX macros."""
+"""The names of Org's entities, which are shown as one character and are no LaTeX macros."""
 
 #: Org 9.5's `org-entities`.
 ENTITIES = frozenset(

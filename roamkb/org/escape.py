@@ -1,4 +1,4 @@
-"""Text of any kind as org that shows it and does nothing else, and back again.
+"""Escaping of any text as org that shows it and does nothing else, and the way back.
 
 A note is active content in its human's Emacs: a line can be a heading, name a second id,
 read another file or run Lisp. So what is live is a short list: paragraphs, lists, tables,
@@ -105,9 +105,7 @@ _OPENING = lazily(
     re.IGNORECASE | re.ASCII,
 )
 _CLOSING = lazily(r"[ \t]*#\+end_(src|example|quote|center|verse)[ \t]*", re.IGNORECASE | re.ASCII)
-_SOURCE = lazily(
-    r"(?P<indent>[ \t]*)(?P<keyword>#\+begin_src)(?:[ \t]+(?P<language>\S+))?", re.IGNORECASE | re.ASCII
-)
+_SOURCE = lazily(r"(?P<indent>[ \t]*)(?P<keyword>#\+begin_src)(?:[ \t]+(?P<language>\S+))?", re.IGNORECASE | re.ASCII)
 _NEVER = " :eval never"
 _MARKER = lazily("[~=]")
 #: A break that goes may end what stands around; then the line keeps its breaks.
@@ -125,7 +123,7 @@ _FOOTNOTE = "[fn:"
 
 
 class _LineRole(Enum):
-    """What a line is to org, and so how it is made harmless."""
+    """The role of a line in org, which decides how it is made harmless."""
 
     PROSE = auto()
     VERSE = auto()
@@ -138,40 +136,40 @@ class _LineRole(Enum):
 _Spans = Sequence[tuple[int, int]]
 
 
-def escaped(text: str) -> str:
-    """Return `text` as lines that org shows and that change or run nothing."""
+def escape_text(text: str) -> str:
+    """Return `text` as lines that org shows and that neither change nor run anything."""
     lines = text.split("\n")
-    roles = _roles(lines)
-    broken = [_escaped_line(role, line) for role, line in zip(roles, lines, strict=True)]
+    roles = _line_roles(lines)
+    broken = [_escape_line(role, line) for role, line in zip(roles, lines, strict=True)]
     doubtful = {number for number, role in enumerate(roles) if _may_spare(role, lines[number])}
     if not doubtful:
         return "\n".join(broken)
     # only org's reader knows what is verbatim; it reads what is written, and must find the same there
-    verbatim = _verbatim(broken)
+    verbatim = _verbatim_spans(broken)
     for _attempt in range(_ATTEMPTS):
         spared = list(broken)
         for number in doubtful & verbatim.keys():
             line = lines[number]
-            spans = _shifted(verbatim[number], by=_length(broken[number]) - _length(line))
-            spared[number] = _escaped_line(roles[number], line, spans)
-        after = _verbatim(spared)
-        if after == verbatim:
+            spans = _shift_spans(verbatim[number], width=_visible_length(broken[number]) - _visible_length(line))
+            spared[number] = _escape_line(roles[number], line, spans)
+        verbatim_after = _verbatim_spans(spared)
+        if verbatim_after == verbatim:
             return "\n".join(spared)
-        doubtful -= {number for number in doubtful if after.get(number) != verbatim.get(number)}
+        doubtful -= {number for number in doubtful if verbatim_after.get(number) != verbatim.get(number)}
     return "\n".join(broken)
 
 
-def _escaped_line(role: _LineRole, line: str, verbatim: _Spans = ()) -> str:
-    """Return what a line becomes; an opening line may become two."""
+def _escape_line(role: _LineRole, line: str, verbatim: _Spans = ()) -> str:
+    """Return the escaped form of a line; an opening line may become two."""
     match role:
         case _LineRole.OPENING:
-            return "\n".join(_opened(line))
+            return "\n".join(_escape_opening(line))
         case _LineRole.CLOSING:
             return line
         case _LineRole.CODE:
-            return _COMMA.sub(r"\1,", _split(line, _IN_CODE))
+            return _COMMA.sub(r"\1,", _add_breaks(line, _IN_CODE))
         case _:
-            return _escaped_prose(line, verse=role is _LineRole.VERSE, verbatim=verbatim)
+            return _escape_prose(line, verse=role is _LineRole.VERSE, verbatim=verbatim)
 
 
 def _may_spare(role: _LineRole, line: str) -> bool:
@@ -179,139 +177,139 @@ def _may_spare(role: _LineRole, line: str) -> bool:
     return (
         role in (_LineRole.PROSE, _LineRole.VERSE)
         and len(_MARKER.findall(line)) > 1
-        and bool(_places(line, _IN_PROSE))
+        and bool(_break_places(line, _IN_PROSE))
     )
 
 
-def _verbatim(lines: Sequence[str]) -> dict[int, list[tuple[int, int]]]:
-    """Return for each of the escaped `lines` what is verbatim to org in it, but for what goes beyond it."""
+def _verbatim_spans(lines: Sequence[str]) -> dict[int, list[tuple[int, int]]]:
+    """Return the verbatim spans of each escaped line, but for those that go beyond their line."""
     from roamkb.org.syntax.active_content import LiveText
     from roamkb.org.syntax.inline_objects import NoDate
 
     text = "\n".join(lines)
     begins = [0, *accumulate(len(line) + 1 for line in lines)]
-    found: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    spans: dict[int, list[tuple[int, int]]] = defaultdict(list)
     try:
-        for begin, end in LiveText(text).verbatims():
+        for begin, end in LiveText(text).find_verbatims():
             number = bisect(begins, begin) - 1
             if end < begins[number + 1]:
-                before = _length(text[begins[number] : begin])
-                found[number].append((before, before + _length(text[begin:end])))
+                offset = _visible_length(text[begins[number] : begin])
+                spans[number].append((offset, offset + _visible_length(text[begin:end])))
     except NoDate:
         # org-roam would give up on the note
         return {}
-    return dict(found)
+    return dict(spans)
 
 
-def _shifted(spans: _Spans, *, by: int) -> _Spans:
+def _shift_spans(spans: _Spans, *, width: int) -> _Spans:
     """Return the spans of a line as they were before its mark stood in front of them."""
-    return [(begin - by, end - by) for begin, end in spans]
+    return [(begin - width, end - width) for begin, end in spans]
 
 
-def _length(line: str) -> int:
+def _visible_length(line: str) -> int:
     """Return how many characters of a line aren't breaks."""
     return len(line) - line.count(BREAK)
 
 
-def unescaped(text: str) -> str:
-    """Return the text that `escaped` was given; what was changed by hand since stays as it is."""
-    return "\n".join(line for some in unescaped_lines(text.split("\n")) for line in some)
+def unescape_text(text: str) -> str:
+    """Return the text that was escaped to `text`; later changes by hand stay as they are."""
+    return "\n".join(line for originals in unescape_lines(text.split("\n")) for line in originals)
 
 
-def unescaped_lines(lines: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield for each of the lines of an escaped text the line that it stands for; none for a second one."""
-    for number, (role, line) in enumerate(zip(_roles(lines), lines, strict=True)):
+def unescape_lines(lines: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield the original of each line of an escaped text; nothing for the second line of a pair."""
+    for number, (role, line) in enumerate(zip(_line_roles(lines), lines, strict=True)):
         match role:
             case _LineRole.OPENING:
-                above = lines[number - 1] if number else ""
-                yield tuple(_reopened(line, above))
+                previous_line = lines[number - 1] if number else ""
+                yield tuple(_unescape_opening(line, previous_line))
             case _LineRole.CLOSING:
                 yield (line,)
             case _LineRole.CODE:
-                yield (_joined(_COMMAED.sub(r"\1", line), _IN_CODE),)
+                yield (_remove_breaks(_COMMAED.sub(r"\1", line), _IN_CODE),)
             case _:
-                yield (_unescaped_prose(line, verse=role is _LineRole.VERSE),)
+                yield (_unescape_prose(line, verse=role is _LineRole.VERSE),)
 
 
-def escaped_name(name: str) -> str:
-    """Return a title or an alias, one line, as org shows it and takes no part of it for more than words."""
-    return _split(name, _IN_NAME)
+def escape_name(name: str) -> str:
+    """Return a title or an alias with breaks, so that org takes all of it for words."""
+    return _add_breaks(name, _IN_NAME)
 
 
-def unescaped_name(name: str) -> str:
-    """Return the title or alias that `escaped_name` was given."""
-    return _joined(name, _IN_NAME)
+def unescape_name(name: str) -> str:
+    """Return the title or alias that was escaped to `name`."""
+    return _remove_breaks(name, _IN_NAME)
 
 
-def defused(line: str) -> str:
-    """Return one line of a property with nothing active in it; a second time changes nothing."""
-    return _split(line, _IN_PROSE, once=True)
+def defuse_line(line: str) -> str:
+    """Return one line of a property with nothing active in it; calling it again changes nothing."""
+    return _add_breaks(line, _IN_PROSE, once=True)
 
 
-def _escaped_prose(line: str, *, verse: bool, verbatim: _Spans = ()) -> str:
+def _escape_prose(line: str, *, verse: bool, verbatim: _Spans = ()) -> str:
     """Return a line outside code with its mark, whichever it needs."""
     if not line:
         return line
     if (guarded := _BARE.match(line)) and not _HARMLESS.match(line):
-        split = _split(line, _IN_PROSE if verse else _IN_CODE, verbatim=verbatim)
+        split = _add_breaks(line, _IN_PROSE if verse else _IN_CODE, verbatim=verbatim)
         indent = guarded.end(1)
         return f"{split[:indent]}: {split[indent:]}"
-    split = _split(line, _patterns(line, verse=verse), verbatim=verbatim)
+    split = _add_breaks(line, _break_pattern(line, verse=verse), verbatim=verbatim)
     return " " + split if _STARS.match(split) else split
 
 
-def _unescaped_prose(line: str, *, verse: bool) -> str:
-    """Return what `_escaped_prose` was given."""
+def _unescape_prose(line: str, *, verse: bool) -> str:
+    """Return the line that `_escape_prose` escaped."""
     if not line:
         return line
     if guarded := _GUARDED.match(line):
         indent = guarded.end(1)
-        return _joined(line[:indent] + line[indent + 2 :], _IN_PROSE if verse else _IN_CODE)
-    joined = _joined(line, _patterns(line, verse=verse))
+        return _remove_breaks(line[:indent] + line[indent + 2 :], _IN_PROSE if verse else _IN_CODE)
+    joined = _remove_breaks(line, _break_pattern(line, verse=verse))
     return joined[1:] if _PUSHED.match(joined) else joined
 
 
-def _patterns(line: str, *, verse: bool) -> re.Pattern[str]:
-    """Return what to split in an unguarded line; a verse has no fixed-width lines and no tables."""
+def _break_pattern(line: str, *, verse: bool) -> re.Pattern[str]:
+    """Return the pattern of the places for breaks in an unguarded line; a verse has no tables."""
     if _FIXED.match(line) and not verse:
         return _IN_CODE
     return _IN_TABLE if line.lstrip(" \t" + BREAK).startswith("|") else _IN_PROSE
 
 
-def _opened(line: str) -> Iterator[str]:
-    """Yield a block's opening line, live; above it as fixed-width what it must not say."""
+def _escape_opening(line: str) -> Iterator[str]:
+    """Yield a block's inert opening line; before it, if it was changed, the original as fixed-width."""
     source = _SOURCE.match(line)
     if source is None:
         yield line
         return
-    live = _live(source)
+    live = _inert_opening(source)
     if live != line + _NEVER:
-        split = _split(line, _IN_CODE)
+        split = _add_breaks(line, _IN_CODE)
         yield f"{split[: source.end('indent')]}: {split[source.end('indent') :]}"
     yield live
 
 
-def _reopened(line: str, above: str) -> Iterator[str]:
-    """Yield the opening line that was given, unless the line above it gave it already."""
+def _unescape_opening(line: str, previous_line: str) -> Iterator[str]:
+    """Yield the original opening line, unless the line above has it already."""
     plain = line.removesuffix(_NEVER)
     if plain == line or _SOURCE.match(line) is None:
         yield line
         return
-    source = _SOURCE.match(_unescaped_prose(above, verse=False)) if _GUARDED.match(above) else None
-    if source is None or _live(source) != line or source.string + _NEVER == line:
+    source = _SOURCE.match(_unescape_prose(previous_line, verse=False)) if _GUARDED.match(previous_line) else None
+    if source is None or _inert_opening(source) != line or source.string + _NEVER == line:
         yield plain
 
 
-def _live(source: re.Match[str]) -> str:
-    """Return the opening line of a source block that nothing evaluates, in a language known to be one."""
+def _inert_opening(source: re.Match[str]) -> str:
+    """Return the opening line of a source block in a known language, never to be evaluated."""
     language = source["language"] if source["language"] in LANGUAGES else "text"
     return f"{source['indent']}{source['keyword']} {language}{_NEVER}"
 
 
-def _roles(lines: Sequence[str]) -> list[_LineRole]:
-    """Return what each line is to org's parser: the same before and after escaping."""
+def _line_roles(lines: Sequence[str]) -> list[_LineRole]:
+    """Return the role of each line for org's parser: the same before and after escaping."""
     roles = [_LineRole.PROSE] * len(lines)
-    closings = _closings(lines)
+    closings = _closing_lines(lines)
     #: The lines that end the blocks around, the innermost last.
     ends = [next((n for n, line in enumerate(lines) if line.startswith(_FOOTNOTE)), len(lines))]
     number = 0
@@ -333,13 +331,13 @@ def _roles(lines: Sequence[str]) -> list[_LineRole]:
     return roles
 
 
-def _closings(lines: Sequence[str]) -> dict[str, list[int]]:
-    """Return for each kind of block the lines that could close one."""
-    found: dict[str, list[int]] = defaultdict(list)
+def _closing_lines(lines: Sequence[str]) -> dict[str, list[int]]:
+    """Return the lines that could close a block, for each kind of block."""
+    lines_by_kind: dict[str, list[int]] = defaultdict(list)
     for number, line in enumerate(lines):
         if closing := _CLOSING.fullmatch(line):
-            found[closing[1].lower()].append(number)
-    return found
+            lines_by_kind[closing[1].lower()].append(number)
+    return lines_by_kind
 
 
 def _first_after(number: int, numbers: Sequence[int]) -> int | None:
@@ -348,27 +346,27 @@ def _first_after(number: int, numbers: Sequence[int]) -> int | None:
     return numbers[place] if place < len(numbers) else None
 
 
-def _split(line: str, pattern: re.Pattern[str], *, once: bool = False, verbatim: _Spans = ()) -> str:
-    """Return `line` with one more break at each place; with `once`, only where there's none.
+def _add_breaks(line: str, pattern: re.Pattern[str], *, once: bool = False, verbatim: _Spans = ()) -> str:
+    """Return `line` with one more break at each place; with `once`, only where there is none.
 
     In `verbatim` text only where there's one, but for the few places where Emacs itself looks.
     """
-    places = _places(line, pattern)
+    places = _break_places(line, pattern)
     if not places:
         return line
-    spared = _spared(line, places, verbatim) if verbatim else frozenset()
+    spared = _spared_places(line, places, verbatim) if verbatim else frozenset()
     out: list[str] = []
-    for place, run in _runs(line):
+    for place, run in _character_runs(line):
         is_broken = len(run) > 1
         more = place in places and not (once and is_broken) and (is_broken or place not in spared)
         out.append(run + BREAK if more else run)
     return "".join(out)
 
 
-def _spared(line: str, places: Set[int], verbatim: _Spans) -> Set[int]:
-    """Return those of the `places` that need no break, since they are verbatim."""
+def _spared_places(line: str, places: Set[int], verbatim: _Spans) -> Set[int]:
+    """Return the `places` that need no break because they are verbatim."""
     bare = line.replace(BREAK, "")
-    looked_at = {found.end() for found in _IN_VERBATIM.finditer(bare)}
+    looked_at = {match.end() for match in _IN_VERBATIM.finditer(bare)}
     begins = [begin for begin, _ in verbatim]
     spared: set[int] = set()
     for place in places - looked_at:
@@ -380,7 +378,7 @@ def _spared(line: str, places: Set[int], verbatim: _Spans) -> Set[int]:
 
 
 def _reaches_out(bare: str, place: int, end: int) -> bool:
-    """Say whether what is whole without a break at `place` is a link's beginning with its end behind `end`.
+    """Say whether an unbroken link could begin at `place` and end behind `end`.
 
     org-roam looks for links from one's end to the next, and would not see those in between.
     """
@@ -391,24 +389,24 @@ def _reaches_out(bare: str, place: int, end: int) -> bool:
     return angle is not None and bare.find(">", place, end) < 0
 
 
-def _joined(line: str, pattern: re.Pattern[str]) -> str:
-    """Return `line` with one break less at each place."""
-    places = _places(line, pattern)
+def _remove_breaks(line: str, pattern: re.Pattern[str]) -> str:
+    """Return `line` with one break removed at each place."""
+    places = _break_places(line, pattern)
     if not places:
         return line
-    return "".join(run.removesuffix(BREAK) if place in places else run for place, run in _runs(line))
+    return "".join(run.removesuffix(BREAK) if place in places else run for place, run in _character_runs(line))
 
 
-def _places(line: str, pattern: re.Pattern[str]) -> set[int]:
-    """Return after how many characters, breaks not counted, a break belongs.
+def _break_places(line: str, pattern: re.Pattern[str]) -> set[int]:
+    """Return the positions, counted without breaks, after which a break belongs.
 
     Breaks play no part in where breaks belong; so taking one away undoes putting it there.
     """
     bare = line.replace(BREAK, "")
-    return {found.end() for found in pattern.finditer(bare) if found.lastgroup != "keep"}
+    return {match.end() for match in pattern.finditer(bare) if match.lastgroup != "keep"}
 
 
-def _runs(line: str) -> Iterator[tuple[int, str]]:
+def _character_runs(line: str) -> Iterator[tuple[int, str]]:
     """Yield each character with the breaks that follow it, and its number from 1 on."""
     leading = line.startswith(BREAK)
     return enumerate(_RUN.findall(line), start=0 if leading else 1)

@@ -1,4 +1,4 @@
-"""What a file tells Emacs about itself: its `-*-` line and its Local Variables."""
+"""Emacs's file variables: the `-*-` line and the Local Variables of a file."""
 
 import re
 
@@ -46,17 +46,17 @@ def _local_variables(tail: str) -> list[tuple[str, str]]:
     if block is None:
         return []
     prefix, suffix = block.groups()
-    found: list[tuple[str, str]] = []
+    variables: list[tuple[str, str]] = []
     for line in tail[block.end() + 1 :].split("\n"):
         if not line.startswith(prefix) or not line.rstrip(" \t").endswith(suffix):
             return []
         stripped = line[len(prefix) :].rstrip(" \t").removesuffix(suffix)
         name, colon, value = stripped.partition(":")
         if name.strip().lower() == "end":
-            return found
+            return variables
         if not colon:
             return []
-        found.append((name.strip().lower(), value.strip()))
+        variables.append((name.strip().lower(), value.strip()))
     return []
 
 
@@ -70,8 +70,8 @@ def other_mode(text: str) -> str | None:
 
 
 def mode_fault(mode: str, *, has_headings: bool, has_heading_nodes: bool) -> str | None:
-    """Return why org-roam fails on a file in `mode`, if it does: it takes nodes of the file alone."""
-    known = mode in _TEXT or mode in _CODE
-    if known and not has_heading_nodes and not (has_headings and mode in _CODE):
+    """Return the reason why org-roam fails on a file in `mode`; None where it reads the file's node."""
+    is_known = mode in _TEXT or mode in _CODE
+    if is_known and not has_heading_nodes and not (has_headings and mode in _CODE):
         return None
     return f"the file asks Emacs for {mode}-mode, not for Org"

@@ -1,4 +1,4 @@
-"""Markdown as org: markdown-it-py parses, we render.
+"""Conversion of Markdown to org: markdown-it-py parses, roamkb renders.
 
 A node is one file without headings, so headings become bold lines. What Markdown took as
 text stays text: a line that org would read as a list, a table or a keyword gets a
@@ -59,7 +59,7 @@ _TASK = lazily(r"\[x\](?=\s)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkdownPart:
-    """A block of a Markdown file: one that stands in no other, or an item of a list that does so."""
+    """A top-level block of a Markdown file, or an item of a top-level list."""
 
     #: `heading`, `fence`, `html_block`, `paragraph`…; `item` for an item of one paragraph.
     kind: str
@@ -72,7 +72,7 @@ class MarkdownPart:
     text: str = ""
 
 
-def parts(text: str) -> Iterator[MarkdownPart]:
+def markdown_parts(text: str) -> Iterator[MarkdownPart]:
     """Yield the blocks of CommonMark, in order; a line ends at CR, LF or both."""
     from markdown_it import MarkdownIt
     from markdown_it.tree import SyntaxTreeNode
@@ -86,8 +86,8 @@ def parts(text: str) -> Iterator[MarkdownPart]:
             yield MarkdownPart(kind=node.type, start=start, end=end)
         for item in node.children if node.type == "bullet_list" else ():
             if [child.type for child in item.children] == ["paragraph"]:
-                first, last = item.map or (0, 0)
-                yield MarkdownPart(kind="item", start=first, end=last)
+                item_start, item_end = item.map or (0, 0)
+                yield MarkdownPart(kind="item", start=item_start, end=item_end)
 
 
 def org_from_markdown(text: str) -> str:
@@ -96,14 +96,14 @@ def org_from_markdown(text: str) -> str:
     from markdown_it import MarkdownIt
     from markdown_it.tree import SyntaxTreeNode
 
-    from roamkb.org.markdown_footnotes import footnotes
+    from roamkb.org.markdown_footnotes import enable_footnotes
 
-    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"]).use(footnotes)
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"]).use(enable_footnotes)
     root = SyntaxTreeNode(parser.parse(text))
-    lines = _blocks(root.children)
+    lines = _render_blocks(root.children)
     # org has no block that begins below the first one, and ends each with two empty lines
     for note in (node for node in root.walk() if node.type == "footnote"):
-        lines += [*([""] if lines else []), *_footnote(note)]
+        lines += [*([""] if lines else []), *_render_footnote(note)]
     return "\n".join(lines)
 
 
@@ -111,7 +111,7 @@ def org_from_markdown(text: str) -> str:
 _NO_BLOCKS = 2
 
 
-def _blocks(nodes: Sequence["SyntaxTreeNode"], *, depth: int = 0) -> list[str]:
+def _render_blocks(nodes: Sequence["SyntaxTreeNode"], *, depth: int = 0) -> list[str]:
     """Return the lines of `nodes`, an empty line between two of them unless the list is tight."""
     out: list[str] = []
     nodes = [node for node in nodes if node.type != "footnote"]
@@ -119,43 +119,43 @@ def _blocks(nodes: Sequence["SyntaxTreeNode"], *, depth: int = 0) -> list[str]:
         tight = node.hidden or nodes[number - 1].hidden
         if number and not tight:
             out.append("")
-        out.extend(_block(node, depth=depth))
+        out.extend(_render_block(node, depth=depth))
     return out
 
 
-def _block(node: "SyntaxTreeNode", *, depth: int) -> Iterable[str]:
-    """Return the lines of one block."""
+def _render_block(node: "SyntaxTreeNode", *, depth: int) -> Iterable[str]:
+    """Return the lines of a single block."""
     match node.type:
         case "heading":
-            return [_prose(_marked("*", " ".join(_inline(node).split())))]
+            return [_guard_prose(_mark_up("*", " ".join(_render_inline(node).split())))]
         case "bullet_list" | "ordered_list":
-            return _list(node, depth=depth)
+            return _render_list(node, depth=depth)
         case "blockquote":
-            inner = _blocks(node.children, depth=depth + 1)
+            inner = _render_blocks(node.children, depth=depth + 1)
             # org can't nest quotes: an inner one is marked as mail does it
-            return map(_cited, inner) if depth else ["#+begin_quote", *inner, "#+end_quote"]
+            return map(_cite_line, inner) if depth else ["#+begin_quote", *inner, "#+end_quote"]
         case "fence" | "code_block":
-            return _code(node.content, node.info, depth=depth)
+            return _render_code(node.content, node.info, depth=depth)
         case "table":
-            return _table(node)
+            return _render_table(node)
         case "hr":
             return ["-----"]
         case "html_block":
-            return [_prose(line) for line in node.content.rstrip("\n").split("\n")]
+            return [_guard_prose(line) for line in node.content.rstrip("\n").split("\n")]
         case _:
-            return [_prose(line) for line in _inline(node).split("\n")]
+            return [_guard_prose(line) for line in _render_inline(node).split("\n")]
 
 
-def _cited(line: str) -> str:
+def _cite_line(line: str) -> str:
     """Return a line of a quote in a quote; code stays code."""
     if line.startswith(": "):
         return f": > {line[2:]}"
     return f"> {line.removeprefix(BREAK)}".rstrip()
 
 
-def _footnote(node: "SyntaxTreeNode") -> Iterator[str]:
+def _render_footnote(node: "SyntaxTreeNode") -> Iterator[str]:
     """Yield the lines of a footnote."""
-    lines = _blocks(node.children, depth=_NO_BLOCKS)
+    lines = _render_blocks(node.children, depth=_NO_BLOCKS)
     label = f"[fn:{node.meta['label']}]"
     if lines and node.children[0].type == "paragraph":
         label += f" {lines.pop(0).removeprefix(BREAK)}"
@@ -163,19 +163,17 @@ def _footnote(node: "SyntaxTreeNode") -> Iterator[str]:
     yield from lines
 
 
-def _list(node: "SyntaxTreeNode", *, depth: int) -> Iterator[str]:
+def _render_list(node: "SyntaxTreeNode", *, depth: int) -> Iterator[str]:
     """Yield the lines of a list, each item's indented below its bullet."""
-    first = int(node.attrs.get("start", 1))
-    loose = any(
-        not child.hidden for item in node.children for child in item.children if child.type == "paragraph"
-    )
-    for number, item in enumerate(node.children, start=first):
-        if loose and number > first:
+    first_number = int(node.attrs.get("start", 1))
+    loose = any(not child.hidden for item in node.children for child in item.children if child.type == "paragraph")
+    for number, item in enumerate(node.children, start=first_number):
+        if loose and number > first_number:
             yield ""
         bullet = "-" if node.type == "bullet_list" else f"{number}."
-        if node.type == "ordered_list" and number == first != 1:
+        if node.type == "ordered_list" and number == first_number != 1:
             bullet += f" [@{number}]"
-        lines = _blocks(item.children, depth=depth)
+        lines = _render_blocks(item.children, depth=depth)
         indent = " " * (2 if node.type == "bullet_list" else len(str(number)) + 2)
         if lines and item.children[0].type in ("paragraph", "heading"):
             yield f"{bullet} {_TASK.sub('[X]', lines.pop(0).removeprefix(BREAK), count=1)}"
@@ -185,7 +183,7 @@ def _list(node: "SyntaxTreeNode", *, depth: int) -> Iterator[str]:
         yield from (indent + line if line else "" for line in lines)
 
 
-def _code(content: str, info: str, *, depth: int) -> list[str]:
+def _render_code(content: str, info: str, *, depth: int) -> list[str]:
     """Return code as a block that it can't close itself, or else as fixed-width lines."""
     lines = content.removesuffix("\n").split("\n") if content else []
     ends = {end[1].lower() for line in lines if (end := _BLOCK_END.match(line))}
@@ -200,48 +198,48 @@ def _code(content: str, info: str, *, depth: int) -> list[str]:
     return [f": {line}".rstrip() for line in lines]
 
 
-def _table(node: "SyntaxTreeNode") -> Iterator[str]:
+def _render_table(node: "SyntaxTreeNode") -> Iterator[str]:
     """Yield a table's lines, a rule below its head, its columns as wide as org would make them."""
     parts = [
-        (part.type, [" ".join(_inline(cell).split()).replace("|", r"\vert{}") for cell in row.children])
+        (part.type, [" ".join(_render_inline(cell).split()).replace("|", r"\vert{}") for cell in row.children])
         for part in node.children
         for row in part.children
     ]
     rows = [cells for _, cells in parts]
-    widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
-    if len(rows) * sum(widths) > _MOST_PADDED * sum(_width(cell) + 1 for cells in rows for cell in cells):
+    widths = [max(map(_text_width, column)) for column in zip(*rows, strict=True)]
+    if len(rows) * sum(widths) > _MOST_PADDED * sum(_text_width(cell) + 1 for cells in rows for cell in cells):
         widths = [0] * len(widths)
     for kind, cells in parts:
-        padded = (cell + " " * (width - _width(cell)) for cell, width in zip(cells, widths, strict=True))
+        padded = (cell + " " * (width - _text_width(cell)) for cell, width in zip(cells, widths, strict=True))
         yield f"| {' | '.join(padded)} |"
         if kind == "thead":
             yield f"|{'+'.join('-' * (max(width, 1) + 2) for width in widths)}|"
 
 
-def _width(text: str) -> int:
+def _text_width(text: str) -> int:
     """Return how many columns a text takes, as Emacs counts them."""
     if text.isascii():
         return len(text)
-    return sum(_width_of(char) for char in text)
+    return sum(_char_width(char) for char in text)
 
 
-def _width_of(char: str) -> int:
+def _char_width(char: str) -> int:
     if unicodedata.category(char) in ("Mn", "Me", "Cf"):
         return 0
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
-def _inline(node: "SyntaxTreeNode") -> str:
+def _render_inline(node: "SyntaxTreeNode") -> str:
     """Return the text of a block that holds no other blocks."""
-    return _run(node.children[0].children if node.children else ())
+    return _render_run(node.children[0].children if node.children else ())
 
 
-def _run(nodes: Iterable["SyntaxTreeNode"], *, is_linked: bool = False) -> str:
+def _render_run(nodes: Iterable["SyntaxTreeNode"], *, is_linked: bool = False) -> str:
     """Return running text, marked stretches set apart from letters that touch them."""
     out = ""
     after_marked = False
     for node in nodes:
-        piece = _piece(node, is_linked=is_linked)
+        piece = _render_piece(node, is_linked=is_linked)
         is_marked = node.type in (*_MARKERS, "code_inline") and piece[:1] in tuple("/*+~=")
         touches_before = is_marked and out and not _BEFORE.search(out)
         touches_after = after_marked and piece and not _AFTER.match(piece)
@@ -250,50 +248,50 @@ def _run(nodes: Iterable["SyntaxTreeNode"], *, is_linked: bool = False) -> str:
     return out
 
 
-def _piece(node: "SyntaxTreeNode", *, is_linked: bool) -> str:
-    """Return one stretch of running text."""
+def _render_piece(node: "SyntaxTreeNode", *, is_linked: bool) -> str:
+    """Return the org of an inline node."""
     match node.type:
         case "softbreak":
             return "\n"
         case "hardbreak":
             return "\\\\\n"
         case "em" | "strong" | "s":
-            words = _run(node.children, is_linked=is_linked)
-            return _marked(_MARKERS[node.type], " ".join(words.split()))
+            words = _render_run(node.children, is_linked=is_linked)
+            return _mark_up(_MARKERS[node.type], " ".join(words.split()))
         case "code_inline":
-            return _verbatim(node.content)
+            return _render_verbatim(node.content)
         case "link":
             # no link can hold another: of a badge the words count
-            words = _run(node.children, is_linked=True)
-            return _link(str(node.attrs.get("href", "")), " ".join(words.split()))
+            words = _render_run(node.children, is_linked=True)
+            return _render_link(str(node.attrs.get("href", "")), " ".join(words.split()))
         case "image" if is_linked:
             return " ".join(node.content.split())
         case "footnote_ref":
             return f"[fn:{node.meta['label']}]"
         case "image":
-            return _link(str(node.attrs.get("src", "")), " ".join(node.content.split()))
+            return _render_link(str(node.attrs.get("src", "")), " ".join(node.content.split()))
         case _:
             return node.content.replace("\n", " ")
 
 
-def _marked(marker: str, words: str) -> str:
-    """Return `words` between two markers, unless they hold one that would end it early."""
+def _mark_up(marker: str, words: str) -> str:
+    """Return `words` between two markers, or bare where they hold the marker."""
     return f"{marker}{words}{marker}" if words and marker not in words else words
 
 
-def _verbatim(code: str) -> str:
-    """Return code within a line; what holds both markers is left as text."""
+def _render_verbatim(code: str) -> str:
+    """Return code within a line as verbatim; as plain text where it holds both markers."""
     words = code.strip()
-    return next((f"{m}{words}{m}" for m in "~=" if words and m not in words), code)
+    return next((f"{mark}{words}{mark}" for mark in "~=" if words and mark not in words), code)
 
 
-def _link(target: str, words: str) -> str:
+def _render_link(target: str, words: str) -> str:
     """Return a link that a note may hold, or its words and target as text."""
     plain = unquote(target)
     if _ORG_FILE.fullmatch(plain) and "/." not in plain:
         target = f"file:{plain}"
     elif _GOOD_TARGET.match(target):
-        target = re.sub(r"[\s\[\]\\]", lambda found: quote(found[0]), target)
+        target = re.sub(r"[\s\[\]\\]", lambda match: quote(match[0]), target)
     else:
         return words if words == target or not target else f"{words} ({target})".lstrip()
     if not words or words in (target, plain):
@@ -301,6 +299,6 @@ def _link(target: str, words: str) -> str:
     return f"[[{target}][{re.sub(r'](?=]|$)', f']{BREAK}', words)}]]"
 
 
-def _prose(line: str) -> str:
+def _guard_prose(line: str) -> str:
     """Return a line of text that org takes for text."""
     return BREAK + line if _NOT_PROSE.match(line) else line

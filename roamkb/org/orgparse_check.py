@@ -1,4 +1,4 @@
-"""A note's head as orgparse reads it, on which other programs of the org world are built.
+"""The reading of a note's head by orgparse, on which other org programs are built.
 
 orgparse gets the head alone, in bounded lines: on a long line it can take minutes, and what
 it makes of dates and links isn't what Emacs does (so it reads nothing else for us).

@@ -1,4 +1,4 @@
-"""A title as part of a file name, as org-roam makes it."""
+"""The slug of a title, for file names, as org-roam makes it."""
 
 import unicodedata
 

@@ -1,4 +1,4 @@
-"""An agent's node as the text of a file, and the two lines that a later node adds to it.
+"""The writer of agents' nodes, and of the two lines that a later node adds to one.
 
 What real org-roam makes of the text is what was meant: one node at level 0 with this id,
 title, tags, aliases, refs and links, whatever the words hold (docs/architecture.md).
@@ -19,16 +19,16 @@ from roamkb.core.model import Ref
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.core.text import clipped
-from roamkb.core.text import shown
+from roamkb.core.text import clip_text
+from roamkb.core.text import one_line
 from roamkb.org.agent_node import AGENT_TAG
 from roamkb.org.agent_node import is_agent_node
 from roamkb.org.body import body_of
 from roamkb.org.breaks import BREAK
-from roamkb.org.escape import defused
-from roamkb.org.escape import escaped
-from roamkb.org.escape import escaped_name
-from roamkb.org.escape import unescaped
+from roamkb.org.escape import defuse_line
+from roamkb.org.escape import escape_name
+from roamkb.org.escape import escape_text
+from roamkb.org.escape import unescape_text
 
 #: Longer than any sentence; a list of titles stays a list that a person or a prompt can hold.
 TITLE_LIMIT = 300
@@ -58,9 +58,7 @@ _WRAPPED_REF = lazily(r"<(.*)>|\[\[(.*?)\](?:\[.*\])?\]|\[cite:(@[^;\s]+)\]")
 _CITATION = lazily(r"@([\w.:?!'/*+|&^$#%~-]+)")
 
 _KEY = lazily(r"[A-Z][A-Z_]*")
-_OWN_KEYS = frozenset(
-    ("ID", "CREATED", "AGENT", "PROJECT", "SOURCE", "ROAM_ALIASES", "ROAM_REFS", "ROAM_EXCLUDE")
-)
+_OWN_KEYS = frozenset(("ID", "CREATED", "AGENT", "PROJECT", "SOURCE", "ROAM_ALIASES", "ROAM_REFS", "ROAM_EXCLUDE"))
 
 #: Link types that a written note may hold.
 _LINK_TYPES = frozenset(("id", "http", "https", "doi", "file"))
@@ -76,7 +74,7 @@ _LIST_LINK = lazily(r"- [^\n]* :: \[\[id:")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeDraft:
-    """A node that is about to be written, in the words it was given."""
+    """A node that is about to be written, in the words that were given."""
 
     id: str
     #: Local time, naive.
@@ -99,13 +97,13 @@ def render_node(draft: NodeDraft) -> str:
     """Return the whole file; `UsageError` where a field can't be stored."""
     body = normalised_body(draft.body)
     title = normalised_title(draft.title)
-    blocks = [*_head(draft, title), *(["", escaped(body)] if body else [])]
+    blocks = [*_head_lines(draft, title), *(["", escape_text(body)] if body else [])]
     links = [link_line("related", id, title) for id, title in draft.related]
     return "\n".join([*blocks, *(["", *links] if links else []), ""])
 
 
-def normalised(text: str) -> str:
-    """Return `text` as a note can keep it: the one thing that writing changes.
+def normalise_text(text: str) -> str:
+    """Return `text` as a note can store it: the one change that writing makes.
 
     Line ends become newlines; control characters other than tab and newline, DEL and lone
     surrogates go; so do newlines at the end, since a file ends with one anyway.
@@ -115,8 +113,8 @@ def normalised(text: str) -> str:
 
 
 def normalised_body(text: str) -> str:
-    """Return `text` as a note can keep it; `UsageError` where it is more than one can."""
-    body = normalised(text)
+    """Return `text` as a note can store it; `UsageError` where it is too long for one."""
+    body = normalise_text(text)
     size = len(body.encode())
     if size > BODY_LIMIT:
         raise UsageError(
@@ -130,8 +128,8 @@ def normalised_title(title: str) -> str:
     """Return `title` as it is shown: one line, links reduced to their words."""
     if len(title) > _LONGEST_LINE:
         raise _too_long(title)
-    line = _reduced(title)
-    if not shown(line):
+    line = _reduce_links(title)
+    if not one_line(line):
         raise UsageError("a node needs a title", hint="say in one sentence what is worth knowing")
     if len(line) > TITLE_LIMIT:
         raise _too_long(line)
@@ -140,24 +138,25 @@ def normalised_title(title: str) -> str:
 
 def normalised_alias(alias: str) -> str:
     """Return `alias` as it is shown, by the rules of titles."""
-    if len(alias) > _LONGEST_LINE or len(line := _reduced(alias)) > TITLE_LIMIT:
-        raise UsageError(f"the alias {shown(clipped(alias, 60))!r} is longer than {TITLE_LIMIT} characters")
+    if len(alias) > _LONGEST_LINE or len(line := _reduce_links(alias)) > TITLE_LIMIT:
+        raise UsageError(f"the alias {one_line(clip_text(alias, 60))!r} is longer than {TITLE_LIMIT} characters")
     return line
 
 
 def normalised_agent(agent: str) -> str:
-    """Return the name of who wrote it on one line; a node without would be the human's."""
+    """Return the name of the writing agent on one line; a node without one would be the human's."""
     if len(agent) > _LONGEST_LINE or len(line := _one_line(agent)) > TITLE_LIMIT:
         raise UsageError(f"the name of who wrote it has {len(agent)} characters; at most {TITLE_LIMIT}")
-    if not shown(line):
+    if not one_line(line):
         raise UsageError("a node needs a name of who wrote it", hint="--by NAME, or leave it out")
     return line
 
 
 def normalised_tag(tag: str) -> str:
-    """Return `tag` in the characters that org allows in one; empty where none of them is left."""
+    """Return `tag` in the characters that org allows in tags; empty where none is left."""
     plain = "".join(
-        c if _is_tag_character(c) else "_" for c in unicodedata.normalize("NFC", normalised(tag).strip())
+        character if _is_tag_character(character) else "_"
+        for character in unicodedata.normalize("NFC", normalise_text(tag).strip())
     )
     return plain if plain.strip("_") else ""
 
@@ -169,17 +168,17 @@ def normalised_tags(tags: Iterable[str]) -> tuple[str, ...]:
 
 def normalised_ref(ref: str) -> Ref:
     """Return `ref` as org-roam will store it; `UsageError` where it would store something else."""
-    line = " ".join(normalised(ref).split())
+    line = " ".join(normalise_text(ref).split())
     if wrapped := _WRAPPED_REF.fullmatch(line):
         line = wrapped[1] or wrapped[2] or wrapped[3] or ""
     if citation := _CITATION.fullmatch(line):
         return Ref(type="cite", ref=citation[1])
     if (link := _REF.fullmatch(line)) and link[2].strip("/"):
         # Emacs and Python disagree on which of them is punctuation
-        last = link[2][-1]
-        return Ref(type=link[1], ref=link[2] if last.isascii() else link[2][:-1] + quote(last))
+        last_character = link[2][-1]
+        return Ref(type=link[1], ref=link[2] if last_character.isascii() else link[2][:-1] + quote(last_character))
     raise UsageError(
-        f"{shown(clipped(ref, 80))!r} can't be stored as a ref",
+        f"{one_line(clip_text(ref, 80))!r} can't be stored as a ref",
         hint="give an http, https, ftp, doi or mailto address (blanks, brackets and a last punctuation "
         "mark encoded with %), or a citation key as @key",
     )
@@ -188,92 +187,92 @@ def normalised_ref(ref: str) -> Ref:
 def link_line(label: str, id: str, title: str) -> str:
     """Return the list item that links to a node."""
     if re.search(r"[\[\]\\%\n]", id) or not id.strip():
-        raise UsageError(f"the id {shown(clipped(id, 80))!r} can't be linked to")
+        raise UsageError(f"the id {one_line(clip_text(id, 80))!r} can't be linked to")
     # the first `]]` would end the link, as org itself knows; the last ` :: ` ends a list's label
-    line = clipped(_one_line(title), TITLE_LIMIT)
+    line = clip_text(_one_line(title), TITLE_LIMIT)
     words = re.sub(r"\](?=\]|$)|(?<= ):(?=: )", rf"\g<0>{BREAK}", line) or id
     return f"- {label} :: [[id:{id}][{words}]]"
 
 
 def insert_property(text: str, key: str, value: str) -> str:
-    """Return `text` with one more line in the drawer at its top; every other byte is as it was."""
-    lines = _lines(text)
-    start = next((n for n, line in enumerate(lines) if not _COMMENT.match(line)), 0)
-    end = next((n for n in range(start, len(lines)) if lines[n].strip().upper() == ":END:"), None)
+    """Return `text` with one more line in the drawer at its top; other bytes are unchanged."""
+    lines = _split_lines(text)
+    start = next((number for number, line in enumerate(lines) if not _COMMENT.match(line)), 0)
+    end = next((number for number in range(start, len(lines)) if lines[number].strip().upper() == ":END:"), None)
     if end is None or lines[start].removeprefix("\ufeff").strip().upper() != ":PROPERTIES:":
         raise UsageError("the note has no drawer at its top")
     if any(line.strip().upper().startswith(f":{key}:") for line in lines[start:end]):
         raise UsageError(f"the note has a :{key}: already")
-    return "".join((*lines[:end], _property(key, value), _line_end(text), *lines[end:]))
+    return "".join((*lines[:end], _property_line(key, value), _line_end(text), *lines[end:]))
 
 
 def append_link(text: str, label: str, id: str, title: str) -> str:
-    """Return `text` with one more link in a list at its end; every other byte is as it was.
+    """Return `text` with one more link in a list at its end; other bytes are unchanged.
 
     The end is that of what stands before the first heading: below it, the link might be
     another node's, or nobody's in a commented tree.
     """
     end = _line_end(text)
-    top, rest = _parted(text)
-    lines = _lines(top)
-    last = lines[-1] if lines else end
-    gap = "" if _LINE_END.search(last) else end
-    if not _LIST_LINK.match(last):
+    top, remainder = _split_at_heading(text)
+    lines = _split_lines(top)
+    last_line = lines[-1] if lines else end
+    gap = "" if _LINE_END.search(last_line) else end
+    if not _LIST_LINK.match(last_line):
         gap += end
-    return f"{top}{gap}{link_line(label, id, title)}{end}{rest}"
+    return f"{top}{gap}{link_line(label, id, title)}{end}{remainder}"
 
 
 def check_written(draft: NodeDraft, note: Note) -> None:
-    """Raise where the note that was read back isn't the one that was meant."""
-    wrong = list(_differences(draft, note))
+    """Raise `NotAsMeant` where the note that was read back differs from the draft."""
+    wrong = list(_find_differences(draft, note))
     if wrong:
         raise NotAsMeant("; ".join(wrong))
 
 
-def _head(draft: NodeDraft, title: str) -> Iterator[str]:
+def _head_lines(draft: NodeDraft, title: str) -> Iterator[str]:
     """Yield the drawer and the two keyword lines."""
-    aliases = _aliases(draft)
+    aliases = _stored_aliases(draft)
     refs = dict.fromkeys(map(normalised_ref, draft.refs))
     yield ":PROPERTIES:"
-    yield _property("ID", draft.id)
-    yield _property("CREATED", _stamp(draft.created))
-    yield _property("AGENT", normalised_agent(draft.agent))
+    yield _property_line("ID", draft.id)
+    yield _property_line("CREATED", _org_timestamp(draft.created))
+    yield _property_line("AGENT", normalised_agent(draft.agent))
     for key, value in (("PROJECT", draft.project), ("SOURCE", draft.source)):
         if _one_line(value):
-            yield _property(key, value)
+            yield _property_line(key, value)
     for key, value in draft.properties.items():
         if not _KEY.fullmatch(key) or key in _OWN_KEYS:
-            raise UsageError(f"{shown(key)!r} is no key for an agent's drawer")
-        yield _property(key, value)
+            raise UsageError(f"{one_line(key)!r} is no key for an agent's drawer")
+        yield _property_line(key, value)
     if aliases:
-        yield f":ROAM_ALIASES: {' '.join(_quoted(escaped_name(alias)) for alias in aliases)}"
+        yield f":ROAM_ALIASES: {' '.join(_lisp_string(escape_name(alias)) for alias in aliases)}"
     if refs:
-        yield f":ROAM_REFS: {' '.join(_quoted(_ref_text(ref)) for ref in refs)}"
+        yield f":ROAM_REFS: {' '.join(_lisp_string(_ref_text(ref)) for ref in refs)}"
     yield ":END:"
-    yield f"#+title: {escaped_name(title)}"
+    yield f"#+title: {escape_name(title)}"
     # `:shell:bash:` would be a link in any Emacs that knows the type; org takes blanks between groups as well
     yield f"#+filetags: {' '.join(f':{tag}:' for tag in normalised_tags(draft.tags))}"
 
 
-def _aliases(draft: NodeDraft) -> tuple[str, ...]:
-    """Return the aliases to store, each once, none that nobody could see."""
-    return tuple(dict.fromkeys(filter(shown, map(normalised_alias, draft.aliases))))
+def _stored_aliases(draft: NodeDraft) -> tuple[str, ...]:
+    """Return the aliases to store, each once, without invisible ones."""
+    return tuple(dict.fromkeys(filter(one_line, map(normalised_alias, draft.aliases))))
 
 
-def _differences(draft: NodeDraft, note: Note) -> Iterator[str]:
-    """Yield each thing that is not as it was meant, one clause each."""
+def _find_differences(draft: NodeDraft, note: Note) -> Iterator[str]:
+    """Yield each difference between the draft and the note, one clause each."""
     if note.fault is not None or len(note.nodes) != 1:
         yield note.fault or f"{len(note.nodes)} nodes instead of one"
         return
     node = note.nodes[0]
-    meant = {
+    comparisons = {
         "id": (draft.id, node.id),
         "level": (0, node.level),
         "title": (normalised_title(draft.title), node.title),
         "tags": (normalised_tags(draft.tags), node.tags),
-        "aliases": (sorted(_aliases(draft)), sorted(node.aliases)),
+        "aliases": (sorted(_stored_aliases(draft)), sorted(node.aliases)),
         "refs": (
-            sorted(_ref_text(r) for r in {normalised_ref(r) for r in draft.refs}),
+            sorted(_ref_text(ref) for ref in {normalised_ref(ref) for ref in draft.refs}),
             sorted(map(_ref_text, node.refs)),
         ),
         "text": (_meant_text(draft), body_of(note, node)),
@@ -281,36 +280,38 @@ def _differences(draft: NodeDraft, note: Note) -> Iterator[str]:
         "set-up files": ((), note.setupfiles),
     }
     yield from (
-        f"{what} {shown(clipped(str(read), 80))}" for what, (wanted, read) in meant.items() if wanted != read
+        f"{label} {one_line(clip_text(str(actual), 80))}"
+        for label, (expected, actual) in comparisons.items()
+        if expected != actual
     )
     linked = [link.dest for link in node.links if link.type == "id"]
-    yield from (f"no link to {shown(id)}" for id, _ in draft.related if id not in linked)
+    yield from (f"no link to {one_line(id)}" for id, _ in draft.related if id not in linked)
     live = {link.type for link in node.links if link.type.islower()} - _LINK_TYPES
-    yield from (f"a live link of type {shown(type)}" for type in sorted(live))
+    yield from (f"a live link of type {one_line(type)}" for type in sorted(live))
 
 
 def _meant_text(draft: NodeDraft) -> str:
-    """Return what `body_of` shall say: the body, then the links, in them the words as they were."""
-    links = unescaped("\n".join(link_line("related", id, title) for id, title in draft.related))
-    body = normalised(draft.body)
+    """Return the expected result of `body_of`: the body, then the links with their words as given."""
+    links = unescape_text("\n".join(link_line("related", id, title) for id, title in draft.related))
+    body = normalise_text(draft.body)
     return f"{body}\n\n{links}" if body and links else body or links
 
 
-def _reduced(text: str) -> str:
-    """Return `text` as one line, links reduced to what they show."""
-    line = clipped(" ".join(_UNSTORABLE.sub("", " ".join(text.split())).split()), _LONGEST_LINE)
-    while (less := " ".join(_LINK.sub(_shown_link, line).split())) != line:
+def _reduce_links(text: str) -> str:
+    """Return `text` as one line, links reduced to the words that they show."""
+    line = clip_text(" ".join(_UNSTORABLE.sub("", " ".join(text.split())).split()), _LONGEST_LINE)
+    while (less := " ".join(_LINK.sub(_link_words, line).split())) != line:
         line = less
     return line
 
 
 def _one_line(text: str) -> str:
-    """Return `text` as one line with nothing active in it, links reduced to what they show."""
-    return defused(_reduced(text).replace("[[", f"[{BREAK}["))
+    """Return `text` as one line with nothing active in it, links reduced to their words."""
+    return defuse_line(_reduce_links(text).replace("[[", f"[{BREAK}["))
 
 
-def _shown_link(link: re.Match[str]) -> str:
-    """Return what a link shows: its description, else its target."""
+def _link_words(link: re.Match[str]) -> str:
+    """Return the words that a link shows: its description, else its target."""
     return link[2] or link[1]
 
 
@@ -332,7 +333,7 @@ def stored_value(value: str) -> str:
     return _one_line(value)
 
 
-def _property(key: str, value: str) -> str:
+def _property_line(key: str, value: str) -> str:
     """Return a line of the drawer, its value in org-roam's own column."""
     return f"{f':{key}:':<10} {_one_line(value)}"
 
@@ -342,28 +343,28 @@ def _ref_text(ref: Ref) -> str:
     return f"@{ref.ref}" if ref.type == "cite" else f"{ref.type}:{ref.ref}"
 
 
-def _quoted(text: str) -> str:
+def _lisp_string(text: str) -> str:
     """Return `text` as Lisp reads a string."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _stamp(moment: datetime) -> str:
+def _org_timestamp(moment: datetime) -> str:
     """Return an inactive org timestamp."""
     return f"[{moment:%Y-%m-%d} {_DAYS[moment.weekday()]} {moment:%H:%M}]"
 
 
-def _lines(text: str) -> list[str]:
+def _split_lines(text: str) -> list[str]:
     """Return the lines of `text` with their ends, whichever of the three kinds they have."""
-    ends = [found.end() for found in _LINE_END.finditer(text)]
-    return [text[a:b] for a, b in zip([0, *ends], [*ends, len(text)], strict=True) if a < b]
+    ends = [match.end() for match in _LINE_END.finditer(text)]
+    return [text[start:end] for start, end in zip([0, *ends], [*ends, len(text)], strict=True) if start < end]
 
 
-def _parted(text: str) -> tuple[str, str]:
-    """Return what stands before the first heading, and that heading with the empty lines above it."""
+def _split_at_heading(text: str) -> tuple[str, str]:
+    """Return the text before the first heading, and that heading with the empty lines above it."""
     heading = (_HEADING if "\n" in text else _MAC_HEADING).search(text)
     if heading is None:
         return text, ""
-    lines = _lines(text[: heading.start()])
+    lines = _split_lines(text[: heading.start()])
     while lines and not lines[-1].strip():
         lines.pop()
     top = "".join(lines)
@@ -371,6 +372,6 @@ def _parted(text: str) -> tuple[str, str]:
 
 
 def _line_end(text: str) -> str:
-    """Return what ends the first line of `text`; a carriage return alone does so only in a text of those."""
-    found = (_LINE_FEED if "\n" in text else _LINE_END).search(text)
-    return found[0] if found else "\n"
+    """Return the end of the first line of `text`; a carriage return only where there are no newlines."""
+    match = (_LINE_FEED if "\n" in text else _LINE_END).search(text)
+    return match[0] if match else "\n"

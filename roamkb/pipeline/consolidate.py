@@ -1,4 +1,4 @@
-"""`consolidate`: from a session's observations to learnings, and from many learnings to few.
+"""`consolidate`: stages that turn observations into learnings and merge or lift the learnings.
 
 Each stage lifts what it keeps one scope; nothing is deleted, and a second run changes nothing
 (document 002, stages 1 to 3).
@@ -14,19 +14,19 @@ from typing import Final
 from roamkb.core.ids import derived_id
 from roamkb.core.request import AgentOption
 from roamkb.core.request import Argument
-from roamkb.core.request import argument
+from roamkb.core.request import optional_argument
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
 from roamkb.core.startup.dataclasses import replace
-from roamkb.core.text import counted
+from roamkb.core.text import count_phrase
 from roamkb.log.learning import Learning
-from roamkb.log.new_learning import THIN
+from roamkb.log.new_learning import THIN_FLAG
 from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory
 from roamkb.log.new_learning import NewLearning
-from roamkb.log.new_learning import difference
-from roamkb.log.new_learning import drafted
+from roamkb.log.new_learning import draft_learning
+from roamkb.log.new_learning import word_difference
 from roamkb.log.state.confidence import CONSOLIDATED
 from roamkb.log.state.confidence import HUMAN
 from roamkb.log.state.learning_state import MAY_CONTRADICT
@@ -39,9 +39,9 @@ from roamkb.log.store.project_log import Log
 from roamkb.pipeline.consolidation_plan import KnownLearnings
 from roamkb.pipeline.consolidation_plan import NoticedObservation
 from roamkb.pipeline.consolidation_plan import SessionPlan
-from roamkb.pipeline.consolidation_plan import category
-from roamkb.pipeline.consolidation_plan import clusters
+from roamkb.pipeline.consolidation_plan import cluster_duplicates
 from roamkb.pipeline.consolidation_plan import is_durable
+from roamkb.pipeline.consolidation_plan import learning_category
 from roamkb.pipeline.consolidation_plan import plan_session
 from roamkb.pipeline.extract.attention import Observation
 
@@ -52,17 +52,17 @@ SUMMARY: Final = "summary"
 
 @dataclass(frozen=True, slots=True)
 class ConsolidateRequest:
-    """What `consolidate` takes."""
+    """Parameters of `consolidate`."""
 
     stage: Annotated[str, Argument("session, agent or task.", metavar="session|agent|task")]
-    name: str | None = argument("Its id; without one all open sessions.", metavar="ID")
+    name: str | None = optional_argument("Its id; without one all open sessions.", metavar="ID")
     _: KW_ONLY
     agent: AgentOption = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsolidateResult:
-    """What one stage did; its counts add up."""
+    """Counts of what one stage did; they add up."""
 
     JSON = "stage id=name processed created repeated superseded raised dropped"
     stage: str
@@ -77,7 +77,7 @@ class ConsolidateResult:
 
 
 class ConsolidationMemory:
-    """The log as one call left it, so that not every session reads and folds it anew."""
+    """Log state kept between the sessions of one call, so that not each of them replays the log."""
 
     def __init__(self, boot: Iterable[str] = ()) -> None:
         self.known = KnownLearnings(boot)
@@ -88,27 +88,27 @@ class ConsolidationMemory:
         self._last = ""
         self._stamp: tuple[object, ...] | None = None
 
-    def look(self, log: Log) -> tuple[LogState, str]:
-        """Return the log's state and its last event; the lock is held."""
-        if self._stamp is None or log.stamp() != self._stamp:
-            contents = log.read()
-            state = contents.state()
+    def refresh_state(self, log: Log) -> tuple[LogState, str]:
+        """Return the log's state and last event id, read again only where it changed; the lock is held."""
+        if self._stamp is None or log.files_stamp() != self._stamp:
+            contents = log.read_contents()
+            state = contents.replay_state()
             self._standings, self._events = dict(state.standings), list(state.events)
             self._last = contents.last_event
-            self.known.refresh(state)
-            self._take(one.learning for one in state.standings.values())
+            self.known.refresh_from_state(state)
+            self._take_names(standing.learning for standing in state.standings.values())
         return LogState(standings=self._standings, events=self._events), self._last
 
-    def remember(self, log: Log, learnings: Sequence[Learning], events: Sequence[LedgerEvent]) -> None:
-        """Take in what was added just now; the lock is held still."""
+    def record_append(self, log: Log, learnings: Sequence[Learning], events: Sequence[LedgerEvent]) -> None:
+        """Add the learnings and events that were just appended; the lock is still held."""
         # what the events did to them matters to nobody who looks for what is like another
         self._standings.update(replay(learnings, ()).standings)
-        self._take(learnings)
+        self._take_names(learnings)
         self._events += events
         self._last = max((self._last, *(event.id for event in events)))
-        self._stamp = log.stamp()
+        self._stamp = log.files_stamp()
 
-    def _take(self, learnings: Iterable[Learning]) -> None:
+    def _take_names(self, learnings: Iterable[Learning]) -> None:
         for learning in learnings:
             self.taken |= {learning.id, learning.key}
 
@@ -117,25 +117,25 @@ def consolidate_session(
     log: Log,
     session: str,
     observations: Sequence[Observation],
-    hand: Author,
+    author: Author,
     *,
-    shown: Iterable[str],
+    shown_learnings: Iterable[str],
     boot: Iterable[str] = (),
     memory: "ConsolidationMemory | None" = None,
 ) -> ConsolidateResult:
-    """Turn what a session said into learnings of session scope, or repetitions of known ones.
+    """Turn a session's observations into learnings of session scope, or repetitions of known ones.
 
     The sessions of one call share a `memory`, which holds `boot` as well.
     """
     memory = memory or ConsolidationMemory(boot)
-    with log.locked():
-        state, last = memory.look(log)
-        plan = plan_session(observations, state, shown=shown, known=memory.known)
-        stamps = EventFactory(hand, after=last, by="consolidate")
-        learnings = [_learning(noticed, hand, state, memory.taken) for noticed in plan.created]
-        events = _events(plan, state, stamps)
-        log.append(learnings, events)
-        memory.remember(log, learnings, events)
+    with log.append_lock():
+        state, last_event = memory.refresh_state(log)
+        plan = plan_session(observations, state, shown_learnings=shown_learnings, known_learnings=memory.known)
+        stamps = EventFactory(author, after=last_event, command="consolidate")
+        learnings = [_draft_learning(noticed, author, state, memory.taken) for noticed in plan.created]
+        events = _plan_events(plan, state, stamps)
+        log.append_entries(learnings, events)
+        memory.record_append(log, learnings, events)
     return ConsolidateResult(
         stage="session",
         name=session,
@@ -146,137 +146,147 @@ def consolidate_session(
     )
 
 
-def _learning(noticed: NoticedObservation, hand: Author, state: LogState, taken: Container[str]) -> Learning:
-    said = noticed.observation
-    saying = NewLearning(
-        content=said.text,
+def _draft_learning(
+    noticed: NoticedObservation, hand: Author, state: LogState, taken_names: Container[str]
+) -> Learning:
+    observation = noticed.observation
+    new_learning = NewLearning(
+        content=observation.text,
         type=noticed.type,
-        task=said.task,
+        task=observation.task,
         category=noticed.category,
-        provenance=said.provenance,
-        confidence=HUMAN if said.provenance == "user-stated" else CONSOLIDATED,
+        provenance=observation.provenance,
+        confidence=HUMAN if observation.provenance == "user-stated" else CONSOLIDATED,
         extra={"scope": "session"},
     )
-    signed = replace(hand, agent=said.agent or hand.agent, session=said.session or hand.session)
+    signed = replace(hand, agent=observation.agent or hand.agent, session=observation.session or hand.session)
     return replace(
-        drafted(saying, signed, state, taken=taken),
+        draft_learning(new_learning, signed, state, taken_names=taken_names),
         id=noticed.id,
-        origin=noticed.source,
-        ts=int(said.ts) or int(hand.ts),
+        origin=noticed.origin_key,
+        ts=int(observation.ts) or int(hand.ts),
     )
 
 
-def _events(plan: SessionPlan, state: LogState, stamps: EventFactory) -> list[LedgerEvent]:
+def _plan_events(plan: SessionPlan, state: LogState, stamps: EventFactory) -> list[LedgerEvent]:
     events = []
     for noticed, id in plan.repeated:
-        said = noticed.observation
-        fields = difference(state.standings[id].learning, said.text)
-        event = stamps.event("repeated", id, task=said.task, source=noticed.source, **fields)
-        events.append(replace(event, agent=said.agent or event.agent, session=said.session))
+        observation = noticed.observation
+        fields = word_difference(state.standings[id].learning, observation.text)
+        event = stamps.new_event("repeated", id, task=observation.task, source=noticed.origin_key, **fields)
+        events.append(replace(event, agent=observation.agent or event.agent, session=observation.session))
     events += [
-        stamps.event("flagged", one, reason=MAY_CONTRADICT, evidence=other) for one, other in plan.disputed
+        stamps.new_event("flagged", item, reason=MAY_CONTRADICT, evidence=rival_id) for item, rival_id in plan.disputed
     ]
-    thin = (noticed for noticed in plan.created if noticed.thin)
-    events += (stamps.event("flagged", one.id, reason=THIN, evidence=one.thin) for one in thin)
+    thin = (noticed for noticed in plan.created if noticed.thin_reason)
+    events += (stamps.new_event("flagged", item.id, reason=THIN_FLAG, evidence=item.thin_reason) for item in thin)
     return events
 
 
-def consolidate_agent(log: Log, agent: str, hand: Author) -> ConsolidateResult:
-    """Merge what an agent learned in all its sessions, and lift it from session to agent scope."""
-    with log.locked():
-        contents = log.read()
-        state = contents.state()
-        mine = [
-            one
-            for one in state.standings.values()
-            if one.learning.agent == agent
-            and one.learning.canonical_type != SUMMARY
-            and one.status != SUPERSEDED
+def consolidate_agent(log: Log, agent: str, author: Author) -> ConsolidateResult:
+    """Merge an agent's learnings of all its sessions, and lift them from session to agent scope."""
+    with log.append_lock():
+        contents = log.read_contents()
+        state = contents.replay_state()
+        agent_standings = [
+            standing
+            for standing in state.standings.values()
+            if standing.learning.agent == agent
+            and standing.learning.canonical_type != SUMMARY
+            and standing.status != SUPERSEDED
         ]
-        stamps = EventFactory(hand, after=contents.last_event, by="consolidate")
+        stamps = EventFactory(author, after=contents.last_event, command="consolidate")
         events: list[LedgerEvent] = []
-        gone: set[str] = set()
-        for cluster in clusters(one for one in mine if one.scope in ("session", "agent")):
-            for other in cluster.others:
-                gone.add(other.id)
+        superseded_ids: set[str] = set()
+        for cluster in cluster_duplicates(
+            standing for standing in agent_standings if standing.scope in ("session", "agent")
+        ):
+            for duplicate in cluster.others:
+                superseded_ids.add(duplicate.id)
                 events.append(
-                    stamps.event("superseded", other.id, by_which=cluster.keeper.id, reason="the same again")
+                    stamps.new_event("superseded", duplicate.id, by_which=cluster.keeper.id, reason="the same again")
                 )
-        kept = [one for one in mine if one.id not in gone]
+        remaining = [standing for standing in agent_standings if standing.id not in superseded_ids]
         raised = [
-            stamps.event("raised", one.id, **{"from": "session", "to": "agent"})
-            for one in kept
-            if one.scope == "session"
+            stamps.new_event("raised", standing.id, **{"from": "session", "to": "agent"})
+            for standing in remaining
+            if standing.scope == "session"
         ]
-        summary = _summary(agent, kept, hand, state)
-        new = [summary] if summary and summary.id not in state.standings else []
+        summary = _draft_summary(agent, remaining, author, state)
+        new_learnings = [summary] if summary and summary.id not in state.standings else []
         # also where the summary is there and whoever wrote it was killed before this
-        if summary and (new or state.standings[summary.id].status != SUPERSEDED):
+        if summary and (new_learnings or state.standings[summary.id].status != SUPERSEDED):
             events += [
-                stamps.event("superseded", one.id, by_which=summary.id, reason="a newer summary")
-                for one in state.standings.values()
-                if one.learning.canonical_type == SUMMARY
-                and one.learning.agent == agent
-                and one.status != SUPERSEDED
-                and one.id != summary.id
+                stamps.new_event("superseded", standing.id, by_which=summary.id, reason="a newer summary")
+                for standing in state.standings.values()
+                if standing.learning.canonical_type == SUMMARY
+                and standing.learning.agent == agent
+                and standing.status != SUPERSEDED
+                and standing.id != summary.id
             ]
-        log.append(new, [*events, *raised])
+        log.append_entries(new_learnings, [*events, *raised])
     return ConsolidateResult(
         stage="agent",
         name=agent,
-        processed=len(mine),
-        created=len(new),
-        superseded=len(gone),
+        processed=len(agent_standings),
+        created=len(new_learnings),
+        superseded=len(superseded_ids),
         raised=len(raised),
     )
 
 
-def _summary(agent: str, kept: Sequence[LearningState], hand: Author, state: LogState) -> Learning | None:
-    """Return the agent's account of its work; None where it has learned nothing."""
-    if not kept:
+def _draft_summary(agent: str, standings: Sequence[LearningState], author: Author, state: LogState) -> Learning | None:
+    """Return a learning that sums up what the agent learned; None where it has learned nothing."""
+    if not standings:
         return None
-    about = Counter(category(one) for one in kept)
-    sessions = {one.learning.session for one in kept if one.learning.session}
-    surest = max(kept, key=lambda one: (one.confidence, one.occurrences, one.learning.ts, one.id))
-    counts = ", ".join(f"{name} {count}" for name, count in about.most_common())
-    saying = NewLearning(
+    categories = Counter(learning_category(standing) for standing in standings)
+    sessions = {standing.learning.session for standing in standings if standing.learning.session}
+    surest = max(
+        standings, key=lambda standing: (standing.confidence, standing.occurrences, standing.learning.ts, standing.id)
+    )
+    counts = ", ".join(f"{name} {count}" for name, count in categories.most_common())
+    new_learning = NewLearning(
         content=(
-            f"{agent} learned {counted(len(kept), 'thing')} in {counted(len(sessions), 'session')} "
+            f"{agent} learned {count_phrase(len(standings), 'thing')} in {count_phrase(len(sessions), 'session')} "
             f"({counts}); surest: {surest.learning.statement.strip()}"
         )[:1000],
         type=SUMMARY,
         provenance="inferred",
         extra={"scope": "agent"},
     )
-    source = "agent:" + "\0".join((agent, *sorted(one.id for one in kept)))
+    source = "agent:" + "\0".join((agent, *sorted(standing.id for standing in standings)))
     return replace(
-        drafted(saying, replace(hand, agent=agent), state), id=derived_id(source), origin=f"agent:{agent}"
+        draft_learning(new_learning, replace(author, agent=agent), state),
+        id=derived_id(source),
+        origin=f"agent:{agent}",
     )
 
 
-def consolidate_task(log: Log, task: str, hand: Author) -> ConsolidateResult:
-    """Lift what is durable of a task's learnings: to task scope, and once verified to the project's."""
-    with log.locked():
-        contents = log.read()
-        state = contents.state()
-        mine = [
-            one
-            for one in state.standings.values()
-            if task in (one.learning.task, one.learning.bead) and one.status != SUPERSEDED
+def consolidate_task(log: Log, task: str, author: Author) -> ConsolidateResult:
+    """Lift a task's durable learnings to task scope, and verified ones to the project's."""
+    with log.append_lock():
+        contents = log.read_contents()
+        state = contents.replay_state()
+        task_standings = [
+            standing
+            for standing in state.standings.values()
+            if task in (standing.learning.task, standing.learning.bead) and standing.status != SUPERSEDED
         ]
-        stamps = EventFactory(hand, after=contents.last_event, by="consolidate")
+        stamps = EventFactory(author, after=contents.last_event, command="consolidate")
         events, dropped = [], Counter[str]()
-        for one in mine:
-            to = "project" if one.verdict == "verified" else "task"
-            if one.verdict == "invalidated":
+        for standing in task_standings:
+            target_scope = "project" if standing.verdict == "verified" else "task"
+            if standing.verdict == "invalidated":
                 dropped["it was invalidated"] += 1
-            elif not is_durable(one):
+            elif not is_durable(standing):
                 dropped["it isn't durable"] += 1
-            elif one.scope in ("project", to):
+            elif standing.scope in ("project", target_scope):
                 dropped["it is there already"] += 1
             else:
-                events.append(stamps.event("raised", one.id, task=task, **{"from": one.scope, "to": to}))
-        log.append(events=events)
+                events.append(
+                    stamps.new_event("raised", standing.id, task=task, **{"from": standing.scope, "to": target_scope})
+                )
+        log.append_entries(events=events)
     return ConsolidateResult(
-        stage="task", name=task, processed=len(mine), raised=len(events), dropped=dict(dropped)
+        stage="task", name=task, processed=len(task_standings), raised=len(events), dropped=dict(dropped)
     )

@@ -1,4 +1,4 @@
-"""From what a session said to learnings, and from learnings to fewer (document 002, stages 1 to 3).
+"""Plans that turn a session's observations into learnings, and merge duplicate learnings.
 
 Pure: what the log knows goes in, what should be added to it comes out. A session's own
 repetitions, what it was shown, and what the boot files say already give nothing: nobody
@@ -17,8 +17,8 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.log.learning import NEVER_MERGED
-from roamkb.log.learning import identity
-from roamkb.log.new_learning import contradictions
+from roamkb.log.learning import content_identity
+from roamkb.log.new_learning import contradiction_pairs
 from roamkb.log.state import confidence
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
@@ -27,24 +27,24 @@ from roamkb.pipeline.extract.attention import DURABLE_CATEGORIES
 from roamkb.pipeline.extract.attention import Observation
 from roamkb.pipeline.extract.attention import attention_to
 from roamkb.pipeline.extract.attention import category_of
-from roamkb.pipeline.extract.attention import neglected
-from roamkb.pipeline.extract.attention import refused
-from roamkb.pipeline.gate.transcript_evidence import attestation_of
+from roamkb.pipeline.extract.attention import neglect_reason
+from roamkb.pipeline.extract.attention import secret_reason
+from roamkb.pipeline.gate.transcript_evidence import recorded_attestation
 from roamkb.text.similarity.containment import CoveringTexts
 from roamkb.text.similarity.duplicates import DuplicateTexts
-from roamkb.text.similarity.duplicates import families
+from roamkb.text.similarity.duplicates import duplicate_groups
 from roamkb.text.similarity.jaccard import PreparedText
 from roamkb.text.similarity.jaccard import TextLikeness
-from roamkb.text.similarity.jaccard import denies
-from roamkb.text.similarity.jaccard import likeness
-from roamkb.text.similarity.jaccard import shape
+from roamkb.text.similarity.jaccard import is_contradiction
+from roamkb.text.similarity.jaccard import prepare_text
+from roamkb.text.similarity.jaccard import text_likeness
 from roamkb.text.similarity.similarity_join import NearTexts
-from roamkb.text.store.lexicons import alternatives
+from roamkb.text.store.lexicons import alternatives_pattern
 
 #: Two observations, or learnings, that are one (document 002; inclusive, D5).
-ALIKE: Final = 0.85
+DUPLICATE_SIMILARITY: Final = 0.85
 #: How the origin begins of a learning that was announced in passing.
-OBSERVED: Final = "observation:"
+OBSERVATION_PREFIX: Final = "observation:"
 #: So many of those that may contradict a learning are told, of so many that are alike.
 MOST_RIVALS: Final = 8
 MOST_ALIKE: Final = 64
@@ -57,25 +57,25 @@ class NoticedObservation:
     observation: Observation
     type: str
     category: str
-    shape: PreparedText
+    prepared_text: PreparedText
     #: Why it says little, where somebody wants it kept all the same.
-    thin: str = ""
+    thin_reason: str = ""
 
     @property
-    def source(self) -> str:
-        """What the ledger remembers it by: the session and what it says, whatever line says it."""
-        said = self.shape.normal or self.observation.text.strip()
-        return OBSERVED + identity(self.type, f"{self.observation.session}\0{said}")[:32]
+    def origin_key(self) -> str:
+        """Key under which the ledger remembers it: type, session and statement, whatever line holds it."""
+        statement = self.prepared_text.normal or self.observation.text.strip()
+        return OBSERVATION_PREFIX + content_identity(self.type, f"{self.observation.session}\0{statement}")[:32]
 
     @property
     def id(self) -> str:
-        """The id of the learning that it becomes."""
-        return derived_id(self.source)
+        """Id of the learning that it becomes."""
+        return derived_id(self.origin_key)
 
 
 @dataclass(slots=True, kw_only=True)
 class SessionPlan:
-    """What a session's observations amount to; counts add up."""
+    """Plan for a session's observations; counts add up."""
 
     processed: int = 0
     created: list[NoticedObservation] = field(default_factory=list)
@@ -86,8 +86,8 @@ class SessionPlan:
     #: Ids of learnings to be flagged, each with that of the one which it may contradict.
     disputed: list[tuple[str, str]] = field(default_factory=list)
 
-    def drop(self, reason: str) -> None:
-        """Count one that isn't kept."""
+    def count_dropped(self, reason: str) -> None:
+        """Count an observation that isn't kept, by the reason."""
         self.dropped[reason] = self.dropped.get(reason, 0) + 1
 
 
@@ -95,79 +95,84 @@ def plan_session(
     observations: Iterable[Observation],
     state: LogState,
     *,
-    shown: Iterable[str] = (),
+    shown_learnings: Iterable[str] = (),
     boot: Iterable[str] = (),
-    known: "KnownLearnings | None" = None,
+    known_learnings: "KnownLearnings | None" = None,
 ) -> SessionPlan:
-    """Return what to do about a session's `observations`.
+    """Return the plan for a session's `observations`.
 
     `shown` holds the ids of learnings, or texts, that the session was shown; `boot` the lines of
     the files that every session starts with. Many sessions share what is `known`, `boot` with it:
     what it was refreshed with, and what plans have added to it since.
     """
     plan = SessionPlan()
-    if known is None:
-        known = KnownLearnings(boot)
-        known.refresh(state)
-    told = KnownTexts(_shown_texts(shown, state))
-    said: dict[str, DuplicateTexts[str]] = {}
+    if known_learnings is None:
+        known_learnings = KnownLearnings(boot)
+        known_learnings.refresh_from_state(state)
+    shown_texts = KnownTexts(_shown_texts(shown_learnings, state))
+    session_duplicates: dict[str, DuplicateTexts[str]] = {}
     for observation in observations:
         plan.processed += 1
         attention = attention_to(observation.type)
         if not attention.filter:
-            plan.drop("not an insight, a decision or a discovery")
+            plan.count_dropped("not an insight, a decision or a discovery")
             continue
-        reason = neglected(observation.text)
-        if reason and (not observation.announced or refused(observation.text)):
-            plan.drop(reason)
+        reason = neglect_reason(observation.text)
+        if reason and (not observation.announced or secret_reason(observation.text)):
+            plan.count_dropped(reason)
             continue
         noticed = NoticedObservation(
             observation=observation,
             type=attention.type,
             category=category_of(observation.text, observation.type),
-            shape=shape(observation.text),
-            thin=reason,
+            prepared_text=prepare_text(observation.text),
+            thin_reason=reason,
         )
-        if known.boot.say(noticed.shape):
-            plan.drop("a boot file says so")
-        elif told.say(noticed.shape):
-            plan.drop("this session was shown it")
-        elif any(True for _ in said.setdefault(noticed.type, DuplicateTexts(ALIKE)).of(noticed.shape)):
-            plan.drop("this session said so before")
+        if known_learnings.boot.has_covering_text(noticed.prepared_text):
+            plan.count_dropped("a boot file says so")
+        elif shown_texts.has_covering_text(noticed.prepared_text):
+            plan.count_dropped("this session was shown it")
+        elif any(
+            True
+            for _ in session_duplicates.setdefault(noticed.type, DuplicateTexts(DUPLICATE_SIMILARITY)).find_duplicates(
+                noticed.prepared_text
+            )
+        ):
+            plan.count_dropped("this session said so before")
         else:
-            said[noticed.type].add(noticed.id, noticed.shape)
-            _place(noticed, known, plan)
+            session_duplicates[noticed.type].add_text(noticed.id, noticed.prepared_text)
+            _place_observation(noticed, known_learnings, plan)
     return plan
 
 
-def _place(noticed: NoticedObservation, known: "KnownLearnings", plan: SessionPlan) -> None:
-    """Put what was noticed where it belongs: beside a learning that says so, or on its own."""
-    source, id, session = noticed.source, noticed.id, noticed.observation.session
-    if known.is_settled(id) or (source in known.sources and id not in known.shapes):
-        plan.drop("consolidated before")
+def _place_observation(noticed: NoticedObservation, known: "KnownLearnings", plan: SessionPlan) -> None:
+    """Plan a new learning for an observation, or a repetition of the learning that says the same."""
+    source, id, session = noticed.origin_key, noticed.id, noticed.observation.session
+    if known.is_superseded(id) or (source in known.sources and id not in known.shapes):
+        plan.count_dropped("consolidated before")
         return
-    twin, rivals = known.near(noticed)
+    duplicate_id, rivals = known.duplicate_or_rivals(noticed)
     if id in known.shapes:
         # whoever was killed between a learning and what follows from it says the rest now
-        plan.drop("consolidated before")
+        plan.count_dropped("consolidated before")
         rivals = [] if id in known.flagged else rivals
-    elif not twin:
+    elif not duplicate_id:
         plan.created.append(noticed)
         known.sources.add(source)
-        known.add(id, session, noticed.type, noticed.shape)
-    elif session and session == known.sessions[twin]:
-        plan.drop("this session said so before")
+        known.add_learning(id, session, noticed.type, noticed.prepared_text)
+    elif session and session == known.sessions[duplicate_id]:
+        plan.count_dropped("this session said so before")
     else:
-        plan.repeated.append((noticed, twin))
+        plan.repeated.append((noticed, duplicate_id))
         known.sources.add(source)
-    for one, other in contradictions(id, rivals, known.disputed):
-        plan.disputed.append((one, other))
-        known.disputed.add(one)
-        known.flagged.add(one)
+    for disputed_id, rival_id in contradiction_pairs(id, rivals, known.disputed):
+        plan.disputed.append((disputed_id, rival_id))
+        known.disputed.add(disputed_id)
+        known.flagged.add(disputed_id)
 
 
 class KnownLearnings:
-    """The learnings that count, by type, to find what is like another; and what every session starts with."""
+    """Learnings in force by type, for finding similar ones, and the lines of the boot files."""
 
     def __init__(self, boot: Iterable[str] = ()) -> None:
         self.boot = KnownTexts(boot)
@@ -185,156 +190,173 @@ class KnownLearnings:
         self.flagged: set[str] = set()
         self._gone: set[str] = set()
 
-    def refresh(self, state: LogState) -> None:
-        """Take in what the log says now; it only ever says more."""
-        self._gone = {one.id for one in state.standings.values() if one.status == SUPERSEDED}
+    def refresh_from_state(self, state: LogState) -> None:
+        """Load the log's present state; the log only ever grows."""
+        self._gone = {
+            learning_state.id for learning_state in state.standings.values() if learning_state.status == SUPERSEDED
+        }
         self.sources = {standing.learning.origin for standing in state.standings.values()}
-        self.disputed = {one.id for one in state.standings.values() if state.is_disputed(one)}
+        self.disputed = {
+            learning_state.id for learning_state in state.standings.values() if state.is_disputed(learning_state)
+        }
         for standing in state.standings.values():
             if standing.id not in self.shapes:
-                said = standing.learning
-                self.add(standing.id, said.session, said.canonical_type, shape(said.content))
+                learning = standing.learning
+                self.add_learning(
+                    standing.id, learning.session, learning.canonical_type, prepare_text(learning.content)
+                )
         for event in state.events:
             if event.event == "repeated":
-                self.sources.update(event.texts("source"))
+                self.sources.update(event.text_list_field("source"))
             elif event.event == "flagged":
                 self.flagged.add(event.of)
 
-    def add(self, id: str, session: str, type: str, one: PreparedText) -> None:
-        """Let a learning count for those that follow."""
-        self.shapes[id] = one
+    def add_learning(self, id: str, session: str, type: str, prepared: PreparedText) -> None:
+        """Add a learning, so that later observations are compared with it."""
+        self.shapes[id] = prepared
         self.sessions[id] = session
-        self._near.setdefault(type, NearTexts(ALIKE)).add(id, one)
-        self._twins.setdefault(type, DuplicateTexts(ALIKE)).add(id, one)
-        self._covering.setdefault(type, CoveringTexts()).add(id, one)
+        self._near.setdefault(type, NearTexts(DUPLICATE_SIMILARITY)).add_text(id, prepared)
+        self._twins.setdefault(type, DuplicateTexts(DUPLICATE_SIMILARITY)).add_text(id, prepared)
+        self._covering.setdefault(type, CoveringTexts()).add_text(id, prepared)
 
-    def is_settled(self, id: str) -> bool:
-        """Say whether another took the place of a learning: nothing follows from it any more."""
+    def is_superseded(self, id: str) -> bool:
+        """Say whether another learning superseded it: nothing follows from it any more."""
         return id in self._gone
 
-    def near(self, noticed: NoticedObservation) -> tuple[str, list[str]]:
-        """Return the learning that says the same, if any, or else some that nearly do and may deny it."""
+    def duplicate_or_rivals(self, noticed: NoticedObservation) -> tuple[str, list[str]]:
+        """Return the id of the learning that says the same, if any, or else ids that may contradict it."""
         if noticed.type not in self._near:
             return "", []
-        own, is_decision = noticed.shape, noticed.type in NEVER_MERGED
-        for id in self._that_count(self._twins[noticed.type].of(own), noticed):
-            if not is_decision or likeness(own, self.shapes[id], limit=ALIKE) is TextLikeness.SAME:
+        prepared, is_decision = noticed.prepared_text, noticed.type in NEVER_MERGED
+        for id in self._countable_ids(self._twins[noticed.type].find_duplicates(prepared), noticed):
+            if (
+                not is_decision
+                or text_likeness(prepared, self.shapes[id], limit=DUPLICATE_SIMILARITY) is TextLikeness.SAME
+            ):
                 return id, []
-        if rivals := self._rivals(noticed):
+        if rivals := self._nearby_rivals(noticed):
             return "", rivals
         # whoever says a part of what is known repeats it
-        covered = self._that_count(self._covering[noticed.type].of(own), noticed)
+        covered = self._countable_ids(self._covering[noticed.type].find_covering(prepared), noticed)
         return "" if is_decision else next(covered, ""), []
 
-    def _rivals(self, noticed: NoticedObservation) -> list[str]:
-        """Return the first few that are alike and may deny it: of a template there may be thousands."""
-        near = self._that_count(self._near[noticed.type].candidates(noticed.shape), noticed)
-        denied = (
-            id for id in islice(near, MOST_ALIKE) if denies(noticed.shape, self.shapes[id], limit=ALIKE)
+    def _nearby_rivals(self, noticed: NoticedObservation) -> list[str]:
+        """Return the first few similar ids that may contradict it: a template may have thousands."""
+        nearby_ids = self._countable_ids(self._near[noticed.type].find_alike(noticed.prepared_text), noticed)
+        contradicting_ids = (
+            id
+            for id in islice(nearby_ids, MOST_ALIKE)
+            if is_contradiction(noticed.prepared_text, self.shapes[id], limit=DUPLICATE_SIMILARITY)
         )
-        return list(islice(denied, MOST_RIVALS))
+        return list(islice(contradicting_ids, MOST_RIVALS))
 
-    def _that_count(self, ids: Iterable[str], noticed: NoticedObservation) -> Iterator[str]:
+    def _countable_ids(self, ids: Iterable[str], noticed: NoticedObservation) -> Iterator[str]:
         return (id for id in ids if id != noticed.id and id not in self._gone)
 
 
-def _shown_texts(shown: Iterable[str], state: LogState) -> Iterator[str]:
-    for one in shown:
-        standing = state.standings.get(one)
-        yield standing.learning.content if standing else one
+def _shown_texts(shown_learnings: Iterable[str], state: LogState) -> Iterator[str]:
+    for id_or_text in shown_learnings:
+        standing = state.standings.get(id_or_text)
+        yield standing.learning.content if standing else id_or_text
 
 
 #: How a text begins that repeats what its author has read.
-_REMINDED = lazily(rf"\s*{alternatives('reminders')}[,:]\s*", re.IGNORECASE)
+_REMINDER_PREFIX = lazily(rf"\s*{alternatives_pattern('reminders')}[,:]\s*", re.IGNORECASE)
 
 
 class KnownTexts:
-    """Texts that are known beforehand, and whether one of them says what another says."""
+    """Texts known beforehand, searched for one that covers a given text."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
-        shapes = [one for text in texts if (one := shape(text)).normal]
-        self._texts = [one.text for one in shapes]
-        self._twins: DuplicateTexts[int] = DuplicateTexts(ALIKE)
-        for number, one in enumerate(shapes):
-            self._twins.add(number, one)
+        shapes = [prepared for text in texts if (prepared := prepare_text(text)).normal]
+        self._texts = [prepared.text for prepared in shapes]
+        self._twins: DuplicateTexts[int] = DuplicateTexts(DUPLICATE_SIMILARITY)
+        for number, prepared in enumerate(shapes):
+            self._twins.add_text(number, prepared)
         self._covering: CoveringTexts[int] = CoveringTexts(enumerate(shapes))
 
-    def say(self, one: PreparedText) -> bool:
-        """Say whether one of the texts says the same, or all of it and more."""
-        return self.find(one) is not None
+    def has_covering_text(self, prepared: PreparedText) -> bool:
+        """Say whether a known text says the same, or all of it and more."""
+        return self.find_covering_text(prepared) is not None
 
-    def find(self, one: PreparedText) -> str | None:
-        """Return a text that says the same, or all of it and more."""
-        if reminded := _REMINDED.match(one.text):
-            one = shape(one.text[reminded.end() :])
-        said = chain(self._covering.of(one), self._twins.of(one))
-        return next((self._texts[number] for number in said), None)
+    def find_covering_text(self, prepared: PreparedText) -> str | None:
+        """Return a known text that says the same, or all of it and more; None where none does."""
+        if reminder := _REMINDER_PREFIX.match(prepared.text):
+            prepared = prepare_text(prepared.text[reminder.end() :])
+        covering_numbers = chain(self._covering.find_covering(prepared), self._twins.find_duplicates(prepared))
+        return next((self._texts[number] for number in covering_numbers), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearningCluster:
-    """Learnings that say the same, and the one that stays."""
+    """Learnings that say the same, and the keeper among them."""
 
     keeper: LearningState
     others: tuple[LearningState, ...]
 
 
-def clusters(standings: Iterable[LearningState]) -> list[LearningCluster]:
-    """Return the groups of like learnings of one type, by union and find over unguarded pairs.
+def cluster_duplicates(standings: Iterable[LearningState]) -> list[LearningCluster]:
+    """Return the groups of duplicate learnings of one type, by union and find over unguarded pairs.
 
     The keeper has the highest confidence, then is the newest (document 002, stage 2).
     """
-    found = []
-    mergeable = (one for one in standings if one.learning.canonical_type not in NEVER_MERGED)
-    for together in alike(one for one in mergeable if one.status != SUPERSEDED):
-        keeper = max(together, key=lambda one: (one.confidence, one.learning.ts, one.id))
-        found.append(
-            LearningCluster(keeper=keeper, others=tuple(one for one in together if one is not keeper))
+    clusters = []
+    mergeable = (standing for standing in standings if standing.learning.canonical_type not in NEVER_MERGED)
+    for group in group_duplicates(standing for standing in mergeable if standing.status != SUPERSEDED):
+        keeper = max(group, key=lambda standing: (standing.confidence, standing.learning.ts, standing.id))
+        clusters.append(
+            LearningCluster(keeper=keeper, others=tuple(standing for standing in group if standing is not keeper))
         )
-    return sorted(found, key=lambda cluster: cluster.keeper.id)
+    return sorted(clusters, key=lambda cluster: cluster.keeper.id)
 
 
-def alike(standings: Iterable[LearningState]) -> list[list[LearningState]]:
+def group_duplicates(standings: Iterable[LearningState]) -> list[list[LearningState]]:
     """Return the groups of learnings of one type that say the same, decisions only word for word."""
-    found = []
-    for type, group in by_type(standings).items():
-        by_id = {one.id: one for one in sorted(group, key=lambda one: one.id)}
+    merged_groups = []
+    for type, group in group_by_type(standings).items():
+        by_id = {standing.id: standing for standing in sorted(group, key=lambda standing: standing.id)}
         if type in NEVER_MERGED:
-            words: dict[str, list[str]] = {}
-            for id, one in by_id.items():
-                words.setdefault(one.learning.statement.strip(), []).append(id)
-            groups = [ids for ids in words.values() if len(ids) > 1]
+            ids_by_statement: dict[str, list[str]] = {}
+            for id, standing in by_id.items():
+                ids_by_statement.setdefault(standing.learning.statement.strip(), []).append(id)
+            groups = [ids for ids in ids_by_statement.values() if len(ids) > 1]
         else:
-            groups = families(((id, shape(one.learning.content)) for id, one in by_id.items()), ALIKE)
-        found += [[by_id[id] for id in sorted(ids)] for ids in groups]
-    return found
+            groups = duplicate_groups(
+                ((id, prepare_text(standing.learning.content)) for id, standing in by_id.items()), DUPLICATE_SIMILARITY
+            )
+        merged_groups += [[by_id[id] for id in sorted(ids)] for ids in groups]
+    return merged_groups
 
 
-def opposed(standings: Iterable[LearningState]) -> Iterator[tuple[LearningState, LearningState]]:
-    """Yield learnings of one type that may contradict each other: each, and the first few that it may."""
-    for group in by_type(standings).values():
-        near: NearTexts[int] = NearTexts(ALIKE)
-        shapes = [shape(one.learning.content) for one in group]
-        for number, one in enumerate(shapes):
-            alike = islice(near.candidates(one), MOST_ALIKE)
-            denied = (n for n in alike if denies(shapes[n], one, limit=ALIKE))
-            for other in islice(denied, MOST_RIVALS):
-                yield group[other], group[number]
-            near.add(number, one)
+def contradicting_pairs(standings: Iterable[LearningState]) -> Iterator[tuple[LearningState, LearningState]]:
+    """Yield pairs of learnings of one type that may contradict each other, a few for each."""
+    for group in group_by_type(standings).values():
+        near: NearTexts[int] = NearTexts(DUPLICATE_SIMILARITY)
+        shapes = [prepare_text(prepared.learning.content) for prepared in group]
+        for number, prepared in enumerate(shapes):
+            candidates = islice(near.find_alike(prepared), MOST_ALIKE)
+            contradicting = (
+                candidate
+                for candidate in candidates
+                if is_contradiction(shapes[candidate], prepared, limit=DUPLICATE_SIMILARITY)
+            )
+            for rival in islice(contradicting, MOST_RIVALS):
+                yield group[rival], group[number]
+            near.add_text(number, prepared)
 
 
-def by_type(standings: Iterable[LearningState]) -> dict[str, list[LearningState]]:
-    """Return learnings by what they are: only those of one type are compared."""
-    found: dict[str, list[LearningState]] = {}
+def group_by_type(standings: Iterable[LearningState]) -> dict[str, list[LearningState]]:
+    """Return learnings by canonical type: only those of one type are compared."""
+    grouped: dict[str, list[LearningState]] = {}
     for standing in standings:
-        found.setdefault(standing.learning.canonical_type, []).append(standing)
-    return found
+        grouped.setdefault(standing.learning.canonical_type, []).append(standing)
+    return grouped
 
 
-def category(standing: LearningState) -> str:
-    """Return what a learning is about: its own word for it, else what its text says."""
-    said = standing.learning.category.replace("-", "_").casefold()
-    return said or category_of(standing.learning.content, standing.learning.type)
+def learning_category(standing: LearningState) -> str:
+    """Return a learning's category: its own, else the one that its text suggests."""
+    own_category = standing.learning.category.replace("-", "_").casefold()
+    return own_category or category_of(standing.learning.content, standing.learning.type)
 
 
 def is_durable(standing: LearningState) -> bool:
@@ -344,6 +366,6 @@ def is_durable(standing: LearningState) -> bool:
     """
     if standing.is_pinned:
         return True
-    attestation = attestation_of(standing)
-    lasts = (attestation is not None and attestation.is_good) or category(standing) in DURABLE_CATEGORIES
+    attestation = recorded_attestation(standing)
+    lasts = (attestation is not None and attestation.is_good) or learning_category(standing) in DURABLE_CATEGORIES
     return standing.confidence >= confidence.DURABLE and lasts

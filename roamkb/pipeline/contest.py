@@ -1,12 +1,12 @@
-"""Learnings that a session takes back by what it does next, until its agent settles them (D21)."""
+"""Contested learnings: those that a session takes back by its later work (D21)."""
 
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from typing import Final
 
-from roamkb.core.text import clipped
-from roamkb.core.text import shown
+from roamkb.core.text import clip_text
+from roamkb.core.text import one_line
 from roamkb.harnesses.transcript import Speaker
 from roamkb.harnesses.transcript import TranscriptPassage
 from roamkb.log.new_learning import Author
@@ -17,71 +17,73 @@ from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.project_log import Log
 from roamkb.pipeline.gate.transcript_evidence import are_related
-from roamkb.secrets.detector import withheld
+from roamkb.secrets.detector import withhold_secrets
 
 #: How the reason begins of a learning on whose subject a human spoke: an agent that lets it stand settles it.
-SPOKEN_OF: Final = "the human then said: "
-_LONGEST: Final = 160
+HUMAN_REPLY_PREFIX: Final = "the human then said: "
+_LONGEST_REPLY: Final = 160
 
 
-def spoken_of(
+def learnings_human_spoke_of(
     state: LogState, session: str, passages: Sequence[TranscriptPassage], *, since: float
 ) -> Mapping[str, str]:
-    """Return the session's learnings on whose subject its human speaks next, and the words, by id.
+    """Return the session's learnings whose subject its human then speaks of, with the words, by id.
 
     Only those that were learned at or after `since`, in seconds since 1970: of older ones the human spoke
     before.
     """
-    said = [one for one in passages if one.speaker is Speaker.HUMAN and one.text]
-    found = {}
-    for one in of_session(state, session) if said else ():
+    human_passages = [item for item in passages if item.speaker is Speaker.HUMAN and item.text]
+    reasons = {}
+    for item in contestable_learnings(state, session) if human_passages else ():
         # the log has whole seconds
-        is_new = one.learning.ts >= int(since)
-        after = next((told.text for told in said if not told.ts or told.ts >= one.learning.ts), "")
-        if is_new and after and are_related(one.learning.content, after):
-            found[one.id] = f"{SPOKEN_OF}“{clipped(withheld(shown(after)), _LONGEST)}”"
-    return found
+        is_new = item.learning.ts >= int(since)
+        reply = next(
+            (passage.text for passage in human_passages if not passage.ts or passage.ts >= item.learning.ts), ""
+        )
+        if is_new and reply and are_related(item.learning.content, reply):
+            reasons[item.id] = f"{HUMAN_REPLY_PREFIX}“{clip_text(withhold_secrets(one_line(reply)), _LONGEST_REPLY)}”"
+    return reasons
 
 
-def of_session(state: LogState, session: str) -> Iterator[LearningState]:
-    """Yield the session's learnings that count and that nobody has settled for good."""
-    for one in state.having("session", session):
-        is_settled = one.is_pinned or one.is_overridden or CONTESTED in one.flags
-        if one.status == ACTIVE and not is_settled:
-            yield one
+def contestable_learnings(state: LogState, session: str) -> Iterator[LearningState]:
+    """Yield the session's active learnings that no human and no earlier contest has settled."""
+    for standing in state.learnings_with("session", session):
+        is_settled = standing.is_pinned or standing.is_overridden or CONTESTED in standing.flags
+        if standing.status == ACTIVE and not is_settled:
+            yield standing
 
 
-def contest(log: Log, why: Mapping[str, str], hand: Author) -> None:
-    """Record that learnings are taken back, each with the reason.
+def contest_learnings(log: Log, reasons: Mapping[str, str], author: Author) -> None:
+    """Record that learnings are contested, each with the reason.
 
     Raises:
         DiskError, NotDurable: as the log says.
     """
-    _flag(log, why, hand, cleared=False)
+    _append_contest_flags(log, reasons, author, cleared=False)
 
 
-def settle(log: Log, session: str, hand: Author) -> None:
-    """Let the session's learnings stand that its agent was asked about and didn't take back.
+def settle_contested(log: Log, session: str, author: Author) -> None:
+    """Clear the contest flags of the session's learnings that its agent left standing when asked.
 
     Raises:
         DiskError, NotDurable: as the log says.
     """
     with_reason = {
-        one.id: one.flags[CONTESTED]
-        for one in log.read().state().having("session", session)
-        if one.flags.get(CONTESTED, "").startswith(SPOKEN_OF)
+        standing.id: standing.flags[CONTESTED]
+        for standing in log.read_contents().replay_state().learnings_with("session", session)
+        if standing.flags.get(CONTESTED, "").startswith(HUMAN_REPLY_PREFIX)
     }
-    _flag(log, with_reason, hand, cleared=True)
+    _append_contest_flags(log, with_reason, author, cleared=True)
 
 
-def _flag(log: Log, why: Mapping[str, str], hand: Author, *, cleared: bool) -> None:
-    if not why:
+def _append_contest_flags(log: Log, reasons: Mapping[str, str], author: Author, *, cleared: bool) -> None:
+    if not reasons:
         return
-    with log.locked():
-        stamps = EventFactory(hand, after=log.read().last_event, by="contest")
-        log.append(
+    with log.append_lock():
+        stamps = EventFactory(author, after=log.read_contents().last_event, command="contest")
+        log.append_entries(
             events=[
-                stamps.event("flagged", id, reason=CONTESTED, evidence=reason, cleared=cleared or None)
-                for id, reason in why.items()
+                stamps.new_event("flagged", id, reason=CONTESTED, evidence=reason, cleared=cleared or None)
+                for id, reason in reasons.items()
             ]
         )

@@ -1,4 +1,4 @@
-"""`learn --proposals`: what an agent proposes goes into the log, and through the gate with its evidence.
+"""`learn --proposals`: proposals of an agent, added to the log and put through the gate.
 
 Each proposal stands for itself: one that can't be kept stops none of the others, and who is killed midway can
 say all of them again.
@@ -13,7 +13,7 @@ from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
 from roamkb.core.json_form import OrNull
 from roamkb.core.startup.dataclasses import dataclass
-from roamkb.log.known_learnings import called
+from roamkb.log.known_learnings import get_learning
 from roamkb.log.learn import LearnResult
 from roamkb.log.learning import canonical_type
 from roamkb.log.new_learning import Author
@@ -28,13 +28,13 @@ from roamkb.log.store.project_log import Log
 from roamkb.pipeline.proposed_learning import ProposedLearning
 from roamkb.pipeline.proposed_learning import QuotedEvidence
 from roamkb.pipeline.proposed_learning import evidence_of
-from roamkb.remedies.remedy import mend
-from roamkb.secrets.detector import redacted
+from roamkb.remedies.remedy import replace_technique
+from roamkb.secrets.detector import redact_fact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposalOutcome:
-    """What became of one proposal."""
+    """The outcome of one proposal."""
 
     JSON = (
         "outcome text? standing.id? standing.learning.key? standing.verdict? standing.status? "
@@ -53,13 +53,13 @@ class ProposalOutcome:
 
     @property
     def replacements(self) -> tuple[str, ...] | None:
-        """What it took the place of; None where it was refused."""
+        """Keys of the learnings that it replaced; None where it was refused."""
         return self.replaced if self.standing else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposalOutcomes:
-    """What became of the proposals of one call, in their order."""
+    """The outcomes of one call's proposals, in their order."""
 
     JSON = "proposals=taken path=log.knowledge"
     taken: tuple[ProposalOutcome, ...]
@@ -69,7 +69,7 @@ class ProposalOutcomes:
 def take_proposals(
     log: Log,
     proposals: Sequence[ProposedLearning],
-    hand: Author,
+    author: Author,
     *,
     learn: Callable[[NewLearning, str | None], LearnResult],
     verify: Callable[[str], tuple[LearningState, tuple[str, ...]]],
@@ -82,94 +82,100 @@ def take_proposals(
     Raises:
         DiskError, NotDurable: what came before is there.
     """
-    return ProposalOutcomes(taken=tuple(_take(log, one, hand, learn, verify) for one in proposals), log=log)
+    return ProposalOutcomes(
+        taken=tuple(_take_proposal(log, proposal, author, learn, verify) for proposal in proposals), log=log
+    )
 
 
-def _take(
+def _take_proposal(
     log: Log,
     proposal: ProposedLearning,
-    hand: Author,
+    author: Author,
     learn: Callable[[NewLearning, str | None], LearnResult],
     verify: Callable[[str], tuple[LearningState, tuple[str, ...]]],
 ) -> ProposalOutcome:
     try:
         if not proposal.claim:
-            return _withdraw(log, proposal.withdraws, hand)
+            return _withdraw_learning(log, proposal.withdraws, author)
         if proposal.mended:
-            mend(log, proposal.mended, proposal.claim, hand)
-        old = proposal.supersedes or proposal.withdraws
-        state = log.read().state()
-        if known := _said_before(state, proposal, hand):
-            replaced = (_replace(log, old, known, hand),) if old else ()
-            standing, why = verify(known.id)
+            replace_technique(log, proposal.mended, proposal.claim, author)
+        superseded_name = proposal.supersedes or proposal.withdraws
+        state = log.read_contents().replay_state()
+        if repeated_standing := _find_repeated(state, proposal, author):
+            replaced = (
+                (_supersede_learning(log, superseded_name, repeated_standing, author),) if superseded_name else ()
+            )
+            standing, why = verify(repeated_standing.id)
             return ProposalOutcome(outcome="repeated", standing=standing, why=why, replaced=replaced)
-        learned = learn(_saying(proposal), old or None)
+        learned = learn(_new_learning(proposal), superseded_name or None)
     except (SecretFound, UsageError, NotFound, Ambiguous) as error:
         return ProposalOutcome(
-            outcome="refused", why=(error.message,), text=redacted(proposal.claim or proposal.withdraws)
+            outcome="refused", why=(error.message,), text=redact_fact(proposal.claim or proposal.withdraws)
         )
     standing, why = verify(learned.learning.id)
     replaced = (learned.superseded.key,) if learned.superseded else ()
     return ProposalOutcome(outcome=learned.outcome, standing=standing, why=why, replaced=replaced)
 
 
-def _said_before(state: LogState, proposal: ProposedLearning, hand: Author) -> LearningState | None:
-    """Return the learning that says so by the session's own word and quote; None where there is none.
+def _find_repeated(state: LogState, proposal: ProposedLearning, author: Author) -> LearningState | None:
+    """Return the learning that has the same claim, type and quote; None where there is none.
 
     Who proposes again what was taken has repeated nothing: it may not have heard that it was taken.
     """
-    if not hand.session:
+    if not author.session:
         return None
-    given = QuotedEvidence(quote=proposal.quote, source=proposal.source, session=hand.session)
-    for one in state.having("said", proposal.claim):
-        is_same = one.status != SUPERSEDED and one.learning.canonical_type == canonical_type(proposal.type)
-        is_bare = given == QuotedEvidence(session=one.learning.session)
-        if is_same and (is_bare or given in evidence_of(one)):
-            return one
+    quoted_evidence = QuotedEvidence(quote=proposal.quote, source=proposal.source, session=author.session)
+    for standing in state.learnings_with("said", proposal.claim):
+        is_same = standing.status != SUPERSEDED and standing.learning.canonical_type == canonical_type(proposal.type)
+        is_bare = quoted_evidence == QuotedEvidence(session=standing.learning.session)
+        if is_same and (is_bare or quoted_evidence in evidence_of(standing)):
+            return standing
     return None
 
 
-def _replace(log: Log, old: str, new: LearningState, hand: Author) -> str:
-    """Have `new` take the place of what is called `old`, if it hasn't yet; return that one's key."""
-    with log.locked():
-        contents = log.read()
-        standing = called(log, contents.state(), old)
-        if standing.status != SUPERSEDED and standing.id != new.id:
-            stamps = EventFactory(hand, after=contents.last_event)
-            log.append(events=[stamps.event("superseded", standing.id, by_which=new.id, reason="rewritten")])
+def _supersede_learning(log: Log, name: str, successor: LearningState, author: Author) -> str:
+    """Supersede the learning of that name by `successor`, unless it is already; return its key."""
+    with log.append_lock():
+        contents = log.read_contents()
+        standing = get_learning(log, contents.replay_state(), name)
+        if standing.status != SUPERSEDED and standing.id != successor.id:
+            stamps = EventFactory(author, after=contents.last_event)
+            log.append_entries(
+                events=[stamps.new_event("superseded", standing.id, by_which=successor.id, reason="rewritten")]
+            )
     return standing.learning.key
 
 
-def _saying(proposal: ProposedLearning) -> NewLearning:
+def _new_learning(proposal: ProposedLearning) -> NewLearning:
     evidence = {"quote": proposal.quote, "source": proposal.source}
-    told = {name: text for name, text in evidence.items() if text}
+    given_evidence = {name: text for name, text in evidence.items() if text}
     return NewLearning(
         content=proposal.claim,
         type=proposal.type,
         task=proposal.task,
         files=proposal.files,
         confidence=PROPOSED,
-        extra={"evidence": told} if told else {},
+        extra={"evidence": given_evidence} if given_evidence else {},
     )
 
 
-def _withdraw(log: Log, name: str, hand: Author) -> ProposalOutcome:
-    """Take back a learning: at once where the same session said it, else as a doubt that others settle."""
-    with log.locked():
-        contents = log.read()
-        standing = called(log, contents.state(), name)
-        stamps = EventFactory(hand, after=contents.last_event)
-        is_own = bool(hand.session) and standing.learning.session == hand.session
+def _withdraw_learning(log: Log, name: str, author: Author) -> ProposalOutcome:
+    """Take back a learning: at once in the session that made it, else by a flag that others settle."""
+    with log.append_lock():
+        contents = log.read_contents()
+        standing = get_learning(log, contents.replay_state(), name)
+        stamps = EventFactory(author, after=contents.last_event)
+        is_own = bool(author.session) and standing.learning.session == author.session
         if standing.status == SUPERSEDED:
             return ProposalOutcome(outcome="withdrawn", standing=standing)
         if CONTESTED in standing.flags and not is_own:
             return ProposalOutcome(outcome="contested", standing=standing)
         if is_own and not standing.is_pinned and not standing.is_overridden:
-            event = stamps.event("superseded", standing.id, reason="its session took it back")
+            event = stamps.new_event("superseded", standing.id, reason="its session took it back")
         else:
-            event = stamps.event(
-                "flagged", standing.id, reason=CONTESTED, evidence=f"{hand.agent} takes it back"
-            )
-        log.append(events=[event])
-        after = contents.plus(events=[event]).state().standings[standing.id]
-    return ProposalOutcome(outcome="withdrawn" if after.status == SUPERSEDED else "contested", standing=after)
+            event = stamps.new_event("flagged", standing.id, reason=CONTESTED, evidence=f"{author.agent} takes it back")
+        log.append_entries(events=[event])
+        new_standing = contents.plus_lines(events=[event]).replay_state().standings[standing.id]
+    return ProposalOutcome(
+        outcome="withdrawn" if new_standing.status == SUPERSEDED else "contested", standing=new_standing
+    )

@@ -1,4 +1,4 @@
-"""`observe`: what happened is recorded; what an agent said in passing is learned at once.
+"""`observe`: events are recorded, and learnings that an agent announces are added at once.
 
 Hooks record at every step: what only the other half needs is imported there.
 """
@@ -17,17 +17,17 @@ from roamkb.core.errors import UsageError
 from roamkb.core.request import AgentOption
 from roamkb.core.request import Argument
 from roamkb.core.request import SessionOption
-from roamkb.core.request import option
-from roamkb.core.request import switch
+from roamkb.core.request import flag_option
+from roamkb.core.request import text_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
-from roamkb.core.text import shown
+from roamkb.core.text import one_line
 from roamkb.log.observation import Observation
-from roamkb.log.store.observations import keep_observation
+from roamkb.log.store.observations import record_observation
 from roamkb.log.store.project_log import Log
 from roamkb.pipeline.extract.payloads import PayloadEvent
-from roamkb.pipeline.extract.payloads import happenings_of_payload
+from roamkb.pipeline.extract.payloads import events_of_payload
 
 if TYPE_CHECKING:
     from roamkb.harnesses.transcript import TranscriptPassage
@@ -42,29 +42,27 @@ OUTCOMES = ("", "success", "failure")
 
 @dataclass(frozen=True, slots=True)
 class ObserveRequest:
-    """What `observe` takes."""
+    """Parameters of `observe`."""
 
     text: Annotated[str, Argument("What happened; - reads standard input.", metavar="TEXT|-")]
     _: KW_ONLY
-    type: str | None = option("--type", "insight (default), decision, discovery, tool_use, …", metavar="T")
-    tool: str | None = option("--tool", "The tool that it happened with.", metavar="T")
-    outcome: str | None = option("--outcome", "success or failure.", metavar="O")
-    from_command: bool = switch(
+    type: str | None = text_option("--type", "insight (default), decision, discovery, tool_use, …", metavar="T")
+    tool: str | None = text_option("--tool", "The tool that it happened with.", metavar="T")
+    outcome: str | None = text_option("--outcome", "success or failure.", metavar="O")
+    from_command: bool = flag_option(
         "--from-command", "Learn from a shell command that an agent ran: `bd comments add …`."
     )
-    from_message: bool = switch(
-        "--from-message", "Learn from an agent's message: lines such as `LEARNED: …`."
-    )
-    from_payload: bool = switch("--from-payload", "Record what a hook's JSON payload tells.")
-    from_transcript: bool = switch("--from-transcript", "Record what a transcript's JSON lines tell.")
-    task: str | None = option("--task", "The task that it happened in.", metavar="ID")
+    from_message: bool = flag_option("--from-message", "Learn from an agent's message: lines such as `LEARNED: …`.")
+    from_payload: bool = flag_option("--from-payload", "Record what a hook's JSON payload tells.")
+    from_transcript: bool = flag_option("--from-transcript", "Record what a transcript's JSON lines tell.")
+    task: str | None = text_option("--task", "The task that it happened in.", metavar="ID")
     agent: AgentOption = None
     session: SessionOption = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclinedText:
-    """What was said and can't be kept."""
+    """A statement that wasn't added, and the reason."""
 
     JSON = "text reason"
     #: One redacted line.
@@ -76,7 +74,7 @@ class DeclinedText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObserveResult:
-    """What became of what happened, in its order."""
+    """The learnings added, the statements declined, and the number of observations recorded."""
 
     JSON = "learned declined recorded"
     learned: "tuple[LearnResult, ...]" = ()
@@ -86,14 +84,14 @@ class ObserveResult:
     path: Path | None = None
 
 
-def learn_said(
-    said: "Iterable[CapturedLearning]",
-    take: "Callable[[NewLearning], LearnResult]",
+def learn_captured(
+    captured: "Iterable[CapturedLearning]",
+    add_learning: "Callable[[NewLearning], LearnResult]",
     *,
-    told: "KnownTexts",
+    shown_texts: "KnownTexts",
     task: str = "",
 ) -> ObserveResult:
-    """Have `take` add each learning; one that can't be kept stops none of the others.
+    """Have `add_learning` add each learning; one that can't be kept stops none of the others.
 
     Who puts a type word before something wants it kept: what seems not worth a second look is flagged.
     Only what holds a secret is refused, and what the session was `told` is known.
@@ -102,47 +100,53 @@ def learn_said(
         NoLog, Refused, DiskError, NotDurable: as `take` does.
     """
     from roamkb.log.new_learning import NewLearning
-    from roamkb.pipeline.extract.attention import neglected
-    from roamkb.pipeline.extract.attention import refused
-    from roamkb.secrets.detector import redacted
+    from roamkb.pipeline.extract.attention import neglect_reason
+    from roamkb.pipeline.extract.attention import secret_reason
+    from roamkb.secrets.detector import redact_fact
 
     learned: list[LearnResult] = []
     declined: list[DeclinedText] = []
-    for one in said:
-        saying = NewLearning(
-            content=one.text, type=one.said or one.type, tags=one.tags, bead=one.bead, task=task or one.bead
+    for captured_learning in captured:
+        new_learning = NewLearning(
+            content=captured_learning.text,
+            type=captured_learning.alias or captured_learning.type,
+            tags=captured_learning.tags,
+            bead=captured_learning.bead,
+            task=task or captured_learning.bead,
         )
-        if reason := refused(one.text):
-            declined.append(DeclinedText(text=redacted(one.text), reason=reason, is_refused=True))
+        if reason := secret_reason(captured_learning.text):
+            declined.append(DeclinedText(text=redact_fact(captured_learning.text), reason=reason, is_refused=True))
             continue
-        if reason := _told(one.text, told):
-            declined.append(DeclinedText(text=redacted(one.text), reason=reason))
+        if reason := _shown_reason(captured_learning.text, shown_texts):
+            declined.append(DeclinedText(text=redact_fact(captured_learning.text), reason=reason))
             continue
-        saying = replace(saying, thin=neglected(one.text))
+        new_learning = replace(new_learning, thin_reason=neglect_reason(captured_learning.text))
         try:
-            learned.append(take(saying))
+            learned.append(add_learning(new_learning))
         except (SecretFound, UsageError) as error:
-            declined.append(DeclinedText(text=redacted(one.text), reason=error.message, is_refused=True))
+            declined.append(
+                DeclinedText(text=redact_fact(captured_learning.text), reason=error.message, is_refused=True)
+            )
     return ObserveResult(learned=tuple(learned), declined=tuple(declined))
 
 
-def _told(text: str, told: "KnownTexts") -> str:
-    from roamkb.text.similarity.jaccard import shape
+def _shown_reason(text: str, shown_texts: "KnownTexts") -> str:
+    from roamkb.text.similarity.jaccard import prepare_text
 
-    return "the session was told so" if told.say(shape(text)) else ""
+    return "the session was told so" if shown_texts.has_covering_text(prepare_text(text)) else ""
 
 
-def stated(text: str, *, type: str, tool: str, outcome: str) -> Iterable[PayloadEvent]:
-    """Return one observation as its caller gives it."""
-    if not shown(text):
+def events_from_arguments(text: str, *, type: str, tool: str, outcome: str) -> Iterable[PayloadEvent]:
+    """Return one observation by its caller's arguments."""
+    if not one_line(text):
         raise UsageError("there is nothing to observe", hint="roamkb observe TEXT --type insight")
     if outcome not in OUTCOMES:
-        raise UsageError(f"no outcome {shown(outcome)}", hint="success or failure")
+        raise UsageError(f"no outcome {one_line(outcome)}", hint="success or failure")
     return (PayloadEvent(type=type, text=text, tool=tool, outcome=outcome),)
 
 
-def from_payload(text: str, hand: "Author") -> "tuple[Iterable[PayloadEvent], Author]":
-    """Return what a hook's payload tells, and the hand of the session that it names."""
+def events_from_payload(text: str, author: "Author") -> "tuple[Iterable[PayloadEvent], Author]":
+    """Return the events of a hook's payload, and the author with the session that it names."""
     try:
         payload = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -150,22 +154,22 @@ def from_payload(text: str, hand: "Author") -> "tuple[Iterable[PayloadEvent], Au
     if not isinstance(payload, dict):
         raise UsageError("the payload isn't a JSON object", hint="give what the harness gives its hooks")
     session = payload.get("session_id")
-    if isinstance(session, str) and not hand.session:
-        hand = replace(hand, session=session)
+    if isinstance(session, str) and not author.session:
+        author = replace(author, session=session)
     from roamkb.text.store.lexicons import lexicon
 
-    return happenings_of_payload(payload, lambda: lexicon("remember")), hand
+    return events_of_payload(payload, lambda: lexicon("remember")), author
 
 
-def from_transcript(text: str) -> Iterable[PayloadEvent]:
-    """Return what is announced in a transcript, given as its lines."""
+def events_from_transcript(text: str) -> Iterable[PayloadEvent]:
+    """Return the announced statements of a transcript, given as its lines."""
     from roamkb.pipeline.extract.transcript_formats import passages_of
 
-    return announced(tuple(passages_of(line.encode("utf-8", "replace") for line in text.split("\n"))))
+    return announced_events(tuple(passages_of(line.encode("utf-8", "replace") for line in text.split("\n"))))
 
 
-def announced(passages: "Sequence[TranscriptPassage]") -> Iterator[PayloadEvent]:
-    """Yield what the messages of a transcript announce: agents' typed lines, and what a human asks to keep.
+def announced_events(passages: "Sequence[TranscriptPassage]") -> Iterator[PayloadEvent]:
+    """Yield agents' typed lines, and statements that a human asks to keep, of a transcript's messages.
 
     A line that stands in a tool's output or on a page is not the agent's own, who repeats it.
     """
@@ -174,49 +178,47 @@ def announced(passages: "Sequence[TranscriptPassage]") -> Iterator[PayloadEvent]
     from roamkb.pipeline.extract.cue_phrases import statements_of_human
     from roamkb.text.store.lexicons import lexicon
 
-    seen = "\n".join("".join(one.text.split()) for one in passages if not one.is_message)
+    unspoken_text = "\n".join("".join(item.text.split()) for item in passages if not item.is_message)
     for passage in passages:
         if not passage.is_message:
             continue
         is_human = passage.speaker is Speaker.HUMAN
-        said = (
-            statements_of_human(passage.text, lexicon("remember"))
-            if is_human
-            else statements_of_agent(passage.text)
+        statements = (
+            statements_of_human(passage.text, lexicon("remember")) if is_human else statements_of_agent(passage.text)
         )
-        for one in said:
-            if is_human or "".join(one.text.split()) not in seen:
+        for item in statements:
+            if is_human or "".join(item.text.split()) not in unspoken_text:
                 yield PayloadEvent(
-                    type=one.type,
-                    text=one.text,
-                    provenance=one.provenance,
-                    tags=one.tags,
+                    type=item.type,
+                    text=item.text,
+                    provenance=item.provenance,
+                    tags=item.tags,
                     ts=passage.ts,
                     announced=True,
                 )
 
 
-def record(log: Log, happened: Iterable[PayloadEvent], hand: "Author", *, task: str = "") -> ObserveResult:
-    """Add what happened to the session's file of observations."""
+def record_events(log: Log, events: Iterable[PayloadEvent], author: "Author", *, task: str = "") -> ObserveResult:
+    """Append the events to the session's file of observations."""
     path, count = None, 0
-    for one in _observations(happened, hand, task):
-        path = keep_observation(log.ignored, one)
+    for observation in _as_observations(events, author, task):
+        path = record_observation(log.ignored, observation)
         count += 1
     return ObserveResult(recorded=count, path=path)
 
 
-def _observations(happened: Iterable[PayloadEvent], hand: "Author", task: str) -> Iterator[Observation]:
-    for one in happened:
+def _as_observations(events: Iterable[PayloadEvent], author: "Author", task: str) -> Iterator[Observation]:
+    for event in events:
         yield Observation(
-            id=hand.new_id(),
-            ts=one.ts or hand.ts,
-            type=one.type,
-            text=one.text,
-            tool=one.tool,
-            outcome=one.outcome,
-            session=hand.session,
-            agent=hand.agent,
-            task=one.task or task,
-            provenance=one.provenance,
-            announced=one.announced,
+            id=author.new_id(),
+            ts=event.ts or author.ts,
+            type=event.type,
+            text=event.text,
+            tool=event.tool,
+            outcome=event.outcome,
+            session=author.session,
+            agent=author.agent,
+            task=event.task or task,
+            provenance=event.provenance,
+            announced=event.announced,
         )

@@ -1,4 +1,4 @@
-"""`promote`: what was verified and lasts becomes a node of the knowledge base, by the one write path.
+"""`promote`: verified, durable learnings become nodes of the knowledge base, by the one write path.
 
 A deliberate step (D14): the learnings are named, and only those that a personal project learned
 can go. The node's id comes from the learning's, so that nothing is promoted twice, whatever
@@ -29,15 +29,15 @@ from roamkb.core.json_form import Rows
 from roamkb.core.model import NodeCandidate
 from roamkb.core.model import ProjectKind
 from roamkb.core.request import AsOfOption
-from roamkb.core.request import option
-from roamkb.core.request import rest
-from roamkb.core.request import switch
+from roamkb.core.request import flag_option
+from roamkb.core.request import remaining_arguments
+from roamkb.core.request import text_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.core.text import clipped
-from roamkb.core.text import shown
+from roamkb.core.text import clip_text
+from roamkb.core.text import one_line
 from roamkb.kb.write import NodeContent
 from roamkb.kb.write import WrittenNode
 from roamkb.log.new_learning import Author
@@ -49,50 +49,50 @@ from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.project_log import Log
 from roamkb.pipeline.consolidation_plan import MOST_ALIKE
-from roamkb.pipeline.consolidation_plan import category
 from roamkb.pipeline.consolidation_plan import is_durable
+from roamkb.pipeline.consolidation_plan import learning_category
 from roamkb.pipeline.gate.checks import VERIFIED
 from roamkb.pipeline.gate.checks import StatementEvidence
-from roamkb.pipeline.gate.checks import checks
-from roamkb.text.similarity.contradiction import oppose
-from roamkb.text.similarity.jaccard import shape
+from roamkb.pipeline.gate.checks import check_statement
+from roamkb.text.similarity.contradiction import deny_each_other
+from roamkb.text.similarity.jaccard import prepare_text
 from roamkb.text.similarity.similarity_join import NearTexts
 
 #: A title's worth; a longer statement has its first sentence as title, and itself as text.
-_TITLE = 120
-_FIRST = lazily(r".+?(?:[.!?](?=\s)|;\s|\Z)", re.DOTALL)
+_TITLE_LENGTH = 120
+_FIRST_SENTENCE = lazily(r".+?(?:[.!?](?=\s)|;\s|\Z)", re.DOTALL)
 #: What an import calls the same (docs/architecture.md), and another wording of it is.
-_NEARLY: Final = 0.70
+_NEAR_SIMILARITY: Final = 0.70
 #: Related nodes that a new one links to.
-_LINKS = 3
+_MOST_LINKS = 3
 #: Checks of a learning's text that are made again, whoever verified it.
-_NEVER_GOES = ("no_secret", "no_instruction", "safe")
+_BLOCKING_CHECKS = ("no_secret", "no_instruction", "safe")
 _NOT_A_TAG = lazily(r"[^\w@#%]+")
 
 
 @dataclass(frozen=True, slots=True)
 class PromoteRequest:
-    """What `promote` takes."""
+    """Parameters of `promote`."""
 
-    keys: Sequence[str] = rest("The learnings, by key or id.", metavar="KEY...")
+    keys: Sequence[str] = remaining_arguments("The learnings, by key or id.", metavar="KEY...")
     _: KW_ONLY
-    all: bool = switch("--all", "Every candidate.")
-    ask: bool = switch("--ask", "Put the wrap-up's question, with the candidates.")
-    dry_run: bool = switch("--dry-run", "Show what would be written; write nothing.")
-    to: str | None = option(
+    all: bool = flag_option("--all", "Every candidate.")
+    ask: bool = flag_option("--ask", "Put the wrap-up's question, with the candidates.")
+    dry_run: bool = flag_option("--dry-run", "Show what would be written; write nothing.")
+    to: str | None = text_option(
         "--to",
         "Propose them as lines of this file, such as CLAUDE.md, for a human to approve.",
         metavar="FILE",
     )
-    section: str | None = option(
+    section: str | None = text_option(
         "--section", "With --to: the heading that they belong under (the end of the file).", metavar="HEADING"
     )
-    session: str | None = option("--session", "The session that wraps up.", metavar="S")
+    session: str | None = text_option("--session", "The session that wraps up.", metavar="S")
     as_of: AsOfOption = None
 
 
 class PromotionHindrance(StrEnum):
-    """What keeps a learning out of the knowledge base."""
+    """Reasons that keep a learning out of the knowledge base."""
 
     PROMOTED = "promoted before"
     REPLACED = "replaced by another"
@@ -106,7 +106,7 @@ class PromotionHindrance(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotPromoted:
-    """A learning that wasn't promoted, and why."""
+    """A learning that wasn't promoted, and the reason."""
 
     JSON = "standing.id standing.learning.key reason known"
     standing: LearningState
@@ -117,7 +117,7 @@ class NotPromoted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromoteResult:
-    """What became nodes, and what stayed."""
+    """The nodes written, and the learnings that weren't promoted."""
 
     JSON = "promoted=nodes left dry_run"
     nodes: Annotated[
@@ -139,29 +139,32 @@ class PromoteResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromotionContext:
-    """What promotion needs of the knowledge base."""
+    """The operations of the knowledge base that promotion needs."""
 
     #: Writes a fact under an id; the second argument says whether it is a dry run.
-    write: Callable[[NodeContent, str, bool], WrittenNode]
+    write_node: Callable[[NodeContent, str, bool], WrittenNode]
     #: Ids of nodes that are about what a text says, at most so many.
-    related: Callable[[str, int], Sequence[str]]
+    related_ids: Callable[[str, int], Sequence[str]]
     #: Whether a node with that id is there, or in the trash.
-    has: Callable[[str], bool]
+    has_node: Callable[[str], bool]
 
 
-def candidates(state: LogState) -> list[LearningState]:
-    """Return what may be promoted, the surest first."""
-    found = [one for one in state.having("verdict", VERIFIED) if not why_not(one)]
-    return sorted(found, key=lambda one: (-one.confidence, -one.occurrences, -one.learning.ts, one.id))
+def promotion_candidates(state: LogState) -> list[LearningState]:
+    """Return the learnings that may be promoted, the surest first."""
+    promotable = [standing for standing in state.learnings_with("verdict", VERIFIED) if not promotion_refusal(standing)]
+    return sorted(
+        promotable,
+        key=lambda standing: (-standing.confidence, -standing.occurrences, -standing.learning.ts, standing.id),
+    )
 
 
-def hindered(standings: Iterable[LearningState]) -> Mapping[PromotionHindrance, int]:
-    """Return what keeps learnings out of the knowledge base, and how many of them, the most first."""
-    return dict(Counter(filter(None, map(_hindrance, standings))).most_common())
+def count_hindrances(standings: Iterable[LearningState]) -> Mapping[PromotionHindrance, int]:
+    """Return the number of learnings by what keeps them out of the knowledge base, the most first."""
+    return dict(Counter(filter(None, map(_first_hindrance, standings))).most_common())
 
 
-def _hindrance(standing: LearningState) -> PromotionHindrance | None:
-    """Return the first thing that keeps a learning out of the knowledge base; None where it can go."""
+def _first_hindrance(standing: LearningState) -> PromotionHindrance | None:
+    """Return the first reason that keeps a learning out of the knowledge base; None where it can go."""
     if standing.node:
         return PromotionHindrance.PROMOTED
     if standing.status == SUPERSEDED:
@@ -176,20 +179,20 @@ def _hindrance(standing: LearningState) -> PromotionHindrance | None:
         return PromotionHindrance.UNVERIFIED
     if not is_durable(standing):
         return PromotionHindrance.PASSING
-    return PromotionHindrance.UNSAFE if _fault(standing) else None
+    return PromotionHindrance.UNSAFE if _text_fault(standing) else None
 
 
-def _fault(standing: LearningState) -> str:
-    """Return what is wrong with a text that anybody may have verified; empty where nothing is."""
+def _text_fault(standing: LearningState) -> str:
+    """Return the reason why a text is unsafe, whoever verified it; empty where it isn't."""
     # the ledger's word for it may have come with a repository, and authorises nothing
-    found = checks(standing.learning.content, StatementEvidence())
-    return next((check.why for check in found if check.name in _NEVER_GOES and check.why), "")
+    gate_checks = check_statement(standing.learning.content, StatementEvidence())
+    return next((check.why for check in gate_checks if check.name in _BLOCKING_CHECKS and check.why), "")
 
 
-def why_not(standing: LearningState) -> str:
+def promotion_refusal(standing: LearningState) -> str:
     """Return why a learning can't be promoted to the knowledge base; empty where it can."""
     learning = standing.learning
-    match _hindrance(standing):
+    match _first_hindrance(standing):
         case None:
             return ""
         case PromotionHindrance.PROMOTED:
@@ -202,17 +205,17 @@ def why_not(standing: LearningState) -> str:
                 "`roamkb learn … --supersedes KEY` settles it, then `roamkb verify`"
             )
         case PromotionHindrance.CONTESTED:
-            return f"its session took it back, or another did: {shown(standing.flags[CONTESTED])}"
+            return f"its session took it back, or another did: {one_line(standing.flags[CONTESTED])}"
         case PromotionHindrance.ELSEWHERE:
-            said = learning.kind.value if learning.kind else "unknown"
-            article = "an" if said == "unknown" else "a"
-            return f"it was learned in {article} {said} project; nothing of that enters the knowledge base"
+            kind_name = learning.kind.value if learning.kind else "unknown"
+            article = "an" if kind_name == "unknown" else "a"
+            return f"it was learned in {article} {kind_name} project; nothing of that enters the knowledge base"
         case PromotionHindrance.UNVERIFIED:
             return f"it is {standing.verdict}: `roamkb verify {learning.key}` first"
         case PromotionHindrance.PASSING:
-            return f"it isn't durable: confidence {standing.confidence / 100:.2f}, {category(standing)}"
+            return f"it isn't durable: confidence {standing.confidence / 100:.2f}, {learning_category(standing)}"
         case PromotionHindrance.UNSAFE:
-            return _fault(standing)
+            return _text_fault(standing)
 
 
 def node_id(standing: LearningState) -> str:
@@ -222,14 +225,14 @@ def node_id(standing: LearningState) -> str:
 
 def promote(
     log: Log,
-    desk: PromotionContext,
+    promotion_context: PromotionContext,
     standings: Sequence[LearningState],
-    hand: Author,
+    author: Author,
     *,
     dry_run: bool = False,
     careful: bool = False,
 ) -> PromoteResult:
-    """Write each learning that may go as a node, and remember it.
+    """Write each learning that may go as a node, and record its promotion.
 
     Where `careful`, since nobody named them, one that may contradict a node is left, and one that says in
     other words what was promoted before.
@@ -240,96 +243,94 @@ def promote(
         Refused: the session may not write; everything stays. NotDurable: see there.
     """
     nodes: list[tuple[LearningState, WrittenNode]] = []
-    left: list[NotPromoted] = []
-    there = _PromotedNodes(log.read().state() if careful else None)
+    not_promoted: list[NotPromoted] = []
+    promoted_nodes = _PromotedNodes(log.read_contents().replay_state() if careful else None)
     for standing in standings:
-        reason = why_not(standing) or there.why_not(standing)
-        if not reason and desk.has(node_id(standing)):
+        reason = promotion_refusal(standing) or promoted_nodes.repetition_reason(standing)
+        if not reason and promotion_context.has_node(node_id(standing)):
             # another machine did it, or the ledger was lost
             reason = "it is in the knowledge base, or its human put it into the trash"
-            _remember(log, standing, hand, dry_run=dry_run)
+            _record_promotion(log, standing, author, dry_run=dry_run)
         if reason:
-            left.append(NotPromoted(standing=standing, reason=reason))
+            not_promoted.append(NotPromoted(standing=standing, reason=reason))
             continue
         try:
-            fact = _fact(standing, desk, hand)
-            written = desk.write(fact, node_id(standing), dry_run or careful)
+            fact = _node_content(standing, promotion_context, author)
+            written = promotion_context.write_node(fact, node_id(standing), dry_run or careful)
             if careful and written.rivals:
                 reason = "a node may say otherwise; promote it by its key to have both"
-                left.append(NotPromoted(standing=standing, reason=reason, known=written.rivals))
+                not_promoted.append(NotPromoted(standing=standing, reason=reason, known=written.rivals))
                 continue
             if careful and not dry_run:
-                written = desk.write(fact, node_id(standing), False)
+                written = promotion_context.write_node(fact, node_id(standing), False)
         except NearDuplicate as error:
-            left.append(
-                NotPromoted(standing=standing, reason="a node says so already", known=error.candidates)
-            )
+            not_promoted.append(NotPromoted(standing=standing, reason="a node says so already", known=error.candidates))
             continue
         except (Ambiguous, NotAsMeant, NotFound, SecretFound, UsageError) as error:
             # nothing was written of it, and the others may go all the same
             if len(standings) == 1 and not careful:
                 raise
-            left.append(NotPromoted(standing=standing, reason=error.message))
+            not_promoted.append(NotPromoted(standing=standing, reason=error.message))
             continue
         nodes.append((standing, written))
-        there.add(standing)
-        _remember(log, standing, hand, dry_run=dry_run)
-    return PromoteResult(nodes=tuple(nodes), left=tuple(left), dry_run=dry_run)
+        promoted_nodes.add_promoted(standing)
+        _record_promotion(log, standing, author, dry_run=dry_run)
+    return PromoteResult(nodes=tuple(nodes), left=tuple(not_promoted), dry_run=dry_run)
 
 
 class _PromotedNodes:
-    """What a log has in the knowledge base, to find what would say it again."""
+    """The promoted learnings of a log, to find one that says nearly the same."""
 
     def __init__(self, state: LogState | None) -> None:
         self._is_careful = state is not None
-        self._near: NearTexts[str] = NearTexts(_NEARLY)
+        self._near: NearTexts[str] = NearTexts(_NEAR_SIMILARITY)
         self._texts: dict[str, str] = {}
         for standing in state.standings.values() if state else ():
             if standing.node and standing.status != SUPERSEDED:
-                self.add(standing)
+                self.add_promoted(standing)
 
-    def add(self, standing: LearningState) -> None:
-        """Count a learning among what is there."""
+    def add_promoted(self, standing: LearningState) -> None:
+        """Add a learning to those that were promoted."""
         if self._is_careful:
             self._texts[standing.id] = standing.learning.statement
-            self._near.add(standing.id, shape(standing.learning.statement))
+            self._near.add_text(standing.id, prepare_text(standing.learning.statement))
 
-    def why_not(self, standing: LearningState) -> str:
-        """Return why a learning that nobody named should wait for somebody who does."""
-        said = standing.learning.statement
+    def repetition_reason(self, standing: LearningState) -> str:
+        """Return the reason why an unnamed learning waits until it is named; empty where it needn't."""
+        statement = standing.learning.statement
         # no more than a human would read
-        near = islice(self._near.candidates(shape(said)), MOST_ALIKE) if self._texts else ()
-        if any(id != standing.id and not oppose(said, self._texts[id]) for id in near):
+        similar_ids = islice(self._near.find_alike(prepare_text(statement)), MOST_ALIKE) if self._texts else ()
+        if any(id != standing.id and not deny_each_other(statement, self._texts[id]) for id in similar_ids):
             return "another that was promoted says nearly the same; promote it by its key to have both"
         return ""
 
 
-def _remember(log: Log, standing: LearningState, hand: Author, *, dry_run: bool) -> None:
+def _record_promotion(log: Log, standing: LearningState, author: Author, *, dry_run: bool) -> None:
     if dry_run:
         return
-    with log.locked():
-        stamps = EventFactory(hand, after=log.read().last_event, by="promote")
-        log.append(events=[stamps.event("promoted", standing.id, node=node_id(standing))])
+    with log.append_lock():
+        stamps = EventFactory(author, after=log.read_contents().last_event, command="promote")
+        log.append_entries(events=[stamps.new_event("promoted", standing.id, node=node_id(standing))])
 
 
-def _fact(standing: LearningState, desk: PromotionContext, hand: Author) -> NodeContent:
+def _node_content(standing: LearningState, promotion_context: PromotionContext, author: Author) -> NodeContent:
     learning = standing.learning
     content = learning.statement.strip()
-    first = shown((_FIRST.match(content) or [content])[0]).rstrip(".;")
-    title = clipped(first, _TITLE)
-    body = "" if title == shown(content).rstrip(".;") else content
+    first_sentence = one_line((_FIRST_SENTENCE.match(content) or [content])[0]).rstrip(".;")
+    title = clip_text(first_sentence, _TITLE_LENGTH)
+    body = "" if title == one_line(content).rstrip(".;") else content
     return NodeContent(
         title=title,
-        body="\n\n".join(filter(None, (body, *_provenance(standing)))),
-        tags=tuple(_tags(standing)),
-        links=tuple(desk.related(content, _LINKS)),
+        body="\n\n".join(filter(None, (body, *_provenance_lines(standing)))),
+        tags=tuple(_node_tags(standing)),
+        links=tuple(promotion_context.related_ids(content, _MOST_LINKS)),
         source=learning.provenance or "external",
-        by=learning.agent or hand.agent,
+        by=learning.agent or author.agent,
     )
 
 
-def _provenance(standing: LearningState) -> Iterator[str]:
-    """Yield where the learning comes from, in one line for its reader.
+def _provenance_lines(standing: LearningState) -> Iterator[str]:
+    """Yield the learning's origin, in one line for its reader.
 
     By its own key and without figures: what all nodes shared would make them near duplicates of each other.
     """
@@ -337,8 +338,8 @@ def _provenance(standing: LearningState) -> Iterator[str]:
     yield f"From the project's log: {standing.learning.key}{about}."
 
 
-def _tags(standing: LearningState) -> Iterator[str]:
-    """Yield tags that org can hold."""
-    for tag in dict.fromkeys((*standing.learning.tags, category(standing))):
+def _node_tags(standing: LearningState) -> Iterator[str]:
+    """Yield the learning's tags and category as tags that org can hold."""
+    for tag in dict.fromkeys((*standing.learning.tags, learning_category(standing))):
         if plain := _NOT_A_TAG.sub("_", tag).strip("_"):
             yield plain

@@ -1,4 +1,4 @@
-"""Learnings as an agent proposes them: a claim, its evidence, what it replaces or takes back (D21, D22)."""
+"""Proposed learnings: a claim, its evidence, and what it supersedes or withdraws (D21, D22)."""
 
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -6,16 +6,16 @@ from typing import Final
 
 from roamkb.core.errors import UsageError
 from roamkb.core.startup.dataclasses import dataclass
-from roamkb.core.text import shown
+from roamkb.core.text import one_line
 from roamkb.log.state.learning_state import LearningState
 
 #: Of one call; a session has few facts that last.
 MOST_PROPOSALS: Final = 20
 #: What a line says of the model and the prompt that found it.
-EXTRACTED: Final = "extracted"
+EXTRACTED_FIELD: Final = "extracted"
 #: Characters of a quote.
 LONGEST_QUOTE: Final = 300
-_FIELDS: Final = (
+_PROPOSAL_FIELDS: Final = (
     "claim",
     "type",
     "files",
@@ -27,12 +27,12 @@ _FIELDS: Final = (
     # taken, and decides nothing: who spoke the transcript says
     "human_said",
 )
-_HINT: Final = '[{"claim": "…", "type": "fact", "files": ["…"], "evidence": {"quote": "…", "source": "…"}}]'
+_PROPOSAL_HINT: Final = '[{"claim": "…", "type": "fact", "files": ["…"], "evidence": {"quote": "…", "source": "…"}}]'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposedLearning:
-    """One proposal, as an agent or an extractor gave it."""
+    """A learning as an agent or an extractor proposes it."""
 
     #: Empty where it only withdraws.
     claim: str = ""
@@ -53,7 +53,7 @@ class ProposedLearning:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuotedEvidence:
-    """The evidence that a learning's line carries: literal text, and where it is from."""
+    """The evidence in a learning's line: literal text, and its source."""
 
     quote: str = ""
     source: str = ""
@@ -62,76 +62,74 @@ class QuotedEvidence:
 
 
 def evidence_of(standing: LearningState) -> tuple[QuotedEvidence, ...]:
-    """Return the evidence that a learning's line, and each repetition with any, carries: the latest first."""
+    """Return the evidence that a learning's line and its repetitions carry, the latest first."""
     learning = standing.learning
     repeated = (step.event for step in reversed(standing.history) if step.event.event == "repeated")
-    told = [(event.fields.get("evidence"), event.session) for event in repeated]
-    told.append((learning.extra.get("evidence"), learning.session))
+    evidence_and_session = [(event.fields.get("evidence"), event.session) for event in repeated]
+    evidence_and_session.append((learning.extra.get("evidence"), learning.session))
     return tuple(
         QuotedEvidence(
-            quote=str(one.get("quote") or ""), source=str(one.get("source") or ""), session=session
+            quote=str(evidence.get("quote") or ""), source=str(evidence.get("source") or ""), session=session
         )
-        for one, session in told
-        if isinstance(one, Mapping)
+        for evidence, session in evidence_and_session
+        if isinstance(evidence, Mapping)
     )
 
 
-def parse_proposals(given: object) -> tuple[ProposedLearning, ...]:
+def parse_proposals(value: object) -> tuple[ProposedLearning, ...]:
     """Return the proposals of a JSON value: a list, `{"proposals": […]}`, or one object.
 
     Raises:
         UsageError: it is none of these, or one of them isn't as it should be; it says which and why.
     """
-    if isinstance(given, Mapping):
-        given = given.get("proposals", [given])
-    if not isinstance(given, Sequence) or isinstance(given, str):
-        raise UsageError("the proposals are no JSON list", hint=_HINT)
-    if len(given) > MOST_PROPOSALS:
-        raise UsageError(
-            f"{len(given)} proposals at once; at most {MOST_PROPOSALS}", hint="name the few that last"
-        )
-    return tuple(_proposal(number, one) for number, one in enumerate(given, start=1))
+    if isinstance(value, Mapping):
+        value = value.get("proposals", [value])
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        raise UsageError("the proposals are no JSON list", hint=_PROPOSAL_HINT)
+    if len(value) > MOST_PROPOSALS:
+        raise UsageError(f"{len(value)} proposals at once; at most {MOST_PROPOSALS}", hint="name the few that last")
+    return tuple(_parse_proposal(number, item) for number, item in enumerate(value, start=1))
 
 
-def _proposal(number: int, given: object) -> ProposedLearning:
-    if not isinstance(given, Mapping):
-        raise UsageError(f"proposal {number} is no JSON object", hint=_HINT)
-    if unknown := [str(name) for name in given if name not in _FIELDS]:
+def _parse_proposal(number: int, item: object) -> ProposedLearning:
+    if not isinstance(item, Mapping):
+        raise UsageError(f"proposal {number} is no JSON object", hint=_PROPOSAL_HINT)
+    if unknown := [str(name) for name in item if name not in _PROPOSAL_FIELDS]:
         raise UsageError(
-            f"proposal {number} has a field {shown(unknown[0])}", hint=f"fields: {', '.join(_FIELDS)}"
+            f"proposal {number} has a field {one_line(unknown[0])}", hint=f"fields: {', '.join(_PROPOSAL_FIELDS)}"
         )
-    evidence = given.get("evidence") or {}
-    told = {"quote": evidence} if isinstance(evidence, str) else evidence
-    if not isinstance(told, Mapping):
-        raise UsageError(f"the evidence of proposal {number} is no object", hint=_HINT)
-    files = given.get("files") or ()
-    found = ProposedLearning(
-        claim=_text(number, given, "claim").strip(),
-        type=_text(number, given, "type").strip() or "learned",
-        files=tuple(_texts(number, files)),
-        task=_text(number, given, "task"),
-        quote=_text(number, told, "quote")[:LONGEST_QUOTE],
-        source=_text(number, told, "source")[:LONGEST_QUOTE],
-        supersedes=_text(number, given, "supersedes"),
-        withdraws=_text(number, given, "withdraws"),
-        mended=_text(number, given, "mended"),
+    evidence = item.get("evidence") or {}
+    quoted = {"quote": evidence} if isinstance(evidence, str) else evidence
+    if not isinstance(quoted, Mapping):
+        raise UsageError(f"the evidence of proposal {number} is no object", hint=_PROPOSAL_HINT)
+    files = item.get("files") or ()
+    proposal = ProposedLearning(
+        claim=_text_field(number, item, "claim").strip(),
+        type=_text_field(number, item, "type").strip() or "learned",
+        files=tuple(_parse_files(number, files)),
+        task=_text_field(number, item, "task"),
+        quote=_text_field(number, quoted, "quote")[:LONGEST_QUOTE],
+        source=_text_field(number, quoted, "source")[:LONGEST_QUOTE],
+        supersedes=_text_field(number, item, "supersedes"),
+        withdraws=_text_field(number, item, "withdraws"),
+        mended=_text_field(number, item, "mended"),
     )
-    if not found.claim and not found.withdraws:
-        raise UsageError(f"proposal {number} claims nothing", hint=_HINT)
-    return found
+    if not proposal.claim and not proposal.withdraws:
+        raise UsageError(f"proposal {number} claims nothing", hint=_PROPOSAL_HINT)
+    return proposal
 
 
-def _text(number: int, given: Mapping[object, object], name: str) -> str:
-    value = given.get(name)
+def _text_field(number: int, fields: Mapping[object, object], name: str) -> str:
+    value = fields.get(name)
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise UsageError(f"{name} of proposal {number} is no text", hint=_HINT)
+        raise UsageError(f"{name} of proposal {number} is no text", hint=_PROPOSAL_HINT)
     return value
 
 
-def _texts(number: int, given: object) -> Sequence[str]:
-    found = [given] if isinstance(given, str) else given
-    if not isinstance(found, Sequence) or not all(isinstance(one, str) for one in found):
-        raise UsageError(f"files of proposal {number} are no list of texts", hint=_HINT)
-    return found
+def _parse_files(number: int, value: object) -> Sequence[str]:
+    paths = [value] if isinstance(value, str) else value
+    if not isinstance(paths, Sequence) or not all(isinstance(path, str) for path in paths):
+        raise UsageError(f"files of proposal {number} are no list of texts", hint=_PROPOSAL_HINT)
+    return paths

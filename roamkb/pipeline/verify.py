@@ -1,4 +1,4 @@
-"""`verify`: put learnings through the gate; what passes is verified, and only that lasts (document 002)."""
+"""`verify`: the gate that learnings pass to count as verified (document 002)."""
 
 import time
 from collections.abc import Callable
@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
-from roamkb.core.request import option
-from roamkb.core.request import rest
-from roamkb.core.request import switch
+from roamkb.core.request import flag_option
+from roamkb.core.request import remaining_arguments
+from roamkb.core.request import text_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
@@ -28,7 +28,7 @@ from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.project_log import Log
-from roamkb.pipeline.consolidation_plan import ALIKE
+from roamkb.pipeline.consolidation_plan import DUPLICATE_SIMILARITY
 from roamkb.pipeline.consolidation_plan import MOST_ALIKE
 from roamkb.pipeline.consolidation_plan import MOST_RIVALS
 from roamkb.pipeline.consolidation_plan import KnownTexts
@@ -36,43 +36,43 @@ from roamkb.pipeline.gate.checks import VERIFIED
 from roamkb.pipeline.gate.checks import GateCheck
 from roamkb.pipeline.gate.checks import JudgeScores
 from roamkb.pipeline.gate.checks import StatementEvidence
-from roamkb.pipeline.gate.checks import checks
-from roamkb.pipeline.gate.checks import verdict
-from roamkb.pipeline.gate.judge_protocol import AT_ONCE
+from roamkb.pipeline.gate.checks import check_statement
+from roamkb.pipeline.gate.checks import decide_verdict
+from roamkb.pipeline.gate.judge_protocol import JUDGE_BATCH_SIZE
 from roamkb.pipeline.gate.judge_protocol import Judgement
-from roamkb.pipeline.gate.judge_protocol import with_vetoes
-from roamkb.pipeline.gate.judges import EVIDENCE
+from roamkb.pipeline.gate.judge_protocol import apply_vetoes
+from roamkb.pipeline.gate.judges import EVIDENCE_JUDGE
 from roamkb.pipeline.gate.transcript_evidence import ClaimAttestation
 from roamkb.text.similarity.containment import CoveringTexts
-from roamkb.text.similarity.duplicates import SAYS_THE_SAME
+from roamkb.text.similarity.duplicates import DUPLICATE_LIKENESSES
 from roamkb.text.similarity.duplicates import DuplicateTexts
 from roamkb.text.similarity.jaccard import PreparedText
-from roamkb.text.similarity.jaccard import denies
-from roamkb.text.similarity.jaccard import likeness
-from roamkb.text.similarity.jaccard import shape
+from roamkb.text.similarity.jaccard import is_contradiction
+from roamkb.text.similarity.jaccard import prepare_text
+from roamkb.text.similarity.jaccard import text_likeness
 from roamkb.text.similarity.similarity_join import NearTexts
 
 
 @dataclass(frozen=True, slots=True)
 class VerifyRequest:
-    """What `verify` takes."""
+    """Parameters of `verify`."""
 
-    keys: Sequence[str] = rest("The learnings, by key or id.", metavar="KEY...")
+    keys: Sequence[str] = remaining_arguments("The learnings, by key or id.", metavar="KEY...")
     _: KW_ONLY
-    batch: bool = switch("--batch", "All that have no verdict yet, or stand otherwise since.")
-    task: str | None = option("--task", "With --batch: only those of this task.", metavar="ID")
-    judge: str | None = option(
+    batch: bool = flag_option("--batch", "All that have no verdict yet, or stand otherwise since.")
+    task: str | None = text_option("--task", "With --batch: only those of this task.", metavar="ID")
+    judge: str | None = text_option(
         "--judge", "heuristic, claude, codex, ollama:MODEL, openai:URL#MODEL, or a command.", metavar="MODEL"
     )
-    accuracy: str | None = option("--accuracy", "Your own score, 0 to 1.", metavar="N")
-    relevance: str | None = option("--relevance", "Your own score, 0 to 1.", metavar="N")
-    specificity: str | None = option("--specificity", "Your own score, 0 to 1.", metavar="N")
-    by: str | None = option("--by", "Who judges (the agent that is running).", metavar="WHO")
+    accuracy: str | None = text_option("--accuracy", "Your own score, 0 to 1.", metavar="N")
+    relevance: str | None = text_option("--relevance", "Your own score, 0 to 1.", metavar="N")
+    specificity: str | None = text_option("--specificity", "Your own score, 0 to 1.", metavar="N")
+    by: str | None = text_option("--by", "Who judges (the agent that is running).", metavar="WHO")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedLearning:
-    """One learning's way through the gate."""
+    """A learning with the gate's checks, scores and verdict."""
 
     JSON = "standing.id standing.learning.key verdict mean=scores.mean scores judge vetoes checks"
     standing: LearningState
@@ -94,7 +94,7 @@ class JudgedLearning:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyResult:
-    """What became of the learnings that were looked at."""
+    """Judged learnings of one call, and the number of those skipped."""
 
     judged: tuple[JudgedLearning, ...]
     #: Learnings of a batch that have a verdict already.
@@ -111,16 +111,16 @@ def _no_hazard(_: LearningState) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeContext:
-    """Who judges, and what the project says of each learning."""
+    """The judge, and the project's evidence on each learning."""
 
     name: str
     #: Says of learnings, in their order, what it thinks of them, as they are asked for.
     judge: Callable[[Sequence[LearningState]], Iterable[Judgement]]
     missing_anchors: Callable[[LearningState], Sequence[str]]
     #: Lines of the files that every session starts with, each with its file.
-    boot: Mapping[str, str]
+    boot_lines: Mapping[str, str]
     #: By session, the ids that it was shown.
-    shown: Mapping[str, Sequence[str]]
+    shown_by_session: Mapping[str, Sequence[str]]
     #: What a session's transcript says of a learning; None where there is none.
     attestation: Callable[[LearningState], ClaimAttestation | None] = _no_attestation
     #: What of it only a human may let pass.
@@ -130,147 +130,158 @@ class JudgeContext:
 
 
 class Gate:
-    """All that a log knows, prepared for checking many learnings.
+    """The log's state, prepared for checking many learnings.
 
     What is verified is compared whatever its type: a fact may repeat, or deny, what a pattern says.
     """
 
-    def __init__(self, state: LogState, bench: JudgeContext) -> None:
+    def __init__(self, state: LogState, judge_context: JudgeContext) -> None:
         self._state = state
-        self._bench = bench
-        self._boot = KnownTexts(bench.boot)
+        self._bench = judge_context
+        self._boot = KnownTexts(judge_context.boot_lines)
         self._shapes: dict[str, PreparedText] = {}
-        self._verified: NearTexts[str] = NearTexts(ALIKE)
-        self._twins: DuplicateTexts[str] = DuplicateTexts(ALIKE)
+        self._verified: NearTexts[str] = NearTexts(DUPLICATE_SIMILARITY)
+        self._twins: DuplicateTexts[str] = DuplicateTexts(DUPLICATE_SIMILARITY)
         self._covering: CoveringTexts[str] = CoveringTexts()
-        self._disputes = _disputes(state)
+        self._disputes = _rivals_by_id(state)
         for standing in state.standings.values():
             if standing.verdict == VERIFIED and standing.status != SUPERSEDED:
-                self._add(standing)
+                self._add_verified(standing)
 
-    def _add(self, standing: LearningState) -> None:
+    def _add_verified(self, standing: LearningState) -> None:
         if standing.id not in self._shapes:
-            self._shapes[standing.id] = one = shape(standing.learning.content)
-            self._verified.add(standing.id, one)
-            self._twins.add(standing.id, one)
-            self._covering.add(standing.id, one)
+            self._shapes[standing.id] = prepared = prepare_text(standing.learning.content)
+            self._verified.add_text(standing.id, prepared)
+            self._twins.add_text(standing.id, prepared)
+            self._covering.add_text(standing.id, prepared)
 
-    def judge(self, standings: Sequence[LearningState]) -> Iterator[JudgedLearning]:
-        """Yield what checks and judge say of each learning; a verified one counts for the next."""
+    def judge_learnings(self, standings: Sequence[LearningState]) -> Iterator[JudgedLearning]:
+        """Yield each learning with its checks and verdict; a verified one counts for the next."""
         # nobody needs to judge what can't pass
         hopeless = {
-            one.id for one in standings if _is_hopeless(checks(one.learning.content, StatementEvidence()))
+            candidate.id
+            for candidate in standings
+            if _is_hopeless(check_statement(candidate.learning.content, StatementEvidence()))
         }
-        told = iter(self._bench.judge([one for one in standings if one.id not in hopeless]))
+        judgements = iter(self._bench.judge([candidate for candidate in standings if candidate.id not in hopeless]))
         for standing in standings:
-            yield self._judged(standing, Judgement(scores=None) if standing.id in hopeless else next(told))
+            yield self._apply_judgement(
+                standing, Judgement(scores=None) if standing.id in hopeless else next(judgements)
+            )
 
-    def _judged(self, standing: LearningState, says: Judgement) -> JudgedLearning:
-        own = shape(standing.learning.content)
-        repeats, rivals = self._near(standing, own)
-        evidence = self._evidence(standing, own, repeats, rivals)
-        found = checks(standing.learning.content, evidence)
-        outcome = with_vetoes(verdict(found, says.scores), says.vetoes)
-        if says.trouble and outcome == UNVERIFIED:
+    def _apply_judgement(self, standing: LearningState, judgement: Judgement) -> JudgedLearning:
+        prepared = prepare_text(standing.learning.content)
+        repeats, rivals = self._duplicate_and_rivals(standing, prepared)
+        evidence = self._collect_evidence(standing, prepared, repeats, rivals)
+        gate_checks = check_statement(standing.learning.content, evidence)
+        outcome = apply_vetoes(decide_verdict(gate_checks, judgement.scores), judgement.vetoes)
+        if judgement.trouble and outcome == UNVERIFIED:
             # who couldn't say anything takes nothing back
             outcome = standing.verdict
         if outcome == VERIFIED:
-            self._add(standing)
+            self._add_verified(standing)
         return JudgedLearning(
             standing=standing,
             verdict=outcome,
-            checks=found,
-            scores=says.scores,
-            judge=self._bench.name if says.scores else "",
-            vetoes=says.vetoes,
-            prompt=self._bench.prompt if says.scores else "",
-            trouble=says.trouble,
+            checks=gate_checks,
+            scores=judgement.scores,
+            judge=self._bench.name if judgement.scores else "",
+            vetoes=judgement.vetoes,
+            prompt=self._bench.prompt if judgement.scores else "",
+            trouble=judgement.trouble,
             rivals=tuple(rival.id for rival in rivals),
             attestation=evidence.attestation,
         )
 
-    def _evidence(
+    def _collect_evidence(
         self,
         standing: LearningState,
-        own: PreparedText,
+        prepared: PreparedText,
         repeats: LearningState | None,
         rivals: Sequence[LearningState],
     ) -> StatementEvidence:
         learning = standing.learning
         attestation = self._bench.attestation(standing)
-        if attestation and attestation.speaker == Speaker.AGENT and self._bench.name != EVIDENCE:
+        if attestation and attestation.speaker == Speaker.AGENT and self._bench.name != EVIDENCE_JUDGE:
             # a judge saw what was said and the files: its scores bear it out, or don't
             attestation = replace(attestation, is_borne_out=True)
-        shown = self._bench.shown.get(learning.session, ()) if learning.session else ()
+        shown_ids = self._bench.shown_by_session.get(learning.session, ()) if learning.session else ()
         return StatementEvidence(
             repeats=repeats.learning.key if repeats else "",
             contradicts=rivals[0].learning.key if rivals else "",
-            boot_file=self._bench.boot.get(self._boot.find(own) or "", ""),
-            is_only_recalled=standing.occurrences == 1 and self._was_shown(standing, own, shown),
+            boot_file=self._bench.boot_lines.get(self._boot.find_covering_text(prepared) or "", ""),
+            is_only_recalled=standing.occurrences == 1 and self._was_shown(standing, prepared, shown_ids),
             has_source=bool(learning.provenance or learning.origin)
             and bool(learning.agent or learning.session or learning.origin or learning.source),
             # what a session's tools printed was there, wherever the project is now
             missing_anchors=() if attestation else tuple(self._bench.missing_anchors(standing)),
             attestation=attestation,
-            hazard=""
-            if attestation and attestation.speaker == Speaker.HUMAN
-            else self._bench.hazard(standing),
+            hazard="" if attestation and attestation.speaker == Speaker.HUMAN else self._bench.hazard(standing),
         )
 
-    def _near(
-        self, standing: LearningState, own: PreparedText
+    def _duplicate_and_rivals(
+        self, standing: LearningState, prepared: PreparedText
     ) -> tuple[LearningState | None, list[LearningState]]:
-        """Return a verified learning that says the same, and those that may say otherwise."""
+        """Return a verified learning that says the same, and the learnings that may contradict it."""
         rivals = [self._state.standings[id] for id in self._disputes.get(standing.id, ())]
         reworded = []
         # of a template there may be thousands
-        for id in islice(self._verified.candidates(own), MOST_ALIKE):
-            if id == standing.id or likeness(own, self._shapes[id], limit=ALIKE) in SAYS_THE_SAME:
+        for id in islice(self._verified.find_alike(prepared), MOST_ALIKE):
+            if (
+                id == standing.id
+                or text_likeness(prepared, self._shapes[id], limit=DUPLICATE_SIMILARITY) in DUPLICATE_LIKENESSES
+            ):
                 continue
-            if not denies(own, self._shapes[id], limit=ALIKE):
+            if not is_contradiction(prepared, self._shapes[id], limit=DUPLICATE_SIMILARITY):
                 reworded.append(id)
             elif len(rivals) < MOST_RIVALS and all(id != rival.id for rival in rivals):
                 rivals.append(self._state.standings[id])
-        twin = next((self._state.standings[id] for id in self._twins.of(own) if id != standing.id), None)
-        if twin is None:
-            known = (*reworded, *self._covering.of(own), *self._covering.within(own))
-            others = (self._state.standings[id] for id in known if id != standing.id)
+        duplicate = next(
+            (self._state.standings[id] for id in self._twins.find_duplicates(prepared) if id != standing.id), None
+        )
+        if duplicate is None:
+            similar_ids = (*reworded, *self._covering.find_covering(prepared), *self._covering.find_covered(prepared))
+            others = (self._state.standings[id] for id in similar_ids if id != standing.id)
             # what is surer isn't kept out by what is less so
-            twin = next((other for other in others if _rank(other) <= _rank(standing)), None)
-        return twin, rivals
+            duplicate = next(
+                (candidate for candidate in others if _surest_first_key(candidate) <= _surest_first_key(standing)), None
+            )
+        return duplicate, rivals
 
-    def _was_shown(self, standing: LearningState, own: PreparedText, shown: Sequence[str]) -> bool:
-        others = (self._state.standings.get(id) for id in shown if id != standing.id)
-        return KnownTexts(other.learning.content for other in others if other).say(own)
+    def _was_shown(self, standing: LearningState, prepared: PreparedText, shown_ids: Sequence[str]) -> bool:
+        others = (self._state.standings.get(id) for id in shown_ids if id != standing.id)
+        return KnownTexts(
+            shown_standing.learning.content for shown_standing in others if shown_standing
+        ).has_covering_text(prepared)
 
 
-def _disputes(state: LogState) -> dict[str, list[str]]:
-    """Return by each learning some that may say otherwise, as the ledger tells of either, and still stand."""
-    found: dict[str, list[str]] = {}
-    for standing in state.having("contradicts", YES):
+def _rivals_by_id(state: LogState) -> dict[str, list[str]]:
+    """Return for each learning in force the ids of some that may contradict it, by the ledger."""
+    rivals_by_id: dict[str, list[str]] = {}
+    for standing in state.learnings_with("contradicts", YES):
         if standing.status != SUPERSEDED and state.is_disputed(standing):
             rival = standing.flags[MAY_CONTRADICT]
-            for one, other in ((standing.id, rival), (rival, standing.id)):
-                known = found.setdefault(one, [])
-                if other not in known and len(known) < MOST_RIVALS:
-                    known.append(other)
-    return found
+            for learning_id, rival_id in ((standing.id, rival), (rival, standing.id)):
+                rival_ids = rivals_by_id.setdefault(learning_id, [])
+                if rival_id not in rival_ids and len(rival_ids) < MOST_RIVALS:
+                    rival_ids.append(rival_id)
+    return rivals_by_id
 
 
-def _is_hopeless(found: Iterable[GateCheck]) -> bool:
-    return any(not check.ok and check.name in ("no_secret", "no_instruction") for check in found)
+def _is_hopeless(gate_checks: Iterable[GateCheck]) -> bool:
+    return any(not check.ok and check.name in ("no_secret", "no_instruction") for check in gate_checks)
 
 
 #: Why two learnings want a look that only a replacement of one of them settles.
-_DISPUTED = "another may say otherwise"
+_DISPUTED_REASON = "another may say otherwise"
 #: Checks that only a human's word can settle.
 _HUMAN_ONLY = frozenset({"harmless", "no_token"})
 #: So many verdicts, or seconds, go by before they are written: stopped, a batch goes on from there.
-_BATCH = 100
-_SECONDS = 1.0
+_BATCH_SIZE = 100
+_BATCH_SECONDS = 1.0
 
 
-def _rank(standing: LearningState) -> tuple[int, int, int, str]:
+def _surest_first_key(standing: LearningState) -> tuple[int, int, int, str]:
     return -standing.confidence, -standing.occurrences, -len(standing.learning.content), standing.id
 
 
@@ -278,106 +289,117 @@ def verify(
     log: Log,
     gate: Gate,
     standings: Sequence[LearningState],
-    hand: Author,
+    author: Author,
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> Iterator[JudgedLearning]:
-    """Judge learnings one by one, and record what came of it every now and then."""
+    """Judge learnings one by one, and record the verdicts in batches."""
     # of several that say the same the surest is to pass, and of those the fullest
-    standings = sorted(standings, key=_rank)
-    record, waiting = _VerdictRecord(log, hand), list[JudgedLearning]()
-    written = time.monotonic()
+    standings = sorted(standings, key=_surest_first_key)
+    record, pending = _VerdictRecord(log, author), list[JudgedLearning]()
+    last_written = time.monotonic()
     try:
-        groups = (standings[at : at + AT_ONCE] for at in range(0, len(standings), AT_ONCE))
-        for done, judged in enumerate(one for group in groups for one in gate.judge(group)):
+        groups = (standings[start : start + JUDGE_BATCH_SIZE] for start in range(0, len(standings), JUDGE_BATCH_SIZE))
+        for judged_count, judged in enumerate(
+            judged_learning for group in groups for judged_learning in gate.judge_learnings(group)
+        ):
             if progress:
-                progress(done, len(standings))
-            waiting.append(judged)
+                progress(judged_count, len(standings))
+            pending.append(judged)
             yield judged
-            if len(waiting) >= _BATCH or time.monotonic() - written > _SECONDS:
-                record.add(waiting)
-                waiting, written = [], time.monotonic()
+            if len(pending) >= _BATCH_SIZE or time.monotonic() - last_written > _BATCH_SECONDS:
+                record.add_verdicts(pending)
+                pending, last_written = [], time.monotonic()
     finally:
         # Ctrl-C as well: what was judged is kept
-        record.add(waiting)
+        record.add_verdicts(pending)
         if progress:
             progress(len(standings), len(standings))
 
 
 class _VerdictRecord:
-    """Writes verdicts, and reads the log again only where somebody else has written meanwhile."""
+    """Writer of verdicts, which reads the log again only after another process has written."""
 
-    def __init__(self, log: Log, hand: Author) -> None:
+    def __init__(self, log: Log, author: Author) -> None:
         self._log = log
-        self._hand = hand
+        self._hand = author
         self._state: LogState | None = None
         self._last = ""
         self._stamp: tuple[object, ...] = ()
         #: Learnings that were put up for a review since the log was read.
         self._disputed: set[str] = set()
 
-    def add(self, judged: Sequence[JudgedLearning]) -> None:
-        """Record what came of learnings, each of them for the first time."""
+    def add_verdicts(self, judged: Sequence[JudgedLearning]) -> None:
+        """Record the verdicts of learnings, each of them for the first time."""
         if not judged:
             return
-        with self._log.locked():
-            if self._state is None or self._log.stamp() != self._stamp:
-                contents = self._log.read()
-                self._state, self._last = contents.state(), contents.last_event
+        with self._log.append_lock():
+            if self._state is None or self._log.files_stamp() != self._stamp:
+                contents = self._log.read_contents()
+                self._state, self._last = contents.replay_state(), contents.last_event
                 self._disputed = set()
-            stamps = EventFactory(self._hand, after=self._last, by="verify")
-            events = [event for one in judged for event in _events(one, self._state, stamps, self._disputed)]
-            self._log.append(events=events)
+            stamps = EventFactory(self._hand, after=self._last, command="verify")
+            events = [
+                event
+                for judged_learning in judged
+                for event in _verdict_events(judged_learning, self._state, stamps, self._disputed)
+            ]
+            self._log.append_entries(events=events)
             self._last = max((self._last, *(event.id for event in events)))
-            self._stamp = self._log.stamp()
+            self._stamp = self._log.files_stamp()
 
 
-def _events(
+def _verdict_events(
     judged: JudgedLearning, state: LogState, stamps: EventFactory, disputed: set[str]
 ) -> Iterator[LedgerEvent]:
-    """Yield what the ledger should know; nothing where nothing came of it."""
-    now, scores = state.standings[judged.standing.id], judged.scores
-    for id in (now.id, *judged.rivals) if judged.rivals else ():
+    """Yield the ledger events of a judged learning; none where nothing changed."""
+    standing, scores = state.standings[judged.standing.id], judged.scores
+    for id in (standing.id, *judged.rivals) if judged.rivals else ():
         if id not in disputed and state.standings[id].status != NEEDS_REVIEW:
             disputed.add(id)
-            yield stamps.event("curated", id, status=NEEDS_REVIEW, review_reason=_DISPUTED)
-    if not judged.rivals and now.status == NEEDS_REVIEW and now.review_reason == _DISPUTED:
+            yield stamps.new_event("curated", id, status=NEEDS_REVIEW, review_reason=_DISPUTED_REASON)
+    if not judged.rivals and standing.status == NEEDS_REVIEW and standing.review_reason == _DISPUTED_REASON:
         # the other one was replaced meanwhile
-        yield stamps.event("curated", now.id, status=ACTIVE, review_reason="nothing says otherwise any more")
-        yield stamps.event("flagged", now.id, reason=MAY_CONTRADICT, cleared=True)
-    waits = next((one.why for one in judged.checks if not one.ok and one.name in _HUMAN_ONLY), "")
-    if waits and now.status == ACTIVE and now.id not in disputed:
-        yield stamps.event("curated", now.id, status=NEEDS_REVIEW, review_reason=f"a human decides: {waits}")
-    if scores is None and judged.verdict == now.verdict and (judged.trouble or judged.attestation is None):
+        yield stamps.new_event("curated", standing.id, status=ACTIVE, review_reason="nothing says otherwise any more")
+        yield stamps.new_event("flagged", standing.id, reason=MAY_CONTRADICT, cleared=True)
+    pending_reason = next(
+        (gate_check.why for gate_check in judged.checks if not gate_check.ok and gate_check.name in _HUMAN_ONLY), ""
+    )
+    if pending_reason and standing.status == ACTIVE and standing.id not in disputed:
+        yield stamps.new_event(
+            "curated", standing.id, status=NEEDS_REVIEW, review_reason=f"a human decides: {pending_reason}"
+        )
+    if scores is None and judged.verdict == standing.verdict and (judged.trouble or judged.attestation is None):
         return
-    failed: list[dict[str, Any]] = [
-        {"name": check.name, "why": check.why} for check in judged.checks if not check.ok
-    ]
-    told = {name: float(getattr(scores, name)) for name in JudgeScores.__slots__} if scores else None
-    more: dict[str, Any] = {"vetoes": list(judged.vetoes), "prompt": judged.prompt}
-    yield stamps.event(
+    failed: list[dict[str, Any]] = [{"name": check.name, "why": check.why} for check in judged.checks if not check.ok]
+    score_values = {name: float(getattr(scores, name)) for name in JudgeScores.__slots__} if scores else None
+    judge_notes: dict[str, Any] = {"vetoes": list(judged.vetoes), "prompt": judged.prompt}
+    yield stamps.new_event(
         "judged",
-        now.id,
+        standing.id,
         verdict=judged.verdict,
         failed=failed,
-        scores=told,
+        scores=score_values,
         judge=judged.judge,
-        confidence=now.confidence,
-        evidence=_kept_of(judged.attestation),
-        **{name: value for name, value in more.items() if value},
+        confidence=standing.confidence,
+        evidence=_attestation_fields(judged.attestation),
+        **{name: value for name, value in judge_notes.items() if value},
     )
 
 
-def _kept_of(attestation: ClaimAttestation | None) -> dict[str, object] | None:
-    """Return what the ledger keeps of a attestation: who said it, and whether that was enough."""
+def _attestation_fields(attestation: ClaimAttestation | None) -> dict[str, object] | None:
+    """Return the fields of an attestation for the ledger: its speaker, and whether it is enough."""
     return {"speaker": attestation.speaker, "is_good": attestation.is_good} if attestation else None
 
 
-def wants_judging(standing: LearningState) -> bool:
-    """Say whether a batch should look at a learning: it has no verdict, or stands otherwise since."""
+def needs_judging(standing: LearningState) -> bool:
+    """Say whether a batch judges a learning: it has no verdict, or its confidence changed since."""
     if standing.status == SUPERSEDED:
         return False
-    last = next((step.event for step in reversed(standing.history) if step.event.event == "judged"), None)
-    if last is None:
+    last_judgement = next((step.event for step in reversed(standing.history) if step.event.event == "judged"), None)
+    if last_judgement is None:
         return True
-    return last.text("verdict") == "unverified" and last.fields.get("confidence") != standing.confidence
+    return (
+        last_judgement.text_field("verdict") == "unverified"
+        and last_judgement.fields.get("confidence") != standing.confidence
+    )

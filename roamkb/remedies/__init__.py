@@ -1,1 +1,1 @@
-"""Errors, the episodes that fixed them, and which remedy works best."""
+"""Errors, the episodes that fixed them, and the effectiveness of remedies."""

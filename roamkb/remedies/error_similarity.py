@@ -1,4 +1,4 @@
-"""What an error's output is about: the words and names of each of its lines, and how near two outputs are.
+"""Similarity of errors: the words and names of each output line, and how near two outputs are.
 
 Versions, paths' folders, addresses and places in files are left out, so that the same cause on another
 machine leaves the same marks. A name (`curl.h`, a table, a module) is what a line quotes, or what is no
@@ -15,9 +15,9 @@ from typing import Final
 
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.core.text import folded
+from roamkb.core.text import fold_text
 from roamkb.remedies.error_output import weighed_lines
-from roamkb.secrets.detector import withheld
+from roamkb.secrets.detector import withhold_secrets
 from roamkb.text.code_identifiers import is_code
 from roamkb.text.porter import stem
 from roamkb.text.tokenize import STOP_WORDS
@@ -26,11 +26,11 @@ from roamkb.text.tokenize import STOP_WORDS
 _MOST_LINES: Final = 12
 _MOST_MARKS: Final = 40
 #: From this weight on, a line says that something went wrong.
-_TELLS: Final = 2
+_ERROR_WEIGHT: Final = 2
 #: What a mark weighs beside a word.
-_NAME: Final = 2.0
-_CODE: Final = 2.0
-_COMPOUND: Final = 1.5
+_NAME_WEIGHT: Final = 2.0
+_CODE_WEIGHT: Final = 2.0
+_COMPOUND_WEIGHT: Final = 1.5
 #: Of two errors' nearness, what the words are worth where both name something.
 _WORDS_SHARE: Final = 0.55
 #: The most that two errors can be alike which name different things.
@@ -38,9 +38,9 @@ _LOOK_ALIKE: Final = 0.6
 #: What a known error must explain of one before what cured it is offered unasked: of its lines' weight,
 #: of the known one's, and of the words of both. Below these, another cause in the same program's words
 #: isn't told apart.
-_EXPLAINED: Final = 0.8
-_EXPLAINS: Final = 0.5
-_ALIKE_IN_WORDS: Final = 0.7
+_LEAST_EXPLAINED: Final = 0.8
+_LEAST_EXPLAINING: Final = 0.5
+_LEAST_WORD_OVERLAP: Final = 0.7
 #: Words that one of two lines may have more, for another version's wording.
 _MORE_WORDS: Final = 2
 
@@ -63,16 +63,14 @@ _NUMBERED: Final = lazily(r"(?i)(?:code|status|errno|error|http)[ =:-]{1,3}(\d{2
 _VERSION: Final = lazily(r"(?:@[\^~v]?\d|[=<>~!]=|[-_:@ ]v?\d+\.\d|\.so\.\d).*$")
 _NUMBER: Final = lazily(r"v?[\d.,:]+|(?:0x)?[0-9a-f]*\d[0-9a-f]*")
 #: What a program calls its errors: `ENOENT`, `E0382`, `KeyError`.
-_IS_CODE: Final = lazily(
-    r"[A-Z][A-Z_\d]{3,}|(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Fault|Failure|Warning|NotFound|Exit)"
-)
+_IS_CODE: Final = lazily(r"[A-Z][A-Z_\d]{3,}|(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Fault|Failure|Warning|NotFound|Exit)")
 #: How a kept line is written: its weight, its names in backquotes, the rest as it is.
-_KEPT: Final = lazily(r"`([^`]+)`|(\S+)")
+_MARK_FORM: Final = lazily(r"`([^`]+)`|(\S+)")
 
 
 @dataclass(frozen=True, slots=True)
 class MarkedLine:
-    """One line of an output, as far as it tells an error from others."""
+    """The marks of one output line, by which errors are compared."""
 
     #: How surely it says what went wrong, 0 to 9.
     weight: int
@@ -81,110 +79,111 @@ class MarkedLine:
     names: frozenset[str]
 
     def __str__(self) -> str:
-        """Write it as a ledger keeps it."""
-        return " ".join(
-            (str(self.weight), *(f"`{name}`" for name in sorted(self.names)), *sorted(self.words))
-        )
+        """Write it in the form that the ledger has."""
+        return " ".join((str(self.weight), *(f"`{name}`" for name in sorted(self.names)), *sorted(self.words)))
 
 
 def marks_of(output: str) -> tuple[str, ...]:
-    """Return the marks of an output's lines as a ledger keeps them, those that tell most; no credential."""
-    found: list[MarkedLine] = []
+    """Return the marks of an output's most telling lines as a ledger has them, without credentials."""
+    marked_lines: list[MarkedLine] = []
     is_code = False
-    for weight, line in weighed_lines(withheld(output)):
+    for weight, line in weighed_lines(withhold_secrets(output)):
         if not (is_code and line[:1].isspace()) and not _NO_TELLING.search(line):
-            marked = _marked(weight, line)
-            if (marked.words or marked.names) and marked not in found:
-                found.append(marked)
+            marked = _mark_line(weight, line)
+            if (marked.words or marked.names) and marked not in marked_lines:
+                marked_lines.append(marked)
         # what Python shows behind a place is its code
         is_code = line.lstrip().startswith('File "')
-    best = sorted(found, key=lambda one: -one.weight)[:_MOST_LINES]
-    return tuple(str(one) for one in found if one in best)
+    best_lines = sorted(marked_lines, key=lambda marked_line: -marked_line.weight)[:_MOST_LINES]
+    return tuple(str(marked_line) for marked_line in marked_lines if marked_line in best_lines)
 
 
 @lru_cache(maxsize=4096)
 def read_marks(marks: tuple[str, ...]) -> tuple[MarkedLine, ...]:
-    """Return what `marks_of` returned, to compare it; a line of another form marks nothing."""
-    return tuple(_read(marks))
+    """Return the lines that `marks_of` wrote, to compare them; a line of another form is left out."""
+    return tuple(_parse_marks(marks))
 
 
-def _read(marks: Iterable[str]) -> Iterator[MarkedLine]:
+def _parse_marks(marks: Iterable[str]) -> Iterator[MarkedLine]:
     for mark in marks:
-        weight, _, rest = mark.partition(" ")
+        weight, _, mark_words = mark.partition(" ")
         if weight.isdecimal() and len(weight) == 1:
-            found = _KEPT.findall(rest)
-            names = frozenset(name for name, _ in found if name)
-            yield MarkedLine(int(weight), frozenset(word for _, word in found if word), names)
+            matches = _MARK_FORM.findall(mark_words)
+            names = frozenset(name for name, _ in matches if name)
+            yield MarkedLine(int(weight), frozenset(word for _, word in matches if word), names)
 
 
-def marked_nearness(one: tuple[str, ...], other: tuple[str, ...]) -> float:
+def marked_nearness(marks: tuple[str, ...], other_marks: tuple[str, ...]) -> float:
     """Return how near two marked outputs are, 0 to 1, by codes, words and names in their lines."""
-    mine, theirs = _weights(one), _weights(other)
+    mine, theirs = _mark_weights(marks), _mark_weights(other_marks)
     shared = (mine[0].keys() & theirs[0].keys()) | (mine[1].keys() & theirs[1].keys())
     if all(_is_code(mark) for mark in shared):
         # an error's class says little of its cause
         return 0.0
-    words = _overlap(mine[0], theirs[0])
+    words = _weighted_overlap(mine[0], theirs[0])
     if not (mine[1] and theirs[1]):
         return round(words, 2)
-    names = _overlap(mine[1], theirs[1])
+    names = _weighted_overlap(mine[1], theirs[1])
     near = _WORDS_SHARE * words + (1 - _WORDS_SHARE) * names
-    return round(min(near, _LOOK_ALIKE) if name_others(one, other) else near, 2)
+    return round(min(near, _LOOK_ALIKE) if name_different_things(marks, other_marks) else near, 2)
 
 
-def name_others(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Say whether the lines that tell most of two errors each name something, and nothing that both name."""
-    mine, theirs = _named(one), _named(other)
+def name_different_things(marks: tuple[str, ...], other_marks: tuple[str, ...]) -> bool:
+    """Say whether the top lines of two errors both name something, and nothing in common."""
+    mine, theirs = _top_names(marks), _top_names(other_marks)
     return bool(mine and theirs) and mine.isdisjoint(theirs)
 
 
-def is_surely_same(error: tuple[str, ...], known: tuple[str, ...]) -> bool:
-    """Say whether all that an error tells was told by a known one, of the same names, and little else was."""
-    mine, theirs = read_marks(error), read_marks(known)
+def is_surely_same(error: tuple[str, ...], known_marks: tuple[str, ...]) -> bool:
+    """Say whether a known error explains nearly all of an error, and has little beside."""
+    mine, theirs = read_marks(error), read_marks(known_marks)
     return (
-        _explained(mine, theirs) >= _EXPLAINED
-        and _explained(theirs, mine) >= _EXPLAINS
-        and _overlap(_weights(error)[0], _weights(known)[0]) >= _ALIKE_IN_WORDS
+        _explained_share(mine, theirs) >= _LEAST_EXPLAINED
+        and _explained_share(theirs, mine) >= _LEAST_EXPLAINING
+        and _weighted_overlap(_mark_weights(error)[0], _mark_weights(known_marks)[0]) >= _LEAST_WORD_OVERLAP
     )
 
 
-def _explained(lines: Sequence[MarkedLine], known: Sequence[MarkedLine]) -> float:
-    """Return the share of what lines tell that known ones tell as well."""
-    telling = [one for one in lines if one.weight >= _TELLS] or lines[-1:]
-    whole = sum(map(_strength, telling))
+def _explained_share(lines: Sequence[MarkedLine], known_lines: Sequence[MarkedLine]) -> float:
+    """Return the share of the lines' weight that known lines explain."""
+    telling = [line for line in lines if line.weight >= _ERROR_WEIGHT] or lines[-1:]
+    total = sum(map(_line_strength, telling))
     return (
-        sum(_strength(one) for one in telling if any(_says_same(one, k) for k in known)) / whole
-        if whole
+        sum(
+            _line_strength(line) for line in telling if any(_tells_same(line, known_line) for known_line in known_lines)
+        )
+        / total
+        if total
         else 0
     )
 
 
-def _says_same(one: MarkedLine, other: MarkedLine) -> bool:
-    more, less = one.words - other.words, other.words - one.words
+def _tells_same(line: MarkedLine, other_line: MarkedLine) -> bool:
+    more, less = line.words - other_line.words, other_line.words - line.words
     if (more and less) or len(more) + len(less) > _MORE_WORDS:
         return False
-    shared = one.names & other.names
-    if (one.names or other.names) and not shared:
+    shared = line.names & other_line.names
+    if (line.names or other_line.names) and not shared:
         return False
-    if one.names - other.names and other.names - one.names:
+    if line.names - other_line.names and other_line.names - line.names:
         return False
     # one word alone is what many errors say
-    return len(one.words & other.words) + 2 * len(shared) >= 2
+    return len(line.words & other_line.words) + 2 * len(shared) >= 2
 
 
-def _strength(line: MarkedLine) -> float:
+def _line_strength(line: MarkedLine) -> float:
     return 1.0 if line.weight >= 7 else 0.7 if line.weight >= 4 else 0.5
 
 
-def _named(marks: tuple[str, ...]) -> frozenset[str]:
+def _top_names(marks: tuple[str, ...]) -> frozenset[str]:
     lines = read_marks(marks)
     top = max((line.weight for line in lines), default=0)
     return frozenset().union(*(line.names for line in lines if line.weight == top))
 
 
 @lru_cache(maxsize=4096)
-def _weights(marks: tuple[str, ...]) -> tuple[Mapping[str, float], Mapping[str, float]]:
-    """Return what each word and each name weighs: most in the lines that tell most."""
+def _mark_weights(marks: tuple[str, ...]) -> tuple[Mapping[str, float], Mapping[str, float]]:
+    """Return the weight of each word and of each name: greatest in the lines that tell most."""
     lines = read_marks(marks)
     top = max((line.weight for line in lines), default=0)
     words: dict[str, float] = {}
@@ -192,35 +191,39 @@ def _weights(marks: tuple[str, ...]) -> tuple[Mapping[str, float], Mapping[str, 
     for line in lines:
         factor = 1.0 if line.weight == top else 0.7 if line.weight >= 7 else 0.4 if line.weight >= 4 else 0.3
         for word in line.words:
-            words[word] = max(words.get(word, 0), factor * _worth(word))
+            words[word] = max(words.get(word, 0), factor * _word_weight(word))
         for name in line.names:
-            names[name] = max(names.get(name, 0), factor * _NAME)
+            names[name] = max(names.get(name, 0), factor * _NAME_WEIGHT)
     return words, names
 
 
-def _worth(word: str) -> float:
-    return _CODE if _is_code(word) else _COMPOUND if "-" in word else 1.0
+def _word_weight(word: str) -> float:
+    return _CODE_WEIGHT if _is_code(word) else _COMPOUND_WEIGHT if "-" in word else 1.0
 
 
 def _is_code(word: str) -> bool:
     return word[0] == "#" or word.isupper()
 
 
-def _overlap(one: Mapping[str, float], other: Mapping[str, float]) -> float:
-    """Return the weighted share that two have in common (Dice)."""
-    whole = sum(one.values()) + sum(other.values())
-    return 2 * sum(min(one[key], other[key]) for key in one.keys() & other.keys()) / whole if whole else 0.0
+def _weighted_overlap(weights: Mapping[str, float], other_weights: Mapping[str, float]) -> float:
+    """Return the weighted share in common (Dice)."""
+    total = sum(weights.values()) + sum(other_weights.values())
+    return (
+        2 * sum(min(weights[key], other_weights[key]) for key in weights.keys() & other_weights.keys()) / total
+        if total
+        else 0.0
+    )
 
 
-def _marked(weight: int, line: str) -> MarkedLine:  # noqa: C901 - a row a kind of token
+def _mark_line(weight: int, line: str) -> MarkedLine:  # noqa: C901 - a row a kind of token
     words: dict[str, None] = {}
     names: dict[str, None] = {}
 
-    def take(found: re.Match[str]) -> str:
-        text = next(group for group in found.groups() if group is not None)
+    def collect_name(matched: re.Match[str]) -> str:
+        text = next(group for group in matched.groups() if group is not None)
         if len(text.split()) != 1:
             return f" {text} "
-        if name := _name(text):
+        if name := _plain_name(text):
             names[name] = None
         return " "
 
@@ -229,21 +232,21 @@ def _marked(weight: int, line: str) -> MarkedLine:  # noqa: C901 - a row a kind 
         words[f"#{number}"] = None
     for port in _PORT.findall(line):
         names[f"port{port}"] = None
-    for token in _TOKEN.findall(_QUOTED.sub(take, line)):
+    for token in _TOKEN.findall(_QUOTED.sub(collect_name, line)):
         plain = token.strip(".:,;-")
         if _IS_CODE.fullmatch(plain):
             words[plain.rpartition(".")[2].upper()] = None
         elif is_code(plain) or any(map(str.isdigit, plain)):
-            if name := _name(plain):
+            if name := _plain_name(plain):
                 names[name] = None
         elif "-" in plain:
             words[plain.casefold()] = None
-        elif len(plain) > 1 and (word := folded(plain)) not in STOP_WORDS:
+        elif len(plain) > 1 and (word := fold_text(plain)) not in STOP_WORDS:
             words[stem(word)] = None
     return MarkedLine(weight, frozenset(list(words)[:_MOST_MARKS]), frozenset(list(names)[:_MOST_MARKS]))
 
 
-def _name(written: str) -> str:
+def _plain_name(written: str) -> str:
     """Return a name without its folder and version; of an address its port, of a number nothing."""
     plain = written.strip(".:,;()[]{}/")
     if host := _HOST.fullmatch(plain):

@@ -1,4 +1,6 @@
-"""When is an error the same error? Its class and message, without what differs from run to run.
+"""Fingerprints of errors: class and message, without what differs from run to run.
+
+Its class and message, without what differs from run to run.
 
 Numbers, paths, addresses, ids, times and quoted values are folded, so that the same error on another
 line, machine or day is the same error. What its program calls it stays, since that is what it is:
@@ -9,40 +11,40 @@ import hashlib
 import re
 from typing import Final
 
-from roamkb.core.data_tables import rows
+from roamkb.core.data_tables import data_rows
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.core.text import clipped
+from roamkb.core.text import clip_text
 from roamkb.remedies.error_output import ErrorLine
-from roamkb.remedies.error_output import is_strong
-from roamkb.remedies.error_output import tellings
+from roamkb.remedies.error_output import error_lines
+from roamkb.remedies.error_output import is_telling
 from roamkb.remedies.error_similarity import marked_nearness
 from roamkb.remedies.error_similarity import marks_of
-from roamkb.remedies.error_similarity import name_others
-from roamkb.secrets.detector import redacted
-from roamkb.text.similarity.jaccard import guarded
+from roamkb.remedies.error_similarity import name_different_things
+from roamkb.secrets.detector import redact_fact
 from roamkb.text.similarity.jaccard import is_alike
-from roamkb.text.similarity.jaccard import shape
-from roamkb.text.similarity.jaccard import similarity
+from roamkb.text.similarity.jaccard import may_contradict
+from roamkb.text.similarity.jaccard import prepare_text
+from roamkb.text.similarity.jaccard import text_similarity
 
 #: Characters of a folded message; what follows is detail.
 _LONGEST: Final = 240
 #: Errors of one output that are remembered beside the one that tells most.
 _MOST_OTHERS: Final = 8
 #: Hexadecimal digits of a digest: 64 bits, which a project's errors never fill.
-_DIGITS: Final = 16
+_DIGEST_LENGTH: Final = 16
 #: The least similarity of two messages that may have the same cure, inclusive; what a person would call
 #: the same.
-ALIKE: Final = 0.80
+SAME_CURE_SIMILARITY: Final = 0.80
 #: How near two errors are at least that are one but for what they name, and at most by their marks alone.
-_OTHER_NAMES: Final = 0.4
-_GUESS: Final = 0.79
-FORM: Final = lazily(rf"[0-9a-f]{{{_DIGITS}}}")
+_OTHER_NAMES_NEARNESS: Final = 0.4
+_MOST_BY_MARKS: Final = 0.79
+DIGEST_FORM: Final = lazily(rf"[0-9a-f]{{{_DIGEST_LENGTH}}}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorFingerprint:
-    """What makes an error the same as another."""
+    """The identity of an error: digest, name and folded message."""
 
     #: The digest that is compared.
     digest: str
@@ -68,56 +70,60 @@ def fingerprint(error: str, *, type: str = "") -> ErrorFingerprint:
 
     `type` is its class, where the caller knows it and the text doesn't say it.
     """
-    found = tellings(error) or [ErrorLine(name="", message="", weight=0)]
-    best, *rest = found
+    errors = error_lines(error) or [ErrorLine(name="", message="", weight=0)]
+    best, *other_errors = errors
     name = best.name or type.strip()
-    form = folded(name, best.message)
-    digest = _digest(name, form)
-    others = dict.fromkeys(_digest(one.name, folded(one.name, one.message)) for one in rest if is_strong(one))
+    form = fold_message(name, best.message)
+    digest = _error_digest(name, form)
+    others = dict.fromkeys(
+        _error_digest(error_line.name, fold_message(error_line.name, error_line.message))
+        for error_line in other_errors
+        if is_telling(error_line)
+    )
     others.pop(digest, None)
     return ErrorFingerprint(
         digest=digest,
         name=name,
         form=form,
-        line=": ".join(filter(None, (name, redacted(_PRIVATE.sub(r"\1\2[secret]", best.message))))),
+        line=": ".join(filter(None, (name, redact_fact(_PRIVATE.sub(r"\1\2[secret]", best.message))))),
         others=tuple(others)[:_MOST_OTHERS],
         marks=marks_of(error),
     )
 
 
-def graded_nearness(one: ErrorFingerprint, other: ErrorFingerprint) -> float:
-    """Return how near two errors are, 0 to 1; `ALIKE` where what cured one may well cure the other.
+def graded_nearness(error: ErrorFingerprint, other_error: ErrorFingerprint) -> float:
+    """Return how near two errors are, 0 to 1; the limit or more where one cure may fit both.
 
     Two that name different things are never as near, though they are one error but for that.
     """
-    marked = marked_nearness(one.marks, other.marks)
-    near = nearness(one, other)
-    if near and name_others(one.marks, other.marks):
-        return max(marked, _OTHER_NAMES)
-    return near or min(marked, _GUESS)
+    marked = marked_nearness(error.marks, other_error.marks)
+    by_message = message_nearness(error, other_error)
+    if by_message and name_different_things(error.marks, other_error.marks):
+        return max(marked, _OTHER_NAMES_NEARNESS)
+    return by_message or min(marked, _MOST_BY_MARKS)
 
 
-def nearness(one: ErrorFingerprint, other: ErrorFingerprint) -> float:
-    """Return how alike two errors are, `ALIKE` to 1, or 0 where they are different ones.
+def message_nearness(error: ErrorFingerprint, other_error: ErrorFingerprint) -> float:
+    """Return the similarity of two errors' messages, up to 1, or 0 where they are different errors.
 
     Two that have names of their own are different, and so are values that were compared otherwise.
     """
-    if one.digest == other.digest:
+    if error.digest == other_error.digest:
         return 1.0
-    if one.name and other.name and one.name.casefold() != other.name.casefold():
+    if error.name and other_error.name and error.name.casefold() != other_error.name.casefold():
         return 0.0
-    mine, theirs = (_EMPTY.sub(" ", form).strip() for form in (one.form, other.form))
+    mine, theirs = (_EMPTY.sub(" ", form).strip() for form in (error.form, other_error.form))
     if not mine or not theirs or mine.startswith("assert ") or theirs.startswith("assert "):
         return 0.0
-    ours, others = shape(mine), shape(theirs)
-    if not is_alike(ours, others, limit=ALIKE) or guarded(ours, others):
+    ours, others = prepare_text(mine), prepare_text(theirs)
+    if not is_alike(ours, others, limit=SAME_CURE_SIMILARITY) or may_contradict(ours, others):
         return 0.0
-    return round(similarity(ours, others), 2)
+    return round(text_similarity(ours, others), 2)
 
 
-def _digest(name: str, form: str) -> str:
-    told = f"{name}\0{form}".casefold()
-    return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:_DIGITS]
+def _error_digest(name: str, form: str) -> str:
+    hashed_text = f"{name}\0{form}".casefold()
+    return hashlib.sha256(hashed_text.encode("utf-8", "replace")).hexdigest()[:_DIGEST_LENGTH]
 
 
 _FILE = (
@@ -127,11 +133,9 @@ _FILE = (
 _PLACE = r"(?::\d+(?::\d+)?)?"
 _VALUE: Final = "<q>"
 #: Names of types that a quotation keeps: 'NoneType' and 'str' are two faults, 'x' and 'y' are one.
-_TYPES = (
-    "NoneType|None|str|int|float|bool|bytes|list|dict|tuple|set|function|method|module|type|object|coroutine"
-)
+_TYPES = "NoneType|None|str|int|float|bool|bytes|list|dict|tuple|set|function|method|module|type|object|coroutine"
 #: What differs from run to run, and what stands for it; the first that fits is it.
-_FOLDS: Final = (
+_FOLD_FORMS: Final = (
     (
         "",
         rf"(?<!\w)['\"](?:{_TYPES})['\"](?!\w)"
@@ -170,10 +174,10 @@ _FOLDS: Final = (
         r"(?: ?[kmgtKMGT]i?[bB]|[mun]s|s|m|h|%)?(?!\w)",
     ),
 )
-_FOLD: Final = lazily("|".join(f"(?P<f{n}>{pattern})" for n, (_, pattern) in enumerate(_FOLDS)))
+_FOLD_PATTERN: Final = lazily("|".join(f"(?P<f{n}>{pattern})" for n, (_, pattern) in enumerate(_FOLD_FORMS)))
 
 #: Values that stand in a message without quotation marks, in the words of the programs that say so.
-_UNQUOTED: Final = tuple((lazily(pattern), instead) for pattern, instead in rows("error_values.tsv"))
+_UNQUOTED: Final = tuple((lazily(pattern), instead) for pattern, instead in data_rows("error_values.tsv"))
 #: Classes whose whole message is the thing that they miss.
 _MISSING: Final = lazily(r".*(?:NotFound|KeyError|NoClassDef|DoesNotExist|NoSuch|UnknownHost).*")
 #: A message that is one name or value.
@@ -195,26 +199,26 @@ _PRIVATE: Final = lazily(
 )
 
 
-def folded(name: str, message: str) -> str:
-    """Return the message of an error called `name` without what differs from run to run."""
+def fold_message(name: str, message: str) -> str:
+    """Return the message of an error called `name`, without the parts that differ from run to run."""
     message = _WHERE.sub("", " ".join(message.split()))
-    if found := _ASSERT.match(message):
+    if assertion := _ASSERT.match(message):
         # an assertion's values are its own; how they are compared isn't
-        compared = _COMPARES.search(found[1])
+        compared = _COMPARES.search(assertion[1])
         return f"assert {compared[1] if compared else ''}".strip()
     if quoted := _SENTENCE.fullmatch(message):
         message = quoted[1]
     if _MISSING.fullmatch(name) and _ONE_WORD.fullmatch(message):
         return _VALUE
     message = _PRIVATE.sub(r"\1\2<q>", message)
-    for pattern, instead in _UNQUOTED:
-        message = pattern.sub(instead, message)
-    message = _FOLD.sub(_instead, message)
+    for pattern, placeholder in _UNQUOTED:
+        message = pattern.sub(placeholder, message)
+    message = _FOLD_PATTERN.sub(_placeholder_for, message)
     # one missing argument, or three of them
     message = _SEVERAL.sub(_VALUE, message)
     message = _TUPLE.sub("(<n>)", message)
-    return clipped(message.strip(" .,:;"), _LONGEST)
+    return clip_text(message.strip(" .,:;"), _LONGEST)
 
 
-def _instead(found: re.Match[str]) -> str:
-    return _FOLDS[int((found.lastgroup or "f0")[1:])][0] or found.group()
+def _placeholder_for(matched: re.Match[str]) -> str:
+    return _FOLD_FORMS[int((matched.lastgroup or "f0")[1:])][0] or matched.group()

@@ -6,20 +6,20 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from roamkb.core.data_tables import rows
+from roamkb.core.data_tables import data_rows
 from roamkb.secrets.randomness import NOTHING
 from roamkb.secrets.randomness import PASSWORD
 from roamkb.secrets.randomness import RANDOM
 from roamkb.secrets.randomness import WORDY
-from roamkb.secrets.randomness import compiled
+from roamkb.secrets.randomness import compile_cached
 from roamkb.secrets.randomness import is_random
-from roamkb.secrets.randomness import weight
-from roamkb.text.store.lexicons import alternatives
+from roamkb.secrets.randomness import secret_weight
+from roamkb.text.store.lexicons import alternatives_pattern
 from roamkb.text.store.lexicons import lexicon
 
 
 class CredentialValue:
-    """A value in a place for credentials."""
+    """A value that stands in a place for credentials."""
 
     __slots__ = ("is_certain", "is_likely", "is_named", "kind", "span")
 
@@ -39,7 +39,7 @@ class CredentialValue:
 #: More than any value weighs.
 _NEVER: Final = RANDOM + 1
 
-#: One of these is in every text that `_named` finds something in: how words for a secret begin.
+#: One of these is in every text that `_named_values` finds something in: how words for a secret begin.
 _NAME_MARKS: Final = tuple(
     dict.fromkeys(
         [re.split(r"\W", word, maxsplit=1)[0] for word in lexicon("password_words")]
@@ -47,17 +47,17 @@ _NAME_MARKS: Final = tuple(
     )
 )
 _NAME = (
-    rf"(?i)(?P<password>{alternatives('password_words')})"
+    rf"(?i)(?P<password>{alternatives_pattern('password_words')})"
     r"|(?P<whole>secret|token|credential)"
-    rf"|(?P<key>{alternatives('key_words')}[ _.-]?keys?(?![a-z])|(?<=_)key(?![a-z]))"
+    rf"|(?P<key>{alternatives_pattern('key_words')}[ _.-]?keys?(?![a-z])|(?<=_)key(?![a-z]))"
     r"|(?P<auth>auth)"
 )
 #: What is no secret by that name: `public_key`, `next_token`, `pad_token`.
-_HARMLESS_BEFORE = rf"(?i){alternatives('harmless_before')}[ _.-]?$"
+_HARMLESS_BEFORE = rf"(?i){alternatives_pattern('harmless_before')}[ _.-]?$"
 #: What a name goes on with that means something about the secret: `password_file`, `tokenUrl`, `secretName`.
-_HARMLESS_AFTER = rf"(?i)[_-]?(?:\w*[_-])?{alternatives('harmless_after')}"
+_HARMLESS_AFTER = rf"(?i)[_-]?(?:\w*[_-])?{alternatives_pattern('harmless_after')}"
 #: Glued before a lone `pass`: `storepass`; elsewhere that is another word, as in `bypass`.
-_GLUED = rf"(?i){alternatives('glued')}$"
+_GLUED = rf"(?i){alternatives_pattern('glued')}$"
 _MORE = r"[A-Za-z0-9_-]{0,40}"
 _GLUE = (
     r"[\"'`\])*\\]{0,4}(?:"
@@ -77,74 +77,74 @@ _VALUE = (
 )
 
 
-def given(text: str) -> Iterator[CredentialValue]:
-    """Yield what `text` has in places for credentials, in no order, also what is a placeholder."""
+def credential_values(text: str) -> Iterator[CredentialValue]:
+    """Yield the values in places for credentials, in no order, placeholders included."""
     lower = text.lower()
     if any(mark in lower for mark in _NAME_MARKS):
-        yield from _named(text)
-    for marks, place in rows("secret_places.tsv"):
+        yield from _named_values(text)
+    for marks, place in data_rows("secret_places.tsv"):
         if any(mark in lower for mark in marks.split("|")):
             yield from _in_place(place, text)
-    for programs, follows in _commands():
+    for programs, follows in _option_rows():
         if any(program in text for program in programs):
-            yield from _in_place(_command(programs, follows), text)
+            yield from _in_place(_option_pattern(programs, follows), text)
     if "://" in lower:
         yield from _in_urls(text)
     if "basic " in lower or "auth" in lower:
-        yield from _encoded(text)
+        yield from _encoded_logins(text)
 
 
-def _named(text: str) -> Iterator[CredentialValue]:
-    for name in compiled(_NAME).finditer(text):
+def _named_values(text: str) -> Iterator[CredentialValue]:
+    for name in compile_cached(_NAME).finditer(text):
         end_of_name = _end_of_name(text, name)
         if end_of_name < 0:
             continue
-        glue = compiled(_GLUE).match(text, end_of_name)
-        value = compiled(_VALUE).match(text, glue.end()) if glue else None
+        glue = compile_cached(_GLUE).match(text, end_of_name)
+        value = compile_cached(_VALUE).match(text, glue.end()) if glue else None
         if glue is None or value is None:
             continue
         if text[end_of_name] == "]" and not (glue["set"] or glue["pair"]):
             # what `masked` left, and no name
             continue
         group = value.lastgroup or "bare"
-        at = value.span(group)
+        span = value.span(group)
         if group == "bare":
-            if text[at[1] : at[1] + 1] in ("(", "[", "{"):
+            if text[span[1] : span[1] + 1] in ("(", "[", "{"):
                 # a call or an element, which says where the value is
                 continue
-            at = at[0], at[0] + len(value[group].rstrip(".,:!?*"))
+            span = span[0], span[0] + len(value[group].rstrip(".,:!?*"))
         begins = _begin_of_name(text, name.start())
-        limits = _limits(text, name, glue, begins, end_of_name, is_quoted=group != "bare")
+        limits = _weight_limits(text, name, glue, begins, end_of_name, is_quoted=group != "bare")
         is_variable = text[begins:end_of_name].isupper() or text[max(begins - 1, 0) : begins] == ";"
         kind = "password" if is_variable else "secret value"
-        yield CredentialValue(kind, at, weight(text[slice(*at)]), limits)
+        yield CredentialValue(kind, span, secret_weight(text[slice(*span)]), limits)
 
 
 def _end_of_name(text: str, name: re.Match[str]) -> int:
-    """Return where the name ends that holds a word for a secret; -1 where it means something else."""
+    """Return the end of the name that holds a word for a secret; -1 where it means another thing."""
     start, end = name.span()
     before, after = text[start - 1 : start] if start else "", text[end : end + 1]
     if before == "/" or _goes_on(text, end):
         return -1
     if name["key"] is None and name["password"] in ("pass", "passe") and before.islower():
-        if not compiled(_GLUED).search(text[max(start - 10, 0) : start]):
+        if not compile_cached(_GLUED).search(text[max(start - 10, 0) : start]):
             return -1
     elif name["auth"] and before.islower():
         return -1
-    if name["password"] is None and compiled(_HARMLESS_BEFORE).search(text[max(start - 20, 0) : start]):
+    if name["password"] is None and compile_cached(_HARMLESS_BEFORE).search(text[max(start - 20, 0) : start]):
         return -1
-    more = compiled(_MORE).match(text, end) if after else None
-    if more and compiled(_HARMLESS_AFTER).match(more[0]):
+    more = compile_cached(_MORE).match(text, end) if after else None
+    if more and compile_cached(_HARMLESS_AFTER).match(more[0]):
         return -1
     return more.end() if more else end
 
 
 def _goes_on(text: str, end: int) -> bool:
-    """Say whether the word goes on as another one: `secretary`, `tokenizer`, `authorization`."""
-    last, after = text[end - 1], text[end : end + 1]
+    """Say whether the word continues as another one: `secretary`, `tokenizer`, `authorization`."""
+    last_letter, after = text[end - 1], text[end : end + 1]
     if after in ("s", "S") and not text[end + 1 : end + 2].isalpha():
         return False
-    return (last.islower() and after.islower()) or (last.isupper() and after.isupper())
+    return (last_letter.islower() and after.islower()) or (last_letter.isupper() and after.isupper())
 
 
 def _begin_of_name(text: str, start: int) -> int:
@@ -153,23 +153,23 @@ def _begin_of_name(text: str, start: int) -> int:
     return start
 
 
-def _limits(
+def _weight_limits(
     text: str, name: re.Match[str], glue: re.Match[str], begins: int, ends: int, *, is_quoted: bool
 ) -> tuple[int, int]:
-    """Return from which weights on a value after that name is certainly, and likely, a secret."""
-    whole = text[begins:ends]
+    """Return the weights from which a value after that name is certainly, and likely, a secret."""
+    full_name = text[begins:ends]
     if name["auth"]:
         return RANDOM, RANDOM
     if glue["said"]:
         return RANDOM, WORDY if name["password"] else PASSWORD if not is_quoted else WORDY
     if glue["blank"]:
-        if whole.startswith("--") or text[max(begins - 60, 0) : begins].rstrip().rpartition(" ")[0].endswith(
+        if full_name.startswith("--") or text[max(begins - 60, 0) : begins].rstrip().rpartition(" ")[0].endswith(
             "login"
         ):
             return PASSWORD, WORDY
         # PASSWORD 'x' of SQL, `requirepass x` of a file
         return (PASSWORD if is_quoted and name["password"] else RANDOM), PASSWORD
-    if whole.isupper() or whole.startswith("-") or not glue["set"]:
+    if full_name.isupper() or full_name.startswith("-") or not glue["set"]:
         return PASSWORD, WORDY
     if name["password"]:
         return PASSWORD, WORDY
@@ -185,14 +185,14 @@ _OPTION_WORDS: Final = {
 
 
 @lru_cache(maxsize=1)
-def _commands() -> tuple[tuple[tuple[str, ...], str], ...]:
-    """Return the programs of `secret_options.tsv`, and how a password follows their names."""
-    return tuple((tuple(programs.split(" ")), follows) for programs, follows in rows("secret_options.tsv"))
+def _option_rows() -> tuple[tuple[tuple[str, ...], str], ...]:
+    """Return the rows of `secret_options.tsv`: the programs, and the pattern of a password behind them."""
+    return tuple((tuple(programs.split(" ")), follows) for programs, follows in data_rows("secret_options.tsv"))
 
 
 @lru_cache(maxsize=64)
-def _command(programs: tuple[str, ...], follows: str) -> str:
-    """Return a row of that table as an expression such as `_PLACES` has."""
+def _option_pattern(programs: tuple[str, ...], follows: str) -> str:
+    """Return a row of that table as an expression with the group `v` for the password."""
     words = re.sub(
         "… |NAME|VALUE|.+?(?=… |NAME|VALUE|$)",
         lambda word: _OPTION_WORDS.get(word[0]) or re.escape(word[0]).replace(r"\ ", "[ ]+"),
@@ -202,13 +202,13 @@ def _command(programs: tuple[str, ...], follows: str) -> str:
 
 
 def _in_place(place: str, text: str) -> Iterator[CredentialValue]:
-    for found in compiled(place).finditer(text):
-        group = found.lastgroup or "v"
-        value = found[group].rstrip(").,;")
-        start = found.start(group)
+    for match in compile_cached(place).finditer(text):
+        group = match.lastgroup or "v"
+        value = match[group].rstrip(").,;")
+        start = match.start(group)
         kind = "authorization" if "bearer" in place or "authorization" in place else "password"
         limits = (PASSWORD, WORDY) if group == "v" else (_NEVER, PASSWORD)
-        yield CredentialValue(kind, (start, start + len(value)), weight(value), limits)
+        yield CredentialValue(kind, (start, start + len(value)), secret_weight(value), limits)
 
 
 _URL = (
@@ -219,46 +219,46 @@ _OF_THIS_MACHINE = r"(?i)localhost$|127\.|\[?::1|0\.0\.0\.0|host\.docker\.intern
 
 
 def _in_urls(text: str) -> Iterator[CredentialValue]:
-    """Yield the logins in URLs; a default that everybody knows, on one's own machine, is none."""
-    at = text.find("://")
-    while at != -1:
+    """Yield the logins in URLs, but for well-known defaults on one's own machine."""
+    position = text.find("://")
+    while position != -1:
         # the scheme is short, and each place is looked at once
-        found = compiled(_URL).match(text, _scheme(text, at))
-        if found is not None:
-            name, password = found["user"], found["v"]
+        match = compile_cached(_URL).match(text, _scheme_start(text, position))
+        if match is not None:
+            name, password = match["user"], match["v"]
             if password is None:
                 if is_random(name):
                     yield CredentialValue(
-                        "URL with a login", found.span(), PASSWORD, (_NEVER, PASSWORD), is_named=False
+                        "URL with a login", match.span(), PASSWORD, (_NEVER, PASSWORD), is_named=False
                     )
             else:
-                yield _login(found, name, password)
-        at = text.find("://", at + 3)
+                yield _login_value(match, name, password)
+        position = text.find("://", position + 3)
 
 
-def _scheme(text: str, at: int) -> int:
-    start = at
-    while start and at - start < 20 and (text[start - 1].isalnum() or text[start - 1] in "+.-"):
+def _scheme_start(text: str, position: int) -> int:
+    start = position
+    while start and position - start < 20 and (text[start - 1].isalnum() or text[start - 1] in "+.-"):
         start -= 1
-    while start < at and not text[start].isalpha():
+    while start < position and not text[start].isalpha():
         start += 1
     return start
 
 
-def _login(found: re.Match[str], name: str, password: str) -> CredentialValue:
-    heavy = weight(password)
-    is_here = compiled(_OF_THIS_MACHINE).match(found["host"]) is not None
+def _login_value(match: re.Match[str], name: str, password: str) -> CredentialValue:
+    heavy = secret_weight(password)
+    is_here = compile_cached(_OF_THIS_MACHINE).match(match["host"]) is not None
     is_word = password.isalpha() and password.islower()
     if heavy == NOTHING and not is_here and is_word and password != name and not _is_usual(password):
         # a poor one is one all the same
         heavy = WORDY
     elif heavy == WORDY and not is_here:
         heavy = PASSWORD
-    return CredentialValue("URL with a login", found.span(), heavy, (PASSWORD, WORDY), is_named=False)
+    return CredentialValue("URL with a login", match.span(), heavy, (PASSWORD, WORDY), is_named=False)
 
 
 def _is_usual(password: str) -> bool:
-    return weight(f"{password}1") == NOTHING or password in (
+    return secret_weight(f"{password}1") == NOTHING or password in (
         "user",
         "pass",
         "pw",
@@ -269,18 +269,16 @@ def _is_usual(password: str) -> bool:
     )
 
 
-_ENCODED = (
-    r"(?i)(?:\bbasic[ \t]{1,3}|auth[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"']?)(?P<v>[A-Za-z0-9+/]{12,4096}={0,2})"
-)
+_ENCODED = r"(?i)(?:\bbasic[ \t]{1,3}|auth[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"']?)(?P<v>[A-Za-z0-9+/]{12,4096}={0,2})"
 
 
-def _encoded(text: str) -> Iterator[CredentialValue]:
-    """Yield the logins that are written in base64, as HTTP and registries want them."""
-    for found in compiled(_ENCODED).finditer(text):
+def _encoded_logins(text: str) -> Iterator[CredentialValue]:
+    """Yield the logins that are written in base64, as HTTP and registries expect them."""
+    for match in compile_cached(_ENCODED).finditer(text):
         try:
-            name, colon, password = b64decode(found["v"]).decode().partition(":")
+            name, colon, password = b64decode(match["v"]).decode().partition(":")
         except ValueError:
             continue
         if colon and name.isprintable() and password.isprintable():
-            heavy = weight(password)
-            yield CredentialValue("authorization", found.span("v"), heavy, (WORDY, WORDY))
+            heavy = secret_weight(password)
+            yield CredentialValue("authorization", match.span("v"), heavy, (WORDY, WORDY))

@@ -1,4 +1,4 @@
-"""Credentials in text: found by their form or by their place, named, never shown.
+"""Detection of credentials in text, by their form or by their place; they are named, never shown.
 
 A form is what an issuer gives to what it hands out (`secrets/issued_formats.py`); a place is a name, an
 option, a header or a URL (`secrets/contexts.py`), and how random a value is decides there. What is certain is
@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.core.text import cleaned
-from roamkb.core.text import clipped
-from roamkb.core.text import shown
-from roamkb.secrets.contexts import given
-from roamkb.secrets.issued_formats import issued
-from roamkb.secrets.randomness import compiled
+from roamkb.core.text import clip_text
+from roamkb.core.text import one_line
+from roamkb.core.text import strip_hidden
+from roamkb.secrets.contexts import credential_values
+from roamkb.secrets.issued_formats import find_issued
+from roamkb.secrets.randomness import compile_cached
 from roamkb.secrets.randomness import is_filled_in
 from roamkb.secrets.randomness import is_random
 
@@ -29,7 +29,7 @@ _READ = 1_000
 
 
 class Secret:
-    """Where a credential stands, what it is, and its first four characters."""
+    """A credential: its span, its kind and its first characters."""
 
     # no dataclass, since hooks import this: their module takes as long as Python to start
     __slots__ = ("is_certain", "is_named", "kind", "span", "start")
@@ -53,50 +53,50 @@ SECRET_MARK = lazily(
 
 
 def find_secret(text: str) -> Secret | None:
-    """Return the first credential in `text`, also where invisible characters part it."""
-    if found := _certain(text):
-        return found[0]
-    less = cleaned(text)
-    return next(iter(_certain(less)), None) if less != text else None
+    """Return the first credential in `text`, also where invisible characters split it."""
+    if certain := _certain_secrets(text):
+        return certain[0]
+    cleaned_text = strip_hidden(text)
+    return next(iter(_certain_secrets(cleaned_text)), None) if cleaned_text != text else None
 
 
-def refuse_secrets(told: object) -> None:
-    """Raise `SecretFound` for the first credential in any text of `told`, however deep it lies.
+def refuse_secrets(texts: object) -> None:
+    """Raise `SecretFound` for the first credential in any text of `texts`, however deeply nested.
 
     What every door calls before it does anything, and every append before it writes anything.
     """
     from roamkb.core.errors import SecretFound
 
-    left = [told]
-    while left:
-        one = left.pop()
-        if isinstance(one, str):
-            if secret := find_secret(one):
+    pending = [texts]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, str):
+            if secret := find_secret(item):
                 raise SecretFound(secret.kind, secret.start)
-        elif isinstance(one, Mapping):
-            left += [*one.values(), *one]
-        elif isinstance(one, Collection):
-            left += one
+        elif isinstance(item, Mapping):
+            pending += [*item.values(), *item]
+        elif isinstance(item, Collection):
+            pending += item
 
 
-def _certain(text: str) -> list[Secret]:
-    return [one for one in _secrets(text) if one.is_certain]
+def _certain_secrets(text: str) -> list[Secret]:
+    return [secret for secret in _all_secrets(text) if secret.is_certain]
 
 
-def _secrets(text: str) -> list[Secret]:
-    """Return what is certain or likely, in order."""
-    return _apart(_found(text))
+def _all_secrets(text: str) -> list[Secret]:
+    """Return the certain and the likely credentials, in order."""
+    return _without_overlaps(_secret_candidates(text))
 
 
-def _apart(found: Iterable[Secret]) -> list[Secret]:
-    """Return `found` in order; of two that overlap the certain one, or the first."""
-    kept: list[Secret] = []
-    for one in sorted(found, key=lambda one: (one.span[0], not one.is_certain, -one.span[1])):
-        while kept and one.span[0] < kept[-1].span[1] and one.is_certain and not kept[-1].is_certain:
-            kept.pop()
-        if not kept or one.span[0] >= kept[-1].span[1]:
-            kept.append(one)
-    return kept
+def _without_overlaps(secrets: Iterable[Secret]) -> list[Secret]:
+    """Return the secrets in order; of two that overlap the certain one, or the first."""
+    apart: list[Secret] = []
+    for secret in sorted(secrets, key=lambda secret: (secret.span[0], not secret.is_certain, -secret.span[1])):
+        while apart and secret.span[0] < apart[-1].span[1] and secret.is_certain and not apart[-1].is_certain:
+            apart.pop()
+        if not apart or secret.span[0] >= apart[-1].span[1]:
+            apart.append(secret)
+    return apart
 
 
 #: What follows the beginning of a private key and belongs to it.
@@ -106,56 +106,58 @@ _KEY_BODY = (
 )
 
 
-def _found(text: str) -> Iterator[Secret]:
-    for form in issued(text):
+def _secret_candidates(text: str) -> Iterator[Secret]:
+    for form in find_issued(text):
         if not is_filled_in(form.body):
             start, end = form.span
-            if form.kind == "private key" and (body := compiled(_KEY_BODY).match(text, end)):
+            if form.kind == "private key" and (body := compile_cached(_KEY_BODY).match(text, end)):
                 end = body.end()
             yield Secret((start, end), form.kind, text[start : start + 4])
-    for one in given(text):
-        if one.is_likely or one.is_certain:
-            start, end = one.span
+    for value in credential_values(text):
+        if value.is_likely or value.is_certain:
+            start, end = value.span
             # four letters of a short password are half of it
             shown_first = min(4, (end - start) // 4)
-            first = text[start : start + shown_first]
-            yield Secret(one.span, one.kind, first, is_named=one.is_named, is_certain=one.is_certain)
+            prefix = text[start : start + shown_first]
+            yield Secret(value.span, value.kind, prefix, is_named=value.is_named, is_certain=value.is_certain)
 
 
-def masked(text: str) -> str:
+def mask_secrets(text: str) -> str:
     """Return `text` with each certain credential replaced by its kind."""
-    return _replaced(text, _certain(text))
+    return _replace_secrets(text, _certain_secrets(text))
 
 
-def _replaced(text: str, secrets: list[Secret]) -> str:
-    pieces, at = [], 0
+def _replace_secrets(text: str, secrets: list[Secret]) -> str:
+    pieces, position = [], 0
     for secret in secrets:
-        pieces += [text[at : secret.span[0]], f"[{secret.kind}]"]
-        at = secret.span[1]
-    return "".join([*pieces, text[at:]])
+        pieces += [text[position : secret.span[0]], f"[{secret.kind}]"]
+        position = secret.span[1]
+    return "".join([*pieces, text[position:]])
 
 
 def _without_forms(text: str) -> str:
-    """Return `text` without what has the form of a credential, a document's example or not."""
-    forms = [Secret(one.span, one.kind, "") for one in issued(text)]
-    return _replaced(text, _apart(forms))
+    """Return `text` without anything that has the form of a credential, examples included."""
+    forms = [Secret(credential.span, credential.kind, "") for credential in find_issued(text)]
+    return _replace_secrets(text, _without_overlaps(forms))
 
 
 def names_a_secret(text: str) -> bool:
     """Say whether `text` reads like "the password is hunter2": a warning, since prose can't be sure."""
-    return any(one.is_named for one in _secrets(text))
+    return any(secret.is_named for secret in _all_secrets(text))
 
 
-def withheld(text: str) -> str:
-    """Return `text` masked, and without what it calls a password or a token, wherever that stands.
+def withhold_secrets(text: str) -> str:
+    """Return `text` masked, and without the values that it calls passwords or tokens.
 
     For records that nobody misses: ordinary prose loses a word now and then.
     """
-    found = _secrets(text)
-    said = {text[slice(*one.span)].rstrip(".,;)") for one in found if one.is_named}
-    text = _replaced(text, [Secret(one.span, "secret", "") if one.is_named else one for one in found])
+    secrets = _all_secrets(text)
+    named_values = {text[slice(*secret.span)].rstrip(".,;)") for secret in secrets if secret.is_named}
+    text = _replace_secrets(
+        text, [Secret(secret.span, "secret", "") if secret.is_named else secret for secret in secrets]
+    )
     # the longest first: one may begin with another
-    for value in sorted(said, key=len, reverse=True):
+    for value in sorted(named_values, key=len, reverse=True):
         if len(value) > 3 and not SECRET_MARK.match(value):
             text = text.replace(value, "[secret]")
     return text
@@ -163,23 +165,19 @@ def withheld(text: str) -> str:
 
 _WORD = r"(?<![A-Za-z0-9+/_=.:-])[A-Za-z0-9+_=-][A-Za-z0-9+/_=-]{19,4095}(?![A-Za-z0-9+/_=])"
 #: What stands before a digest, a public key, a picture, or a login that is read elsewhere.
-_PUBLIC = (
-    r"(?i)(?:sha\d{1,3}[-:]|h1:|md5[-:]|ssh-\w+\s|ecdsa-[\w-]+\s|base64,|public\W{0,3}key\W{0,4}|basic )$"
-)
+_PUBLIC = r"(?i)(?:sha\d{1,3}[-:]|h1:|md5[-:]|ssh-\w+\s|ecdsa-[\w-]+\s|base64,|public\W{0,3}key\W{0,4}|basic )$"
 #: Digests, ids and dates, which may be part of a name.
-_NUMBERED = (
-    r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16,}|(?<!\d)\d{4}[-_]?\d\d[-_]?\d\d(?!\d)"
-)
+_NUMBERED = r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16,}|(?<!\d)\d{4}[-_]?\d\d[-_]?\d\d(?!\d)"
 
 
 def has_high_entropy(text: str) -> bool:
     """Say whether some word of `text` looks random: a warning, never a refusal."""
-    for word in compiled(_WORD).finditer(text):
-        said = compiled(_NUMBERED).sub("", word[0]).strip("=-_/")
-        is_public = said.startswith("AAAA") or compiled(_PUBLIC).search(
+    for word in compile_cached(_WORD).finditer(text):
+        word_body = compile_cached(_NUMBERED).sub("", word[0]).strip("=-_/")
+        is_public = word_body.startswith("AAAA") or compile_cached(_PUBLIC).search(
             text[max(word.start() - 20, 0) : word.start()]
         )
-        if not is_public and is_random(said):
+        if not is_public and is_random(word_body):
             return True
     return False
 
@@ -209,12 +207,12 @@ _PRIVATE: tuple[tuple[str, str], ...] = (
 )
 
 
-def redacted(fact: str) -> str:
-    """Return one line that names `fact` without credentials, addresses, hosts and paths."""
+def redact_fact(fact: str) -> str:
+    """Return `fact` on one line, without credentials, addresses, hosts and paths."""
     # what is invisible may part a credential, and line ends may; a placeholder may be none
     # what comes later isn't shown, and some of the expressions take their time
-    line = _without_forms(masked(shown(_without_forms(masked(cleaned(fact)[: _READ * 8])))))
+    line = _without_forms(mask_secrets(one_line(_without_forms(mask_secrets(strip_hidden(fact)[: _READ * 8])))))
     line = line if len(line) <= _READ else line[:_READ].rpartition(" ")[0]
     for name, pattern in _PRIVATE:
         line = re.sub(pattern, name, line)
-    return clipped(line, _FACT_WIDTH)
+    return clip_text(line, _FACT_WIDTH)

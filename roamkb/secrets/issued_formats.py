@@ -1,4 +1,4 @@
-"""Credentials with a form of their own, as their issuers give them out: `roamkb/data/secret_formats.tsv`.
+"""Credentials with a form of their own, as issuers give them out: `data/secret_formats.tsv`.
 
 No expression is compiled for any of them, since hooks have no time for hundreds: a form is found by one of
 its literals, and the letters around that are counted.
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import cast
 
-from roamkb.core.data_tables import rows
+from roamkb.core.data_tables import data_rows
 
 _ALPHABETS = {
     "digit": "[0-9]*",
@@ -26,21 +26,21 @@ _ALPHABETS = {
 
 
 class LetterRun:
-    """So many letters of one alphabet."""
+    """A run of letters of one alphabet, with its length."""
 
     # no class here has fields by name alone: making one takes a hook as long as all of its work
     __slots__ = ("alphabet", "count", "is_open")
 
     def __init__(self, written: str) -> None:
         alphabet, _, count = written.partition(" ")
-        self.alphabet = _alphabet(alphabet)
+        self.alphabet = _alphabet_pattern(alphabet)
         self.count = int(count.rstrip("+"))
         #: Whether there may be more.
         self.is_open = count.endswith("+")
 
 
 class CredentialForm:
-    """One form of a kind of credentials."""
+    """A form of one kind of credentials."""
 
     __slots__ = ("before", "is_loose", "literal", "parts")
 
@@ -73,72 +73,72 @@ class IssuedCredential:
 
 
 @lru_cache(maxsize=1)
-def _written() -> tuple[tuple[str, str, str], ...]:
-    """Return of each form a literal that no credential is without, the kind and the form as it is written."""
-    found = []
-    for kind, forms, _source in rows("secret_formats.tsv"):
+def _form_rows() -> tuple[tuple[str, str, str], ...]:
+    """Return each form's kind, its written form, and a literal that every such credential holds."""
+    table_rows = []
+    for kind, forms, _source in data_rows("secret_formats.tsv"):
         for form in forms.split("|"):
             start = form.partition("{")[0]
             # the table's few that begin with letters are read for it
-            found.append((start if len(start) > 1 else _form(form).literal, kind, form))
-    return tuple(found)
+            table_rows.append((start if len(start) > 1 else _parse_form(form).literal, kind, form))
+    return tuple(table_rows)
 
 
 @lru_cache(maxsize=512)
-def _form(written: str) -> CredentialForm:
+def _parse_form(written: str) -> CredentialForm:
     return CredentialForm(written)
 
 
 @lru_cache(maxsize=len(_ALPHABETS))
-def _alphabet(name: str) -> re.Pattern[str]:
+def _alphabet_pattern(name: str) -> re.Pattern[str]:
     return re.compile(_ALPHABETS[name])
 
 
-def issued(text: str) -> Iterator[IssuedCredential]:
-    """Yield what in `text` has the form of a credential, in no order; forms may overlap."""
-    for mark, kind, written in _written():
+def find_issued(text: str) -> Iterator[IssuedCredential]:
+    """Yield the credentials in `text` by their forms, in no order; forms may overlap."""
+    for mark, kind, written in _form_rows():
         if mark not in text:
             continue
-        form = _form(written)
-        at = text.find(form.literal)
-        while at != -1:
-            start = at - form.before
-            one = _met(kind, form, text, start) if start >= 0 else None
-            if one is not None:
-                yield one
-            at = text.find(form.literal, at + 1 if one is None else one.span[1])
+        form = _parse_form(written)
+        position = text.find(form.literal)
+        while position != -1:
+            start = position - form.before
+            credential = _credential_at(kind, form, text, start) if start >= 0 else None
+            if credential is not None:
+                yield credential
+            position = text.find(form.literal, position + 1 if credential is None else credential.span[1])
 
 
-def _met(kind: str, form: CredentialForm, text: str, start: int) -> IssuedCredential | None:
-    """Return the credential of that form at `start`."""
+def _credential_at(kind: str, form: CredentialForm, text: str, start: int) -> IssuedCredential | None:
+    """Return the credential of that form at `start`, if there is one."""
     if _is_inside(form, text, start):
         return None
-    at, body = start, []
+    position, body = start, []
     for part in form.parts:
         if isinstance(part, str):
-            if not text.startswith(part, at):
+            if not text.startswith(part, position):
                 return None
-            at += len(part)
+            position += len(part)
             continue
         # one more than wanted says that there are too many
-        end = len(text) if part.is_open else at + part.count + 1
-        run = cast(re.Match[str], part.alphabet.match(text, at, end)).end() - at
+        end = len(text) if part.is_open else position + part.count + 1
+        run = cast(re.Match[str], part.alphabet.match(text, position, end)).end() - position
         if run < part.count:
             return None
-        taken = run if part.is_open else part.count
+        length = run if part.is_open else part.count
         if (
             part is form.parts[-1]
             and not part.is_open
-            and (run > taken or text[at + taken : at + taken + 1].isalnum())
+            and (run > length or text[position + length : position + length + 1].isalnum())
         ):
             return None
-        body.append(text[at : at + taken])
-        at += taken
-    return IssuedCredential(kind, (start, at), "".join(body))
+        body.append(text[position : position + length])
+        position += length
+    return IssuedCredential(kind, (start, position), "".join(body))
 
 
 def _is_inside(form: CredentialForm, text: str, start: int) -> bool:
-    """Say whether a longer word holds what begins at `start`."""
+    """Say whether the text at `start` is the middle of a longer word."""
     before = text[max(start - 1, 0) : start]
     if form.is_loose and before in ("-", "_"):
         # each of a row of beginnings would be read to the end of them all

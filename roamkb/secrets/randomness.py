@@ -1,4 +1,4 @@
-"""How much a value looks like a secret that somebody or something made up, and not like a word for one."""
+"""The weight of a value as a secret: from a word or placeholder up to a random value."""
 
 import math
 import re
@@ -7,7 +7,7 @@ from functools import lru_cache
 from operator import add
 from typing import Final
 
-from roamkb.text.store.lexicons import alternatives
+from roamkb.text.store.lexicons import alternatives_pattern
 from roamkb.text.store.lexicons import vocabulary
 
 #: Nothing, a placeholder, a reference or a word; a word with digits; a good password; a random one.
@@ -31,7 +31,7 @@ _REFERENCE = (
 #: In the middle of it a shell, a template or a document puts the value.
 _FILLED_IN = r"\$\{|\$\(|\{\{|\}\}|<[A-Za-z][^<>]*>|%\(|#\{|\$[A-Z_]{3,}|\.\.\.|…"
 #: What documents say where a value would stand; a word of it, whatever stands beside.
-_SAID = rf"(?i)(?<![a-z]){alternatives('placeholders')}(?![a-z])|{alternatives('placeholder_parts')}"
+_SAID = rf"(?i)(?<![a-z]){alternatives_pattern('placeholders')}(?![a-z])|{alternatives_pattern('placeholder_parts')}"
 #: `xxxxx`, `*****`, `.....`
 _FILLING = r"([xX*.0#_•-])\1{4,}"
 _EXAMPLE = r"(?i)example(?:key)?$|your|placeholder|redacted|\.\.\.|<|\$\{|dummy|changeme"
@@ -41,77 +41,77 @@ _SYMBOL = r"[^A-Za-z0-9\s_./:-]"
 
 
 @lru_cache(maxsize=64)
-def compiled(expression: str) -> re.Pattern[str]:
-    """Return `expression`, compiled once a text needs it: a hook sees few that do."""
+def compile_cached(expression: str) -> re.Pattern[str]:
+    """Return `expression` compiled at its first use: a hook needs few of them."""
     return re.compile(expression)
 
 
-def weight(value: str) -> int:
-    """Return how much `value`, that something gives as a secret, looks like one."""
+def secret_weight(value: str) -> int:
+    """Return how much `value`, which is labelled as a secret, looks like one."""
     value = value[:_MOST].strip().rstrip(".,:;!?\\")
-    if len(value) < 4 or compiled(_BLANK).search(value) or stands_for_another(value):
+    if len(value) < 4 or compile_cached(_BLANK).search(value) or stands_for_another(value):
         return NOTHING
     if value.isdigit():
         return NOTHING if len(value) < 4 else WORDY
-    if compiled(_UUID).fullmatch(value):
+    if compile_cached(_UUID).fullmatch(value):
         return WORDY
-    classes = _classes(value)
-    if compiled(_HEX).fullmatch(value):
+    classes = _count_classes(value)
+    if compile_cached(_HEX).fullmatch(value):
         is_mixed = classes > 1
         return RANDOM if len(value) >= 32 else PASSWORD if is_mixed and len(value) > 11 else WORDY * is_mixed
     if is_random(value):
         return RANDOM
-    has_symbol = compiled(_SYMBOL).search(value) is not None
+    has_symbol = compile_cached(_SYMBOL).search(value) is not None
     if not _has_digit(value):
         return WORDY if has_symbol and classes > 2 and len(value) > 7 else NOTHING
-    if len(value) > 7 and ((has_symbol and _classes(value) > 1) or (classes > 2 and wordiness(value) < 0.4)):
+    if len(value) > 7 and (
+        (has_symbol and _count_classes(value) > 1) or (classes > 2 and common_pair_share(value) < 0.4)
+    ):
         return PASSWORD
-    return PASSWORD if len(value) > 9 and wordiness(value) < 0.25 else WORDY
+    return PASSWORD if len(value) > 9 and common_pair_share(value) < 0.25 else WORDY
 
 
 def stands_for_another(value: str) -> bool:
-    """Say whether `value` is a placeholder, a reference, or what everybody takes where it doesn't matter."""
+    """Say whether `value` is a placeholder, a reference or a well-known default."""
     if (
-        compiled(_REFERENCE).match(value)
-        or compiled(_FILLED_IN).search(value)
-        or compiled(_FILLING).search(value)
+        compile_cached(_REFERENCE).match(value)
+        or compile_cached(_FILLED_IN).search(value)
+        or compile_cached(_FILLING).search(value)
     ):
         return True
     if len(value) < 24:
-        return compiled(_SAID).search(value) is not None or len(set(value)) < 3
+        return compile_cached(_SAID).search(value) is not None or len(set(value)) < 3
     # in a long one a word of three letters is chance
     return len(set(value)) < 6 or (
-        wordiness(value) > 0.3 and any(len(found[0]) > 3 for found in compiled(_SAID).finditer(value))
+        common_pair_share(value) > 0.3 and any(len(match[0]) > 3 for match in compile_cached(_SAID).finditer(value))
     )
 
 
 def is_filled_in(body: str) -> bool:
-    """Say whether a document wrote `body` where an issued credential has its letters."""
+    """Say whether `body` is a document's example instead of an issued credential's letters."""
     return len(body) > 9 and (
-        compiled(_FILLING).search(body) is not None
+        compile_cached(_FILLING).search(body) is not None
         or len(set(body)) < 3
-        or compiled(_EXAMPLE).search(body) is not None
-        or wordiness(body) > 0.75
+        or compile_cached(_EXAMPLE).search(body) is not None
+        or common_pair_share(body) > 0.75
     )
 
 
 def is_random(value: str) -> bool:
-    """Say whether nobody chose the letters of `value`, sixteen or more."""
-    if len(value) < 16 or compiled(_UUID).fullmatch(value):
+    """Say whether the letters of `value`, sixteen or more, look generated."""
+    if len(value) < 16 or compile_cached(_UUID).fullmatch(value):
         return False
-    if compiled(_HEX).fullmatch(value):
+    if compile_cached(_HEX).fullmatch(value):
         return len(value) >= 32
     letters = re.sub(r"[^A-Za-z0-9]", "", value)
     has_both = _has_digit(letters) or (
-        letters.lower() != letters != letters.upper() and wordiness(value) < 0.27
+        letters.lower() != letters != letters.upper() and common_pair_share(value) < 0.27
     )
-    return (
-        has_both and len(letters) * 4 > len(value) * 3 and wordiness(value) < 0.36 and entropy(letters) > 3.3
-    )
+    return has_both and len(letters) * 4 > len(value) * 3 and common_pair_share(value) < 0.36 and entropy(letters) > 3.3
 
 
-def wordiness(value: str) -> float:
-    """Return which part of the pairs of letters that follow one another is common in words."""
+def common_pair_share(value: str) -> float:
+    """Return the share of the pairs of adjacent letters that are common in words."""
     value = value.lower()
     return sum(map(_COMMON.__contains__, map(add, value, value[1:]))) / max(len(value) - 1, 1)
 
@@ -122,11 +122,11 @@ def entropy(word: str) -> float:
     return -sum(n / len(word) * math.log2(n / len(word)) for n in counts)
 
 
-def _classes(value: str) -> int:
-    """Return how many of these `value` has: small letters, capital letters, digits, symbols."""
-    has_symbol = compiled(_SYMBOL).search(value) is not None
+def _count_classes(value: str) -> int:
+    """Return the number of character classes: small letters, capital letters, digits, symbols."""
+    has_symbol = compile_cached(_SYMBOL).search(value) is not None
     return (value != value.upper()) + (value != value.lower()) + _has_digit(value) + has_symbol
 
 
 def _has_digit(value: str) -> bool:
-    return compiled(_DIGIT).search(value) is not None
+    return compile_cached(_DIGIT).search(value) is not None

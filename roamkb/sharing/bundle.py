@@ -1,4 +1,4 @@
-"""`bundle`: what a project proved, in one file for another; trust doesn't travel with it (D7)."""
+"""The command `bundle`: proven learnings in one file for another project; trust doesn't travel (D7)."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -14,19 +14,19 @@ from roamkb.core.json_form import Keys
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import UnreadableFile
 from roamkb.core.request import Argument
-from roamkb.core.request import option
-from roamkb.core.request import options
-from roamkb.core.request import switch
+from roamkb.core.request import flag_option
+from roamkb.core.request import repeatable_option
+from roamkb.core.request import text_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.fs.files import MissingFile
-from roamkb.fs.files import create
+from roamkb.fs.files import create_file
 from roamkb.fs.files import read_file
 from roamkb.log.jsonl import LearningLine
 from roamkb.log.learning import Learning
 from roamkb.log.learning import canonical_type
-from roamkb.log.learning import identity
+from roamkb.log.learning import content_identity
 from roamkb.log.new_learning import Author
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
@@ -34,42 +34,42 @@ from roamkb.log.store.project_log import Log
 from roamkb.pipeline.ingest.ingest import IngestResult
 from roamkb.pipeline.ingest.ingest import ingest
 from roamkb.secrets.detector import find_secret
-from roamkb.sharing.bundle_format import MOST_FILE
+from roamkb.sharing.bundle_format import MAX_BUNDLE_BYTES
 from roamkb.sharing.bundle_format import Bundle
 from roamkb.sharing.bundle_format import BundleHeader
 from roamkb.sharing.bundle_format import NoBundle
 from roamkb.sharing.bundle_format import bundle_line
-from roamkb.sharing.bundle_format import offered
+from roamkb.sharing.bundle_format import learning_rows
 from roamkb.sharing.bundle_format import parse_bundle
 from roamkb.sharing.bundle_format import render_bundle
 
 
 @dataclass(frozen=True, slots=True)
 class BundleRequest:
-    """What `bundle` takes."""
+    """The options of `bundle`."""
 
     action: Annotated[str, Argument("create, show or import.", metavar="ACTION")]
     file: Annotated[str, Argument("The bundle.", metavar="FILE")]
     _: KW_ONLY
-    all: bool = switch("--all", "create: those as well that nobody verified.")
-    type: str | None = option("--type", "create: only learnings of this type.", metavar="T")
-    tags: Sequence[str] = options(
+    all: bool = flag_option("--all", "create: those as well that nobody verified.")
+    type: str | None = text_option("--type", "create: only learnings of this type.", metavar="T")
+    tags: Sequence[str] = repeatable_option(
         "--tag", "create: only learnings with this tag (again for more).", metavar="T"
     )
-    yes: bool = switch("--yes", "import: do it, don't only say what it would do.")
+    yes: bool = flag_option("--yes", "import: do it, don't only say what it would do.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BundleFilter:
-    """Which learnings a bundle takes: verified ones of a type and with all of some tags; empty means any."""
+    """A selection of learnings: verified ones of a type and with all given tags; empty means any."""
 
     #: Those that nobody verified as well; what was replaced or invalidated never.
     unverified: bool = False
     type: str = ""
     tags: tuple[str, ...] = ()
 
-    def takes(self, standing: LearningState) -> bool:
-        """Say whether `standing` is one of them."""
+    def is_included(self, standing: LearningState) -> bool:
+        """Say whether a bundle with this filter includes `standing`."""
         learning = standing.learning
         tags = set(map(str.casefold, learning.tags))
         return (
@@ -83,7 +83,7 @@ class BundleFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreatedBundle:
-    """A bundle that was made."""
+    """A bundle that was created."""
 
     JSON = "path *header withheld"
     path: Path
@@ -94,7 +94,7 @@ class CreatedBundle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedBundle:
-    """A bundle, looked at."""
+    """A bundle that was read."""
 
     JSON = "path *bundle.header by_type=types learnings bundle.invalid"
     path: Path
@@ -102,23 +102,23 @@ class OpenedBundle:
 
     @property
     def types(self) -> Annotated[Sequence[tuple[str, int]], dict]:
-        """How many there are of each type, the most frequent first."""
-        return Counter(one.learning.type for one in self.bundle.said).most_common()
+        """The number of learnings of each type, the most frequent first."""
+        return Counter(line.learning.type for line in self.bundle.said).most_common()
 
     @property
-    def kinds(self) -> Iterable[ProjectKind | None]:
-        """What kinds of project its header and its lines say that it is from."""
-        return (self.bundle.header.kind, *(one.learning.kind for one in self.bundle.said))
+    def project_kinds(self) -> Iterable[ProjectKind | None]:
+        """The kinds of project that its header and its lines name."""
+        return (self.bundle.header.kind, *(line.learning.kind for line in self.bundle.said))
 
     @property
-    def learnings(self) -> Annotated[Sequence[Learning], offered]:
-        """What its lines say."""
-        return [said.learning for said in self.bundle.said]
+    def learnings(self) -> Annotated[Sequence[Learning], learning_rows]:
+        """The learnings of its lines."""
+        return [line.learning for line in self.bundle.said]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportResult:
-    """What an import did, or would do."""
+    """The result of an import, or of its dry run."""
 
     JSON = "path *header *ingested learnings done"
     path: Path
@@ -127,21 +127,21 @@ class ImportResult:
     done: bool
 
     @property
-    def learnings(self) -> Annotated[Sequence[Learning], offered]:
-        """What is new, where it is to be looked at first."""
+    def learnings(self) -> Annotated[Sequence[Learning], learning_rows]:
+        """The new learnings, where they are to be examined first."""
         return self.ingested.preview
 
 
 def create_bundle(
     log: Log,
     path: Path,
-    chosen: BundleFilter,
+    selection: BundleFilter,
     *,
     kind: ProjectKind,
     now: float,
-    may_lie: Callable[[Path, ProjectKind], None],
+    check_location: Callable[[Path, ProjectKind], None],
 ) -> CreatedBundle:
-    """Write the `chosen` learnings to the new file `path`; `kind` is what the project and the session are.
+    """Write the selected learnings to the new file `path`; `kind` is that of project and session.
 
     `may_lie` raises where a bundle of such a kind may not lie there.
 
@@ -149,63 +149,65 @@ def create_bundle(
         NotFound: nothing was chosen. Refused, DiskError: nothing was written.
         NotDurable: it was written, and the disk would not promise to keep it.
     """
-    standings = [one for one in log.read().state().standings.values() if chosen.takes(one)]
+    standings = [
+        standing
+        for standing in log.read_contents().replay_state().standings.values()
+        if selection.is_included(standing)
+    ]
     lines, withheld = [], []
-    for one in standings:
-        line = bundle_line(one)
+    for standing in standings:
+        line = bundle_line(standing)
         if find_secret(line.decode()):
-            withheld.append(one.learning.key)
+            withheld.append(standing.learning.key)
         else:
             lines.append(line)
-    kinds = (kind, *(one.learning.kind for one in standings if one.learning.kind))
+    kinds = (kind, *(standing.learning.kind for standing in standings if standing.learning.kind))
     strictest = min(kinds, key=list(ProjectKind).index)
-    may_lie(path, strictest)
+    check_location(path, strictest)
     if not lines:
-        raise _nothing(chosen, withheld)
+        raise _nothing_chosen(selection, withheld)
     data, header = render_bundle(lines, project=log.root.name, kind=strictest, created=now)
-    if len(data) > MOST_FILE:
+    if len(data) > MAX_BUNDLE_BYTES:
         raise UsageError(
-            f"that would be {len(data):,} bytes; a bundle has at most {MOST_FILE:,}",
+            f"that would be {len(data):,} bytes; a bundle has at most {MAX_BUNDLE_BYTES:,}",
             hint="choose by --type and --tag",
         )
     return CreatedBundle(
-        path=create(path.parent, path.name, data),
+        path=create_file(path.parent, path.name, data),
         header=header,
         withheld=tuple(withheld),
     )
 
 
-def _nothing(chosen: BundleFilter, withheld: Sequence[str]) -> NotFound:
+def _nothing_chosen(selection: BundleFilter, withheld: Sequence[str]) -> NotFound:
     if withheld:
         hint = "what looks like a secret stays at home"
-    elif chosen.unverified:
+    elif selection.unverified:
         hint = "`roamkb recall` shows what the log has"
     else:
         hint = "verify some first; --all takes those as well that nobody verified"
-    return NotFound("to bundle", what="learning", hint=hint)
+    return NotFound("to bundle", kind="learning", hint=hint)
 
 
 def open_bundle(path: Path) -> OpenedBundle:
-    """Return what the bundle at `path` says.
+    """Return the content of the bundle at `path`.
 
     Raises:
         NotFound: there is no such file. DiskError: it is no bundle, or not as it was made.
     """
-    data = read_file(path, limit=MOST_FILE)
+    data = read_file(path, limit=MAX_BUNDLE_BYTES)
     if isinstance(data, MissingFile):
-        raise NotFound(str(path), what="bundle", hint="give the path of the file")
+        raise NotFound(str(path), kind="bundle", hint="give the path of the file")
     if isinstance(data, UnreadableFile):
         raise DiskError(path, data.reason)
     bundle = parse_bundle(data)
     if isinstance(bundle, NoBundle):
-        raise DiskError(
-            path, f"{bundle.reason}; nothing was imported", hint="get it anew from where it was made"
-        )
+        raise DiskError(path, f"{bundle.reason}; nothing was imported", hint="get it anew from where it was made")
     return OpenedBundle(path=path, bundle=bundle)
 
 
 def import_bundle(log: Log, opened: OpenedBundle, hand: Author, *, yes: bool = False) -> ImportResult:
-    """Take in what a bundle says, unverified; without `yes`, say what that would do.
+    """Take in the learnings of a bundle, unverified; without `yes`, only report them.
 
     Importing it again changes nothing.
 
@@ -215,35 +217,38 @@ def import_bundle(log: Log, opened: OpenedBundle, hand: Author, *, yes: bool = F
     """
     path, header = opened.path, opened.bundle.header
     # however many of its lines say the same, a bundle is one voice
-    voice = replace(hand, session=hand.session or f"bundle:{header.sha256[:12]}")
-    done = ingest(
+    bundle_author = replace(hand, session=hand.session or f"bundle:{header.sha256[:12]}")
+    result = ingest(
         log,
-        [*_own_ids(log, opened.bundle.said), *opened.bundle.invalid],
-        voice,
+        [*_with_own_ids(log, opened.bundle.said), *opened.bundle.invalid],
+        bundle_author,
         files=[path],
         kind=header.kind,
         dry_run=not yes,
         preview=not yes,
     )
-    return ImportResult(path=path, header=header, ingested=done, done=yes)
+    return ImportResult(path=path, header=header, ingested=result, done=yes)
 
 
-def _own_ids(log: Log, said: Iterable[LearningLine]) -> list[LearningLine]:
-    """Return the statements, those that claim an id of something else by one made of what they say.
+def _with_own_ids(log: Log, lines: Iterable[LearningLine]) -> list[LearningLine]:
+    """Return the lines, with a new id for each that claims the id of a different learning.
 
     A bundle could otherwise put its own words in the place of a verified learning.
     """
-    contents = log.read()
-    state = contents.state()
-    owners = {one.id: (one.learning.canonical_type, one.learning.content) for one in state.standings.values()}
+    contents = log.read_contents()
+    state = contents.replay_state()
+    owners = {
+        known_or_new.id: (known_or_new.learning.canonical_type, known_or_new.learning.content)
+        for known_or_new in state.standings.values()
+    }
     # what happened to a line that was lost isn't the stranger's either
-    spoken_of = {event.of for event in contents.events if event.of} - owners.keys()
-    found = []
-    for one in said:
-        learning = one.learning
-        told = canonical_type(learning.type), learning.content
-        if learning.id in spoken_of or owners.setdefault(learning.id, told) != told:
-            learning = replace(learning, id=identity(*told))
-            owners.setdefault(learning.id, told)
-        found.append(replace(one, learning=learning))
-    return found
+    ids_with_events = {event.of for event in contents.events if event.of} - owners.keys()
+    own_lines = []
+    for known_or_new in lines:
+        learning = known_or_new.learning
+        type_and_content = canonical_type(learning.type), learning.content
+        if learning.id in ids_with_events or owners.setdefault(learning.id, type_and_content) != type_and_content:
+            learning = replace(learning, id=content_identity(*type_and_content))
+            owners.setdefault(learning.id, type_and_content)
+        own_lines.append(replace(known_or_new, learning=learning))
+    return own_lines

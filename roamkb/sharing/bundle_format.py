@@ -1,4 +1,4 @@
-"""A bundle: one file that takes learnings to another project, and the digest that says it arrived whole.
+"""The bundle format: one file of learnings for another project, with a digest that proves it is whole.
 
 The first line is the header; every other one is a line of a log, with what the learning counted
 where it comes from under `standing`. Whoever reads it believes none of that (D7): the digest tells
@@ -19,45 +19,45 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.timestamps import TimeOrNull
-from roamkb.core.timestamps import iso
-from roamkb.core.timestamps import seconds
+from roamkb.core.timestamps import format_iso
+from roamkb.core.timestamps import parse_timestamp
 from roamkb.log.jsonl import BadLine
 from roamkb.log.jsonl import LearningLine
 from roamkb.log.jsonl import learning_line
 from roamkb.log.jsonl import read_learnings
 from roamkb.log.learning import Learning
 from roamkb.log.learning import canonical_type
-from roamkb.log.learning import identity
+from roamkb.log.learning import content_identity
 from roamkb.log.learning import key_of
-from roamkb.log.new_learning import MOST_BYTES
-from roamkb.log.state.confidence import UNSAID
+from roamkb.log.new_learning import MOST_LEARNING_BYTES
+from roamkb.log.state.confidence import UNSTATED
 from roamkb.log.state.confidence import as_fraction
 from roamkb.log.state.learning_state import LearningState
 
-SCHEMA: Final = 1
+BUNDLE_SCHEMA: Final = 1
 #: A log that is rotated a hundred times has fewer lines; a larger file is no bundle of ours.
-MOST_FILE: Final = 64 * 1024 * 1024
-_MOST_LINES: Final = 100_000
+MAX_BUNDLE_BYTES: Final = 64 * 1024 * 1024
+_MAX_LINES: Final = 100_000
 #: The largest learning, quoted twice over, with what is beside it.
-_MOST_LINE: Final = 4 * MOST_BYTES
-_LONGEST_NAME: Final = 200
-_LONGEST_TYPE: Final = 40
-_MOST_NAMES: Final = 32
+_MAX_LINE_BYTES: Final = 4 * MOST_LEARNING_BYTES
+_MAX_NAME_LENGTH: Final = 200
+_MAX_TYPE_LENGTH: Final = 40
+_MAX_NAMES: Final = 32
 #: How much of the digest an origin shows.
-_PREFIX: Final = 12
+_DIGEST_PREFIX: Final = 12
 #: What of a line's less common keys is taken over, where it is text.
-_TAKEN: Final = ("said", "execution", "context", "template", "only_for")
-_STANDING: Final = "standing"
+_KEPT_KEYS: Final = ("said", "execution", "context", "template", "only_for")
+_STANDING_KEY: Final = "standing"
 
-_SHA256 = lazily(r"[0-9a-f]{64}")
+_SHA256_DIGEST = lazily(r"[0-9a-f]{64}")
 #: As we and other tools make ids; a key would stand in for another's.
-_ID = lazily(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9A-HJKMNP-TV-Z]{26}|[0-9a-f]{64}")
-_KEY = lazily(r"[\w.:-]+")
+_LEARNING_ID = lazily(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9A-HJKMNP-TV-Z]{26}|[0-9a-f]{64}")
+_LEARNING_KEY = lazily(r"[\w.:-]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BundleHeader:
-    """What a bundle's first line says of it."""
+    """The fields of a bundle's first line."""
 
     #: Its folder's name.
     project: str
@@ -71,8 +71,8 @@ class BundleHeader:
     sha256: str
 
 
-def offered(learnings: Iterable[Learning]) -> list[Mapping[str, object]]:
-    """Return what a bundle says of its learnings."""
+def learning_rows(learnings: Iterable[Learning]) -> list[Mapping[str, object]]:
+    """Return the learnings of a bundle as JSON objects."""
     return [
         {
             "id": learning.id,
@@ -98,7 +98,7 @@ class Bundle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoBundle:
-    """Bytes that are no bundle, or not the one that was made."""
+    """Bytes that are no bundle, or a damaged one."""
 
     #: One clause.
     reason: str
@@ -108,18 +108,18 @@ class NoBundle:
 
 
 def bundle_line(standing: LearningState) -> bytes:
-    """Return the line of a learning, with what it counts today, without its newline."""
+    """Return the line of a learning, with its present standing, without its newline."""
     learning = standing.learning
-    happened = Counter(step.event.event for step in standing.history)
-    extra = {key: value for key, value in learning.extra.items() if key in _TAKEN}
-    extra[_STANDING] = {
+    event_counts = Counter(step.event.event for step in standing.history)
+    extra = {key: value for key, value in learning.extra.items() if key in _KEPT_KEYS}
+    extra[_STANDING_KEY] = {
         "confidence": standing.confidence,
         "occurrences": standing.occurrences,
         "verdict": standing.verdict,
         "status": standing.status,
         "outcomes": dict(sorted(standing.outcomes.items())),
-        "events": dict(sorted(happened.items())),
-        "last_used": iso(standing.last_used) if standing.last_used else "",
+        "events": dict(sorted(event_counts.items())),
+        "last_used": format_iso(standing.last_used) if standing.last_used else "",
     }
     # a session's id means nothing elsewhere
     return learning_line(replace(learning, session="", extra=extra))
@@ -137,25 +137,25 @@ def render_bundle(
         count=body.count(b"\n"),
         sha256=hashlib.sha256(body).hexdigest(),
     )
-    told = {
+    header_fields = {
         "bundle": "roamkb",
-        "schema": SCHEMA,
+        "schema": BUNDLE_SCHEMA,
         "project": header.project,
         "kind": header.kind.value,
-        "created": iso(header.created),
+        "created": format_iso(header.created),
         "count": header.count,
         "sha256": header.sha256,
     }
-    return json.dumps(told, separators=(",", ":")).encode() + b"\n" + body, header
+    return json.dumps(header_fields, separators=(",", ":")).encode() + b"\n" + body, header
 
 
 # Reading
 
 
 def parse_bundle(data: bytes) -> Bundle | NoBundle:
-    """Return the bundle that `data` is, or why it is none; whatever the bytes are."""
-    first, _, body = data.partition(b"\n")
-    header = _header(first)
+    """Return the bundle in `data`, or the reason why it is none; any bytes are accepted."""
+    first_line, _, body = data.partition(b"\n")
+    header = _parse_header(first_line)
     if isinstance(header, NoBundle):
         return header
     if hashlib.sha256(body).hexdigest() != header.sha256:
@@ -163,138 +163,143 @@ def parse_bundle(data: bytes) -> Bundle | NoBundle:
     lines = body.split(b"\n")
     if lines.pop() or len(lines) != header.count:
         return NoBundle(reason=f"doesn't have the {header.count:,} lines that it names")
-    if header.count > _MOST_LINES:
-        return NoBundle(reason=f"has more than {_MOST_LINES:,} lines")
-    said, invalid = [], []
-    for found in _statements(lines, header):
-        if isinstance(found, BadLine):
-            invalid.append(found)
+    if header.count > _MAX_LINES:
+        return NoBundle(reason=f"has more than {_MAX_LINES:,} lines")
+    learning_lines, invalid = [], []
+    for parsed_line in _parse_statements(lines, header):
+        if isinstance(parsed_line, BadLine):
+            invalid.append(parsed_line)
         else:
-            said.append(found)
-    return Bundle(header=header, said=tuple(said), invalid=tuple(invalid))
+            learning_lines.append(parsed_line)
+    return Bundle(header=header, said=tuple(learning_lines), invalid=tuple(invalid))
 
 
-def _header(line: bytes) -> BundleHeader | NoBundle:
+def _parse_header(line: bytes) -> BundleHeader | NoBundle:
     try:
-        told = json.loads(line) if len(line) <= _MOST_LINE else None
+        header_fields = json.loads(line) if len(line) <= _MAX_LINE_BYTES else None
     except (ValueError, RecursionError):
-        told = None
-    if not isinstance(told, dict) or told.get("bundle") != "roamkb":
+        header_fields = None
+    if not isinstance(header_fields, dict) or header_fields.get("bundle") != "roamkb":
         return NoBundle(reason="is no bundle")
-    if _number(told, "schema") != SCHEMA:
-        return NoBundle(reason=f"has a form that this roamkb doesn't read (it reads {SCHEMA})")
-    sha256, count = told.get("sha256"), _number(told, "count")
-    if not isinstance(sha256, str) or not _SHA256.fullmatch(sha256) or count is None or count < 0:
+    if _read_number(header_fields, "schema") != BUNDLE_SCHEMA:
+        return NoBundle(reason=f"has a form that this roamkb doesn't read (it reads {BUNDLE_SCHEMA})")
+    sha256, count = header_fields.get("sha256"), _read_number(header_fields, "count")
+    if not isinstance(sha256, str) or not _SHA256_DIGEST.fullmatch(sha256) or count is None or count < 0:
         return NoBundle(reason="has no digest or no count in its first line")
-    kind = told.get("kind")
+    kind = header_fields.get("kind")
     return BundleHeader(
-        project=_name(told, "project"),
-        kind=next((one for one in ProjectKind if one.value == kind), ProjectKind.UNKNOWN),
-        created=seconds(told.get("created")),
+        project=_read_name(header_fields, "project"),
+        kind=next((project_kind for project_kind in ProjectKind if project_kind.value == kind), ProjectKind.UNKNOWN),
+        created=parse_timestamp(header_fields.get("created")),
         count=count,
         sha256=sha256,
     )
 
 
-def _statements(lines: list[bytes], header: BundleHeader) -> Iterator[LearningLine | BadLine]:
-    """Yield what each line says; its number is that in the file."""
+def _parse_statements(lines: list[bytes], header: BundleHeader) -> Iterator[LearningLine | BadLine]:
+    """Yield the learning of each line, with its line number in the file."""
     for number, line in enumerate(lines, start=2):
-        if len(line) > _MOST_LINE:
-            yield BadLine(line=number, reason=f"it has more than {_MOST_LINE:,} bytes")
+        if len(line) > _MAX_LINE_BYTES:
+            yield BadLine(line=number, reason=f"it has more than {_MAX_LINE_BYTES:,} bytes")
             continue
-        found = [*read_learnings((line,), first=number)]
-        if not found:
+        parsed_lines = [*read_learnings((line,), first=number)]
+        if not parsed_lines:
             yield BadLine(line=number, reason="it is empty")
-        for one in found:
-            yield one if isinstance(one, BadLine) else _fitted(one, header)
+        for parsed_line in parsed_lines:
+            yield parsed_line if isinstance(parsed_line, BadLine) else _fit_learning(parsed_line, header)
 
 
-def _fitted(said: LearningLine, header: BundleHeader) -> LearningLine | BadLine:
-    """Return a stranger's learning as a log may take it: bounded, and with no standing of its own.
+def _fit_learning(foreign_line: LearningLine, header: BundleHeader) -> LearningLine | BadLine:
+    """Return a foreign learning as a log may take it: bounded, and with no standing of its own.
 
     All of it follows from the bundle alone, so that two machines that import it make the same line.
     """
-    learning = said.learning
-    type = canonical_type(learning.type)
-    if not type or len(type) > _LONGEST_TYPE:
-        return BadLine(line=said.line, reason="it has no type")
-    if len(learning.content.encode("utf-8", "surrogatepass")) > MOST_BYTES:
-        return BadLine(line=said.line, reason=f"its content has more than {MOST_BYTES:,} bytes")
+    learning = foreign_line.learning
+    learning_type = canonical_type(learning.type)
+    if not learning_type or len(learning_type) > _MAX_TYPE_LENGTH:
+        return BadLine(line=foreign_line.line, reason="it has no type")
+    if len(learning.content.encode("utf-8", "surrogatepass")) > MOST_LEARNING_BYTES:
+        return BadLine(line=foreign_line.line, reason=f"its content has more than {MOST_LEARNING_BYTES:,} bytes")
     key = learning.key
-    if not _KEY.fullmatch(key) or len(key) > _LONGEST_NAME:
-        key = key_of(type, learning.content)
-    theirs = learning.extra.get(_STANDING)
-    history = _history(theirs if isinstance(theirs, dict) else {}, header)
+    if not _LEARNING_KEY.fullmatch(key) or len(key) > _MAX_NAME_LENGTH:
+        key = key_of(learning_type, learning.content)
+    foreign_standing = learning.extra.get(_STANDING_KEY)
+    history = _remembered_history(foreign_standing if isinstance(foreign_standing, dict) else {}, header)
     return LearningLine(
-        line=said.line,
+        line=foreign_line.line,
         learning=replace(
             learning,
-            id=learning.id if _ID.fullmatch(learning.id) else identity(type, learning.content),
+            id=learning.id
+            if _LEARNING_ID.fullmatch(learning.id)
+            else content_identity(learning_type, learning.content),
             key=key,
-            type=type,
-            source=_short(learning.source),
-            tags=_names((type, *learning.tags)),
-            bead=_short(learning.bead),
-            agent=_short(learning.agent),
+            type=learning_type,
+            source=_bounded_text(learning.source),
+            tags=_bounded_names((learning_type, *learning.tags)),
+            bead=_bounded_text(learning.bead),
+            agent=_bounded_text(learning.agent),
             session="",
-            task=_short(learning.task),
-            category=_short(learning.category),
-            files=_names(learning.files),
-            actions=_names(learning.actions),
+            task=_bounded_text(learning.task),
+            category=_bounded_text(learning.category),
+            files=_bounded_names(learning.files),
+            actions=_bounded_names(learning.actions),
             provenance="external",
-            origin=f"bundle:{header.sha256[:_PREFIX]}:{key}",
-            kind=_strictest(header.kind, learning.kind),
+            origin=f"bundle:{header.sha256[:_DIGEST_PREFIX]}:{key}",
+            kind=_stricter_kind(header.kind, learning.kind),
             # less than it was sure of there, and never more than what nobody vouches for
-            confidence=min(history["confidence"], UNSAID),
-            extra={**_extra(learning.extra), "history": history},
+            confidence=min(history["confidence"], UNSTATED),
+            extra={**_kept_extra(learning.extra), "history": history},
         ),
     )
 
 
-def _history(theirs: Mapping[str, Any], header: BundleHeader) -> dict[str, Any]:
-    """Return what a learning counted where it comes from: remembered, not believed."""
-    confidence, occurrences = _number(theirs, "confidence"), _number(theirs, "occurrences")
+def _remembered_history(foreign_standing: Mapping[str, Any], header: BundleHeader) -> dict[str, Any]:
+    """Return a learning's standing in its origin: recorded, not believed."""
+    confidence, occurrences = (
+        _read_number(foreign_standing, "confidence"),
+        _read_number(foreign_standing, "occurrences"),
+    )
     return {
         "project": header.project,
-        "verdict": _name(theirs, "verdict"),
-        "status": _name(theirs, "status"),
-        "confidence": UNSAID if confidence is None else min(max(confidence, 0), 100),
+        "verdict": _read_name(foreign_standing, "verdict"),
+        "status": _read_name(foreign_standing, "status"),
+        "confidence": UNSTATED if confidence is None else min(max(confidence, 0), 100),
         "occurrences": 1 if occurrences is None else min(max(occurrences, 1), 1_000_000),
-        "outcomes": _counts(theirs.get("outcomes")),
-        "events": _counts(theirs.get("events")),
+        "outcomes": _read_counts(foreign_standing.get("outcomes")),
+        "events": _read_counts(foreign_standing.get("events")),
     }
 
 
-def _extra(theirs: Mapping[str, object]) -> dict[str, object]:
-    """Return what else a line may say; a status or a scope is for this log to give."""
-    found = ((key, theirs.get(key)) for key in _TAKEN)
-    return {key: text for key, text in found if isinstance(text, str) and len(text) <= MOST_BYTES}
+def _kept_extra(foreign_extra: Mapping[str, object]) -> dict[str, object]:
+    """Return the less common keys of a line that are kept; a status or a scope is for this log to give."""
+    pairs = ((key, foreign_extra.get(key)) for key in _KEPT_KEYS)
+    return {key: text for key, text in pairs if isinstance(text, str) and len(text) <= MOST_LEARNING_BYTES}
 
 
-def _strictest(one: ProjectKind, other: ProjectKind | None) -> ProjectKind:
-    return min(one, other or one, key=list(ProjectKind).index)
+def _stricter_kind(first_kind: ProjectKind, second_kind: ProjectKind | None) -> ProjectKind:
+    return min(first_kind, second_kind or first_kind, key=list(ProjectKind).index)
 
 
-def _number(told: Mapping[str, Any], name: str) -> int | None:
-    value = told.get(name)
+def _read_number(fields: Mapping[str, Any], name: str) -> int | None:
+    value = fields.get(name)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _name(told: Mapping[str, Any], name: str) -> str:
-    value = told.get(name)
-    return _short(value) if isinstance(value, str) else ""
+def _read_name(fields: Mapping[str, Any], name: str) -> str:
+    value = fields.get(name)
+    return _bounded_text(value) if isinstance(value, str) else ""
 
 
-def _counts(told: object) -> dict[str, int]:
-    if not isinstance(told, dict):
+def _read_counts(value: object) -> dict[str, int]:
+    if not isinstance(value, dict):
         return {}
-    found = ((_short(name), _number(told, name)) for name in list(told)[:_MOST_NAMES])
-    return {name: min(max(count, 0), 1_000_000) for name, count in found if count is not None}
+    pairs = ((_bounded_text(name), _read_number(value, name)) for name in list(value)[:_MAX_NAMES])
+    return {name: min(max(count, 0), 1_000_000) for name, count in pairs if count is not None}
 
 
-def _names(texts: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(_short(text) for text in texts))[:_MOST_NAMES]
+def _bounded_names(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(_bounded_text(text) for text in texts))[:_MAX_NAMES]
 
 
-def _short(text: str) -> str:
-    return text[:_LONGEST_NAME]
+def _bounded_text(text: str) -> str:
+    return text[:_MAX_NAME_LENGTH]

@@ -1,4 +1,4 @@
-"""`snapshot`: what a project's log and the agents' notes held, kept beside them, and put back where lost.
+"""The command `snapshot`: copies of a project's log and of agents' notes, to restore what is lost.
 
 A log's snapshots lie in its own local state, those of agent nodes in the user's state folder:
 nothing of a project's leaves its tree, and nothing of a human's is in either.
@@ -22,8 +22,8 @@ from roamkb.core.json_form import Rows
 from roamkb.core.model import NodeCandidate
 from roamkb.core.model import Note
 from roamkb.core.model import UnreadableFile
-from roamkb.core.request import argument
-from roamkb.core.request import switch
+from roamkb.core.request import flag_option
+from roamkb.core.request import optional_argument
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.fs.append import append_lines
@@ -44,29 +44,29 @@ from roamkb.org.coding import decode_note
 from roamkb.org.reader import parse_note
 from roamkb.sharing.store.snapshot_archive import Snapshot
 from roamkb.sharing.store.snapshot_archive import get_snapshot
-from roamkb.sharing.store.snapshot_archive import has_of_day
-from roamkb.sharing.store.snapshot_archive import keep
-from roamkb.sharing.store.snapshot_archive import members_of
+from roamkb.sharing.store.snapshot_archive import has_snapshot_of_day
+from roamkb.sharing.store.snapshot_archive import list_archives
+from roamkb.sharing.store.snapshot_archive import read_members
+from roamkb.sharing.store.snapshot_archive import save_snapshot
 from roamkb.sharing.store.snapshot_archive import snapshot_id
-from roamkb.sharing.store.snapshot_archive import snapshots
 
-_FOLDER: Final = "snapshots"
+_SNAPSHOTS_FOLDER: Final = "snapshots"
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotRequest:
-    """What `snapshot` takes."""
+    """The options of `snapshot`."""
 
-    action: str | None = argument("list or restore; without it, make one.", metavar="ACTION")
-    name: str | None = argument("restore: the snapshot's id (the latest).", metavar="ID")
+    action: str | None = optional_argument("list or restore; without it, make one.", metavar="ACTION")
+    name: str | None = optional_argument("restore: the snapshot's id (the latest).", metavar="ID")
     _: KW_ONLY
-    daily: bool = switch("--daily", "Make none where there is one of today.")
-    yes: bool = switch("--yes", "restore: do it, don't only say what is lost.")
+    daily: bool = flag_option("--daily", "Make none where there is one of today.")
+    yes: bool = flag_option("--yes", "restore: do it, don't only say what is lost.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KbSide:
-    """A personal project's leave to look after what agents wrote to the knowledge base."""
+class KbSnapshotSource:
+    """A personal project's permit, notes and trash, for snapshots of what agents wrote."""
 
     notes: Notes
     permit: WritePermit
@@ -77,7 +77,7 @@ class KbSide:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotsTaken:
-    """The snapshots that were made, and why others weren't."""
+    """The snapshots that were made, and the reasons why others weren't."""
 
     made: tuple[Snapshot, ...]
     #: What, and why not: "log" or "kb", one clause.
@@ -86,14 +86,14 @@ class SnapshotsTaken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotList:
-    """What is kept, the latest first."""
+    """The existing snapshots, the latest first."""
 
     snapshots: tuple[Snapshot, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecoverResult:
-    """What is lost and in a snapshot, and whether it was put back."""
+    """The lost learnings, events and notes of a snapshot, and whether they were restored."""
 
     snapshots: tuple[Snapshot, ...]
     learnings: Annotated[tuple[Learning, ...], Keys("id key content")]
@@ -107,59 +107,59 @@ class RecoverResult:
 
 
 def snapshot_folder(log: Log) -> Path:
-    """Return where the log's snapshots lie."""
-    return log.local / _FOLDER
+    """Return the folder of the log's snapshots."""
+    return log.local_folder / _SNAPSHOTS_FOLDER
 
 
 def take_snapshot(
     log: Log | None,
-    kb: KbSide | None,
+    kb: KbSnapshotSource | None,
     *,
     now: datetime,
     daily: bool = False,
     token: Callable[[], str] = random_token,
 ) -> SnapshotsTaken:
-    """Keep what the log and the agents' notes hold; with `daily`, once a day.
+    """Save a snapshot of the log and of the agents' notes; with `daily`, once a day.
 
     Raises:
         DiskError, Busy: it couldn't be kept. NotDurable: it was, and the disk wouldn't promise to keep it.
     """
     id = snapshot_id(now, token())
-    made: list[Snapshot] = []
+    snapshots_made: list[Snapshot] = []
     skipped: list[tuple[str, str]] = []
 
-    def take(what: str, folder: Path, members: Callable[[], Mapping[str, bytes]]) -> None:
-        if daily and has_of_day(folder, now):
-            skipped.append((what, "there is one of today"))
+    def take_one(source: str, folder: Path, members: Callable[[], Mapping[str, bytes]]) -> None:
+        if daily and has_snapshot_of_day(folder, now):
+            skipped.append((source, "there is one of today"))
             return
-        held = members()
-        if not held:
-            skipped.append((what, "there is nothing to keep"))
-        elif kept := keep(folder, held, what=what, id=id, now=now):
-            made.append(kept)
+        contents = members()
+        if not contents:
+            skipped.append((source, "there is nothing to keep"))
+        elif snapshot := save_snapshot(folder, contents, source=source, id=id, now=now):
+            snapshots_made.append(snapshot)
         else:
-            skipped.append((what, "nothing changed since the latest"))
+            skipped.append((source, "nothing changed since the latest"))
 
     if log is not None:
-        take("log", snapshot_folder(log), lambda: _log_members(log))
+        take_one("log", snapshot_folder(log), lambda: _log_members(log))
     if kb is not None:
         try:
-            take("kb", kb.folder, lambda: _agents_notes(kb.notes))
+            take_one("kb", kb.folder, lambda: _read_agent_notes(kb.notes))
         except NoKnowledgeBase as error:
             skipped.append(("kb", error.message))
-    return SnapshotsTaken(made=tuple(made), skipped=tuple(skipped))
+    return SnapshotsTaken(made=tuple(snapshots_made), skipped=tuple(skipped))
 
 
-def list_snapshots(log: Log | None, kb: KbSide | None) -> SnapshotList:
+def list_snapshots(log: Log | None, kb: KbSnapshotSource | None) -> SnapshotList:
     """Return the snapshots of the log and of the agents' notes."""
-    found = [one for folder in _folders(log, kb) for one in snapshots(folder)]
-    return SnapshotList(snapshots=tuple(sorted(found, key=lambda one: one.id, reverse=True)))
+    all_snapshots = [snapshot for folder in _snapshot_folders(log, kb) for snapshot in list_archives(folder)]
+    return SnapshotList(snapshots=tuple(sorted(all_snapshots, key=lambda snapshot: snapshot.id, reverse=True)))
 
 
 def restore_snapshot(
-    log: Log | None, kb: KbSide | None, id: str | None, *, yes: bool = False
+    log: Log | None, kb: KbSnapshotSource | None, id: str | None, *, yes: bool = False
 ) -> RecoverResult:
-    """Put back what is in the snapshot `id`, or the latest, and nowhere else any more.
+    """Restore what is in the snapshot `id`, or the latest, and nowhere else any more.
 
     Nothing that is there is changed: lost lines are appended to the log, lost notes made anew
     unless they are in the trash. Without `yes` it only says what would be done.
@@ -167,46 +167,44 @@ def restore_snapshot(
     Raises:
         NotFound: no such snapshot. DiskError: it is damaged; nothing was put back.
     """
-    of_log = _chosen(snapshot_folder(log), id) if log else None
-    of_kb = _chosen(kb.folder, id) if kb else None
-    if of_log is None and of_kb is None:
-        raise NotFound(
-            id or "", what="snapshot", hint="`roamkb snapshot` makes one, `roamkb snapshot list` shows them"
-        )
+    log_snapshot = _find_chosen(snapshot_folder(log), id) if log else None
+    kb_snapshot = _find_chosen(kb.folder, id) if kb else None
+    if log_snapshot is None and kb_snapshot is None:
+        raise NotFound(id or "", kind="snapshot", hint="`roamkb snapshot` makes one, `roamkb snapshot list` shows them")
     # both are read before anything is put back: a damaged one stops all
-    of_log_members = members_of(of_log) if of_log else {}
-    of_kb_members = members_of(of_kb) if of_kb else {}
+    of_log_members = read_members(log_snapshot) if log_snapshot else {}
+    of_kb_members = read_members(kb_snapshot) if kb_snapshot else {}
     lines = _lost_lines(log, of_log_members) if log else _LostLines()
     notes = _lost_notes(kb, of_kb_members) if kb else []
     if yes and log:
         lines = _put_lines_back(log, of_log_members)
-    taken = _put_notes_back(kb, notes) if yes and kb else []
+    occupied_paths = _put_notes_back(kb, notes) if yes and kb else []
     return RecoverResult(
-        snapshots=tuple(one for one in (of_log, of_kb) if one),
+        snapshots=tuple(snapshot for snapshot in (log_snapshot, kb_snapshot) if snapshot),
         learnings=tuple(lines.learnings),
         events=tuple(lines.events),
         nodes=tuple(
             NodeCandidate(id=note.nodes[0].id, title=note.nodes[0].title, path=kb.notes.kb / note.file)
             for note, _ in notes
-            if kb and kb.notes.kb / note.file not in taken
+            if kb and kb.notes.kb / note.file not in occupied_paths
         ),
-        taken=tuple(taken),
+        taken=tuple(occupied_paths),
         without=tuple(
-            what
-            for what, is_asked, found in (("log", log, of_log), ("kb", kb, of_kb))
-            if id is None and is_asked and found is None
+            source
+            for source, is_asked, snapshot_found in (("log", log, log_snapshot), ("kb", kb, kb_snapshot))
+            if id is None and is_asked and snapshot_found is None
         ),
         done=yes,
     )
 
 
-def _folders(log: Log | None, kb: KbSide | None) -> list[Path]:
+def _snapshot_folders(log: Log | None, kb: KbSnapshotSource | None) -> list[Path]:
     return ([snapshot_folder(log)] if log else []) + ([kb.folder] if kb else [])
 
 
-def _chosen(folder: Path, id: str | None) -> Snapshot | None:
+def _find_chosen(folder: Path, id: str | None) -> Snapshot | None:
     if id is None:
-        return next(iter(snapshots(folder)), None)
+        return next(iter(list_archives(folder)), None)
     with contextlib.suppress(NotFound):
         return get_snapshot(folder, id)
     return None
@@ -216,10 +214,10 @@ def _chosen(folder: Path, id: str | None) -> Snapshot | None:
 
 
 def _log_members(log: Log) -> dict[str, bytes]:
-    """Return the log's files that hold anything, as they were at one moment."""
-    with log.locked():
-        found = {path.name: read_bytes(path) for path in _log_files(log)}
-    return {name: data for name, data in found.items() if data}
+    """Return the log's files that aren't empty, as they were at one moment."""
+    with log.append_lock():
+        contents_by_name = {path.name: read_bytes(path) for path in _log_files(log)}
+    return {name: data for name, data in contents_by_name.items() if data}
 
 
 def _log_files(log: Log) -> tuple[Path, Path, Path]:
@@ -236,33 +234,37 @@ class _LostLines:
 
 
 def _lost_lines(log: Log, members: Mapping[str, bytes]) -> _LostLines:
-    """Return what the log lacks, by the ids of what lines say: who edited a line lost nothing."""
+    """Return the lines that the log lacks, by the ids in them: an edited line isn't lost."""
     lost = _LostLines()
-    contents = log.read()
-    known = {one.id for one in (*contents.learnings, *contents.archived)}
-    happened = {event.id for event in contents.events}
+    contents = log.read_contents()
+    known_ids = {learning.id for learning in (*contents.learnings, *contents.archived_learnings)}
+    known_event_ids = {event.id for event in contents.events}
     for path in (log.knowledge, log.archive):
         for line in members.get(path.name, b"").split(b"\n"):
-            said = [one.learning for one in read_learnings((line,)) if isinstance(one, LearningLine)]
-            new = [one for one in said if one.id not in known]
-            if new:
+            learnings = [
+                learning.learning for learning in read_learnings((line,)) if isinstance(learning, LearningLine)
+            ]
+            lost_learnings = [learning for learning in learnings if learning.id not in known_ids]
+            if lost_learnings:
                 lost.lines.setdefault(path, []).append(line)
-                lost.learnings += new
-                known.update(one.id for one in new)
+                lost.learnings += lost_learnings
+                known_ids.update(learning.id for learning in lost_learnings)
     for line in members.get(log.ledger.name, b"").split(b"\n"):
         events = [
-            one for one in read_events((line,)) if isinstance(one, LedgerEvent) and one.id not in happened
+            learning
+            for learning in read_events((line,))
+            if isinstance(learning, LedgerEvent) and learning.id not in known_event_ids
         ]
         if events:
             lost.lines.setdefault(log.ledger, []).append(line)
             lost.events += events
-            happened.update(event.id for event in events)
+            known_event_ids.update(event.id for event in events)
     return lost
 
 
 def _put_lines_back(log: Log, members: Mapping[str, bytes]) -> _LostLines:
-    """Append what the log lacks now, and return it."""
-    with log.locked():
+    """Append the lines that the log lacks now, and return them."""
+    with log.append_lock():
         lost = _lost_lines(log, members)
         for path, lines in lost.lines.items():
             append_lines(path, lines)
@@ -272,18 +274,18 @@ def _put_lines_back(log: Log, members: Mapping[str, bytes]) -> _LostLines:
 # The agents' notes
 
 
-def _agents_notes(notes: Notes) -> dict[str, bytes]:
-    """Return the files that agents wrote and no human made their own, by their names in the KB."""
-    found = {}
-    for file in notes.walk.files:
+def _read_agent_notes(notes: Notes) -> dict[str, bytes]:
+    """Return the files that are wholly an agent's, by their names in the KB."""
+    data_by_name = {}
+    for file in notes.kb_walk.files:
         data = read_file(file.path)
-        if not isinstance(data, UnreadableFile) and _agents_note(notes, file.file, data):
-            found[file.file] = data
-    return found
+        if not isinstance(data, UnreadableFile) and _parse_agent_note(notes, file.file, data):
+            data_by_name[file.file] = data
+    return data_by_name
 
 
-def _agents_note(notes: Notes, name: str, data: bytes) -> Note | None:
-    """Return the note where all of it is an agent's."""
+def _parse_agent_note(notes: Notes, name: str, data: bytes) -> Note | None:
+    """Return the note if all of it is an agent's; else None."""
     # its drawer names the agent
     if b":agent:" not in data.lower():
         return None
@@ -292,27 +294,29 @@ def _agents_note(notes: Notes, name: str, data: bytes) -> Note | None:
     return note if len(note.nodes) == 1 and is_agent_node(note, note.nodes[0]) else None
 
 
-def _lost_notes(kb: KbSide, members: Mapping[str, bytes]) -> list[tuple[Note, bytes]]:
+def _lost_notes(kb: KbSnapshotSource, members: Mapping[str, bytes]) -> list[tuple[Note, bytes]]:
     """Return the archived notes whose nodes are neither in the knowledge base nor in its trash."""
     if not members:
         return []
     check_kb(kb.notes.kb)
-    known = {node.id for _, node in kb.notes.read_all().nodes()} | {one.id for one in kb.trash.entries()}
-    found = []
+    known_ids = {node.id for _, node in kb.notes.read_all().node_pairs()} | {
+        trashed.id for trashed in kb.trash.list_entries()
+    }
+    lost_notes = []
     for name, data in members.items():
-        note = _agents_note(kb.notes, name, data)
-        if note and note.nodes[0].id not in known:
-            known.add(note.nodes[0].id)
-            found.append((note, data))
-    return found
+        note = _parse_agent_note(kb.notes, name, data)
+        if note and note.nodes[0].id not in known_ids:
+            known_ids.add(note.nodes[0].id)
+            lost_notes.append((note, data))
+    return lost_notes
 
 
-def _put_notes_back(kb: KbSide, lost: Sequence[tuple[Note, bytes]]) -> list[Path]:
-    """Create the notes; return the places that others have by now."""
-    taken = []
+def _put_notes_back(kb: KbSnapshotSource, lost: Sequence[tuple[Note, bytes]]) -> list[Path]:
+    """Create the notes; return the paths that other files occupy by now."""
+    occupied_paths = []
     for note, data in lost:
         try:
-            kb.notes.put_back(kb.permit, note.file, data)
+            kb.notes.recreate_note(kb.permit, note.file, data)
         except NameTaken as error:
-            taken.append(error.path)
-    return taken
+            occupied_paths.append(error.path)
+    return occupied_paths

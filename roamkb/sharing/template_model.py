@@ -1,4 +1,4 @@
-"""Templates: the learnings that a kind of task begins with, made from what earlier ones proved.
+"""Templates: the learnings that a kind of task begins with, made from proven earlier ones.
 
 They are events of the ledger, so that they travel with git and replay like everything else:
 
@@ -19,27 +19,27 @@ from roamkb.core.json_form import Share
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
 from roamkb.core.timestamps import Time
-from roamkb.core.wilson_score import lower_bound
+from roamkb.core.wilson_score import wilson_lower_bound
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.learning_state import LogState
 
-TEMPLATED: Final = "templated"
-TASK: Final = "task"
+TEMPLATED_EVENT: Final = "templated"
+TASK_EVENT: Final = "task"
 #: What `templates` goes by.
-NAMES: Final = (TEMPLATED, TASK)
-CREATE: Final = "create"
-UPDATE: Final = "update"
-DEPRECATE: Final = "deprecate"
+EVENT_NAMES: Final = (TEMPLATED_EVENT, TASK_EVENT)
+CREATE_ACTION: Final = "create"
+UPDATE_ACTION: Final = "update"
+DEPRECATE_ACTION: Final = "deprecate"
 
-_SUCCESS: Final = frozenset({"success", "done"})
-_FAILURE: Final = frozenset({"failure", "failed"})
+_SUCCESS_WORDS: Final = frozenset({"success", "done"})
+_FAILURE_WORDS: Final = frozenset({"failure", "failed"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateVersion:
-    """What a template held from one change to the next."""
+    """The content of a template from one change to the next."""
 
     #: From 1.
     version: int
@@ -56,12 +56,9 @@ class TemplateVersion:
 
 @dataclass(slots=True, kw_only=True)
 class Template:
-    """A template, all its versions, and how the tasks went that used it; only `templates` changes it."""
+    """A template with its versions and its tasks' outcomes; only `replay_templates` changes it."""
 
-    JSON = (
-        "name current.version current.task_types current.learnings is_deprecated uses successes "
-        "failures lower_bound"
-    )
+    JSON = "name current.version current.task_types current.learnings is_deprecated uses successes failures lower_bound"
     name: str
     #: The oldest first; at least one.
     versions: list[TemplateVersion] = field(default_factory=list)
@@ -71,117 +68,127 @@ class Template:
 
     @property
     def current(self) -> TemplateVersion:
-        """The version that counts."""
+        """The version in force."""
         return self.versions[-1]
 
     @property
     def uses(self) -> int:
-        """How many tasks used it."""
+        """The number of tasks that used it."""
         return len(self.tasks)
 
     @property
     def successes(self) -> int:
-        """How many of the tasks went well."""
+        """The number of its tasks that succeeded."""
         return sum(went is True for went in self.tasks.values())
 
     @property
     def failures(self) -> int:
-        """How many of them didn't."""
+        """The number of its tasks that failed."""
         return sum(went is False for went in self.tasks.values())
 
     @property
     def lower_bound(self) -> Share:
         """Wilson's lower bound of its share of successes, by which templates are ordered."""
-        return lower_bound(self.successes, self.successes + self.failures)
+        return wilson_lower_bound(self.successes, self.successes + self.failures)
 
 
-def templates(events: Iterable[LedgerEvent]) -> Mapping[str, Template]:
-    """Return the templates that `events`, in order, made, by their names; the deprecated ones too."""
-    found: dict[str, Template] = {}
-    used: dict[str, set[str]] = {}
+def replay_templates(events: Iterable[LedgerEvent]) -> Mapping[str, Template]:
+    """Return the templates that result from `events`, in order, by name; the deprecated ones too."""
+    templates_by_name: dict[str, Template] = {}
+    templates_by_task: dict[str, set[str]] = {}
     for event in events:
-        if event.event == TEMPLATED:
-            _change(found, event)
-        elif event.event == TASK and event.task:
-            name = event.text("template")
-            if name in found:
-                found[name].tasks.setdefault(event.task, None)
-                used.setdefault(event.task, set()).add(name)
-            went = outcome(event)
-            for one in used.get(event.task, ()) if went is not None else ():
-                found[one].tasks[event.task] = went
-    return found
+        if event.event == TEMPLATED_EVENT:
+            _apply_change(templates_by_name, event)
+        elif event.event == TASK_EVENT and event.task:
+            name = event.text_field("template")
+            if name in templates_by_name:
+                templates_by_name[name].tasks.setdefault(event.task, None)
+                templates_by_task.setdefault(event.task, set()).add(name)
+            is_success = task_outcome(event)
+            for template_name in templates_by_task.get(event.task, ()) if is_success is not None else ():
+                templates_by_name[template_name].tasks[event.task] = is_success
+    return templates_by_name
 
 
-def _change(found: dict[str, Template], event: LedgerEvent) -> None:
-    name, action = event.text("template"), event.text("action")
-    template = found.get(name)
-    if not name or action not in (CREATE, UPDATE, DEPRECATE) or (template is None and action == DEPRECATE):
+def _apply_change(templates_by_name: dict[str, Template], event: LedgerEvent) -> None:
+    name, action = event.text_field("template"), event.text_field("action")
+    template = templates_by_name.get(name)
+    if (
+        not name
+        or action not in (CREATE_ACTION, UPDATE_ACTION, DEPRECATE_ACTION)
+        or (template is None and action == DEPRECATE_ACTION)
+    ):
         return
-    if action == DEPRECATE:
-        found[name].is_deprecated = True
+    if action == DEPRECATE_ACTION:
+        templates_by_name[name].is_deprecated = True
         return
-    before = template.current if template else None
+    previous = template.current if template else None
     version = TemplateVersion(
-        version=before.version + 1 if before else 1,
-        task_types=event.texts("task_types") or (before.task_types if before else ()),
-        learnings=event.texts("learnings") or (before.learnings if before else ()),
+        version=previous.version + 1 if previous else 1,
+        task_types=event.text_list_field("task_types") or (previous.task_types if previous else ()),
+        learnings=event.text_list_field("learnings") or (previous.learnings if previous else ()),
         ts=event.ts,
         agent=event.agent,
-        from_task=event.text("from_task"),
-        reason=event.text("reason"),
+        from_task=event.text_field("from_task"),
+        reason=event.text_field("reason"),
     )
-    template = found.setdefault(name, Template(name=name))
+    template = templates_by_name.setdefault(name, Template(name=name))
     template.versions.append(version)
     template.is_deprecated = False
 
 
-def outcome(event: LedgerEvent) -> bool | None:
-    """Return whether a `task` event says that its task went well; None where it doesn't say."""
-    said = event.text("outcome")
-    return True if said in _SUCCESS else False if said in _FAILURE else None
+def task_outcome(event: LedgerEvent) -> bool | None:
+    """Return whether a `task` event records success; None without an outcome."""
+    word = event.text_field("outcome")
+    return True if word in _SUCCESS_WORDS else False if word in _FAILURE_WORDS else None
 
 
-def went_well(events: Iterable[LedgerEvent], task: str) -> bool | None:
-    """Return how `task` went by the last event that says so; None where none does."""
-    last = None
+def last_outcome(events: Iterable[LedgerEvent], task: str) -> bool | None:
+    """Return whether `task` succeeded, by the last event with an outcome; None without one."""
+    latest = None
     for event in events:
-        if event.event == TASK and event.task == task and (went := outcome(event)) is not None:
-            last = went
-    return last
+        if event.event == TASK_EVENT and event.task == task and (is_success := task_outcome(event)) is not None:
+            latest = is_success
+    return latest
 
 
-def best_first(found: Iterable[Template]) -> list[Template]:
-    """Return templates by how well their tasks went; of equals the latest made first."""
+def sort_by_success(unsorted: Iterable[Template]) -> list[Template]:
+    """Return templates by their rate of success; of equals the latest made first."""
     return sorted(
-        found, key=lambda one: (one.lower_bound, one.successes, one.current.ts, one.name), reverse=True
+        unsorted,
+        key=lambda template: (template.lower_bound, template.successes, template.current.ts, template.name),
+        reverse=True,
     )
 
 
-def proven(state: LogState, task: str) -> list[LearningState]:
-    """Return the verified learnings of `task`, in the order in which they were said."""
+def proven_learnings(state: LogState, task: str) -> list[LearningState]:
+    """Return the verified learnings of `task`, in the order of the log."""
     return [
-        one
-        for one in state.standings.values()
-        if task in (one.learning.task, one.learning.bead)
-        and one.verdict == "verified"
-        and one.status != SUPERSEDED
+        standing
+        for standing in state.standings.values()
+        if task in (standing.learning.task, standing.learning.bead)
+        and standing.verdict == "verified"
+        and standing.status != SUPERSEDED
     ]
 
 
-def held(state: LogState, ids: Sequence[str]) -> list[LearningState]:
-    """Return the learnings with those ids that are still there."""
+def existing_learnings(state: LogState, ids: Sequence[str]) -> list[LearningState]:
+    """Return the learnings with those ids that still exist."""
     return [state.standings[id] for id in ids if id in state.standings]
 
 
-def usable(state: LogState, ids: Sequence[str]) -> list[LearningState]:
-    """Return what of a template still stands: what replaced a learning stands for it, the invalidated go."""
-    found: dict[str, LearningState] = {}
-    for id in ids:
-        seen = set()
-        while (one := state.standings.get(id)) and one.status == SUPERSEDED and id not in seen:
-            seen.add(id)
-            id = one.superseded_by
-        if one and one.status != SUPERSEDED and one.verdict != "invalidated":
-            found[one.id] = one
-    return list(found.values())
+def usable_learnings(state: LogState, ids: Sequence[str]) -> list[LearningState]:
+    """Return a template's valid learnings: a replaced one by its successor, without the invalidated."""
+    standings: dict[str, LearningState] = {}
+    for learning_id in ids:
+        seen_ids = set()
+        while (
+            (standing := state.standings.get(learning_id))
+            and standing.status == SUPERSEDED
+            and learning_id not in seen_ids
+        ):
+            seen_ids.add(learning_id)
+            learning_id = standing.superseded_by
+        if standing and standing.status != SUPERSEDED and standing.verdict != "invalidated":
+            standings[standing.id] = standing
+    return list(standings.values())

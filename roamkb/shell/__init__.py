@@ -1,1 +1,1 @@
-"""Shell text as simple commands, and what programs do with their words."""
+"""Shell text as simple commands, and the effect of programs on their arguments."""

@@ -1,4 +1,4 @@
-"""The simple commands in a piece of shell text, with their words as the shell would pass them on.
+"""The parser of shell text: its simple commands, with their words as the shell would pass them on.
 
 Reads what bash and zsh agree on: quotes, escapes, operators, redirections, heredocs, subshells and
 substitutions, by bash's manual and, where that is silent, by what bash 5.2 does. Nothing is expanded:
@@ -11,7 +11,7 @@ import re
 
 from roamkb.shell.programs import ShellCommand
 from roamkb.shell.programs import ShellScript
-from roamkb.shell.programs import printed
+from roamkb.shell.programs import printed_text
 
 _BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
 _COMMENT = r"#[^\n]*+"
@@ -59,17 +59,17 @@ def read_commands(text: str) -> list[ShellCommand]:
 
 
 def read_script(text: str) -> ShellScript:
-    """Return what `read_commands` does, bare redirections as well, and whether that is all."""
+    """Return all commands, bare redirections included, and whether the whole text was read."""
     reader = _ShellReader(text, depth=0)
     return ShellScript(reader.read_all(), is_whole=reader.is_whole)
 
 
 class _FaultError(Exception):
-    """What a shell calls a syntax error, or substitutions deeper than anybody writes."""
+    """A syntax error of the shell, or substitutions nested too deeply."""
 
 
 class _PendingHeredoc:
-    """A heredoc whose text is yet to come."""
+    """A heredoc whose text is still to come."""
 
     __slots__ = ("command", "end", "is_indented", "is_quoted")
 
@@ -81,7 +81,7 @@ class _PendingHeredoc:
 
 
 class _ShellReader:
-    """A position in a text, and the commands found before it."""
+    """A position in a text, with the commands found before it."""
 
     def __init__(self, text: str, *, depth: int, scope: tuple[int, ...] = ()) -> None:
         self.is_whole = True
@@ -108,20 +108,20 @@ class _ShellReader:
         opened: list[str] = []
         heredocs: list[_PendingHeredoc] = []
         while True:
-            self._skip(_BLANKS)
-            if self._peek() == "#":
-                self._skip(_COMMENT)
+            self._skip_match(_BLANKS)
+            if self._next_character() == "#":
+                self._skip_match(_COMMENT)
             if self._at == len(self._text):
                 if is_nested:
                     raise _FaultError
-                self._finish(command)
+                self._finish_command(command)
                 return
             operator = _OPERATOR.match(self._text, self._at)
             if operator is None:
                 self._add_word(command, opened, heredocs)
                 continue
             if operator["redirect"]:
-                self._redirect(command, "", heredocs)
+                self._read_redirection(command, "", heredocs)
                 continue
             sign = operator["other"]
             if sign == "(" and self._skip_arithmetic():
@@ -129,9 +129,9 @@ class _ShellReader:
             if sign == "(" and command.words and not self._may_open_behind(command.words):
                 raise _FaultError
             self._at = operator.end()
-            self._finish(command)
+            self._finish_command(command)
             if sign == "(":
-                self._enter()
+                self._enter_subshell()
             elif sign == ")" and opened[-1:] == ["("]:
                 self._scope = self._scope[:-1]
             is_piped = sign in ("|", "|&")
@@ -155,19 +155,17 @@ class _ShellReader:
 
     def _may_open_behind(self, words: list[str]) -> bool:
         """Say whether a parenthesis may follow words: in `case`, in `[[`, in the head of a function."""
-        return bool(
-            words[0] in ("case", "[[") or "=~" in words or re.compile(_FUNCTION).match(self._text, self._at)
-        )
+        return bool(words[0] in ("case", "[[") or "=~" in words or re.compile(_FUNCTION).match(self._text, self._at))
 
-    def _finish(self, command: ShellCommand) -> None:
+    def _finish_command(self, command: ShellCommand) -> None:
         if command.words or command.redirections or command.stdin:
             self._found.append(command)
 
     def _add_word(self, command: ShellCommand, opened: list[str], heredocs: list[_PendingHeredoc]) -> None:
         start = self._at
         word = self._read_word()
-        if self._peek() in ("<", ">") and re.fullmatch(_DESCRIPTOR, written := self._text[start : self._at]):
-            self._redirect(command, written, heredocs)
+        if self._next_character() in ("<", ">") and re.fullmatch(_DESCRIPTOR, written := self._text[start : self._at]):
+            self._read_redirection(command, written, heredocs)
         elif command.words or word not in _RESERVED:
             command.words.append(word)
             return
@@ -177,13 +175,13 @@ class _ShellReader:
         elif word == "esac" and opened[-1:] == ["case"]:
             opened.pop()
 
-    def _redirect(self, command: ShellCommand, descriptor: str, heredocs: list[_PendingHeredoc]) -> None:
-        """Read a redirection with its target, and keep what it says about standard input and output."""
+    def _read_redirection(self, command: ShellCommand, descriptor: str, heredocs: list[_PendingHeredoc]) -> None:
+        """Read a redirection with its target; record its effect on standard input and output."""
         operator = _OPERATOR.match(self._text, self._at)
         if operator is None or not operator["redirect"]:
             return
         sign, self._at = operator["redirect"], operator.end()
-        self._skip(_BLANKS)
+        self._skip_match(_BLANKS)
         start = self._at
         target = self._read_word()
         if sign in ("<<", "<<-"):
@@ -200,27 +198,25 @@ class _ShellReader:
             command.output = ""
 
     def _read_heredocs(self, heredocs: list[_PendingHeredoc], *, is_nested: bool) -> None:
-        """Read the texts that begin on this line; one without an end goes on to the end of all."""
+        """Read the texts that begin on this line; one without an end runs to the end of all."""
         for heredoc in heredocs:
             tabs = r"\t*+" if heredoc.is_indented else ""
             # bash takes `EOF)` for the end, too, where the parenthesis closes the substitution
-            behind = r"(?:\n|\Z|(?=[ \t]*\)))" if is_nested else r"(?:\n|\Z)"
-            end = re.compile(f"^{tabs}{re.escape(heredoc.end)}{behind}", re.MULTILINE).search(
-                self._text, self._at
-            )
+            ending = r"(?:\n|\Z|(?=[ \t]*\)))" if is_nested else r"(?:\n|\Z)"
+            end = re.compile(f"^{tabs}{re.escape(heredoc.end)}{ending}", re.MULTILINE).search(self._text, self._at)
             body = self._text[self._at : end.start() if end else None]
             self._at = end.end() if end else len(self._text)
             if heredoc.is_quoted:
                 body = re.sub(_INDENTATION, "", body) if heredoc.is_indented else body
             else:
-                body = re.sub(_ESCAPED_OR_INDENTATION if heredoc.is_indented else _ESCAPED, _unescaped, body)
+                body = re.sub(_ESCAPED_OR_INDENTATION if heredoc.is_indented else _ESCAPED, _unescape_match, body)
             heredoc.command.stdin = body
         heredocs.clear()
 
     def _read_word(self) -> str:
         parts: list[str] = []
         while True:
-            sign = self._peek()
+            sign = self._next_character()
             if sign in ("<", ">") and not parts and self._text.startswith("(", self._at + 1):
                 parts.append(self._read_substitution(2))
             elif sign == "(" and parts and parts[-1].endswith(_BEFORE_PATTERN):
@@ -233,7 +229,7 @@ class _ShellReader:
     def _read_piece(self, sign: str) -> str:
         match sign:
             case "'":
-                return self._take(_IN_SINGLE)[1]
+                return self._take_match(_IN_SINGLE)[1]
             case '"':
                 return self._read_double()
             case "\\":
@@ -245,12 +241,12 @@ class _ShellReader:
             case "`":
                 return self._read_backticks()
             case _:
-                return self._take(_PLAIN)[0]
+                return self._take_match(_PLAIN)[0]
 
     def _read_double(self) -> str:
         parts: list[str] = []
         self._at += 1
-        while (sign := self._peek()) != '"':
+        while (sign := self._next_character()) != '"':
             if sign == "\\":
                 escaped = self._text[self._at + 1 : self._at + 2]
                 self._at += 1 + len(escaped)
@@ -260,141 +256,139 @@ class _ShellReader:
             elif sign == "`":
                 parts.append(self._read_backticks())
             else:
-                parts.append(self._take(_PLAIN_IN_DOUBLE)[0])
+                parts.append(self._take_match(_PLAIN_IN_DOUBLE)[0])
         self._at += 1
         return "".join(parts)
 
     def _read_dollar(self, *, is_quoted: bool) -> str:
-        follows = self._text[self._at + 1 : self._at + 2]
-        if follows == "(":
+        next_character = self._text[self._at + 1 : self._at + 2]
+        if next_character == "(":
             start = self._at
             self._at += 1
             if self._skip_arithmetic():
                 return self._text[start : self._at]
             self._at = start
             return self._read_substitution(2)
-        if follows == "{":
+        if next_character == "{":
             return self._read_braces(is_quoted=is_quoted)
-        if follows == "'" and not is_quoted:
-            return _ansi(self._take(_IN_ANSI)[1])
-        if named := _NAME_THAT_ENDS.match(self._text, self._at):
-            self._at = named.end()
-            return f"${{{named[1]}}}"
+        if next_character == "'" and not is_quoted:
+            return _ansi_text(self._take_match(_IN_ANSI)[1])
+        if name_match := _NAME_THAT_ENDS.match(self._text, self._at):
+            self._at = name_match.end()
+            return f"${{{name_match[1]}}}"
         self._at += 1
-        return "" if follows == '"' and not is_quoted else "$"
+        return "" if next_character == '"' and not is_quoted else "$"
 
     def _read_substitution(self, opening: int, *, runs: bool = True) -> str:
-        """Read `$(…)`, `<(…)` or `(…)`: its commands are found, its text is as written."""
-        start, before, scope = self._at, len(self._found), self._scope
+        """Read `$(…)`, `<(…)` or `(…)`: keep its commands, and return its text as written."""
+        start, count_before, scope = self._at, len(self._found), self._scope
         self._at += opening
-        self._descend()
-        self._enter()
+        self._enter_nesting()
+        self._enter_subshell()
         self._read_list(is_nested=True)
         self._depth, self._scope = self._depth - 1, scope
-        commands = self._found[before:]
+        commands = self._found[count_before:]
         if not runs:
-            del self._found[before:]
-        return _value(commands, self._text[start : self._at])
+            del self._found[count_before:]
+        return _substitution_value(commands, self._text[start : self._at])
 
     def _read_braces(self, *, is_quoted: bool) -> str:
         start = self._at
         self._at += 2
-        self._descend()
-        while (sign := self._peek()) != "}":
+        self._enter_nesting()
+        while (sign := self._next_character()) != "}":
             if sign == "'" and is_quoted:
                 self._at += 1
             elif sign and sign in "'\"\\$`":
                 self._read_piece(sign)
             else:
-                self._take(_PLAIN_IN_BRACES)
+                self._take_match(_PLAIN_IN_BRACES)
         self._depth -= 1
         self._at += 1
         return self._text[start : self._at]
 
     def _read_backticks(self) -> str:
-        written = self._take(_IN_BACKTICKS)
-        self._descend()
+        written = self._take_match(_IN_BACKTICKS)
+        self._enter_nesting()
         inner = _ShellReader(
-            re.sub(_ESCAPED, _unescaped, written[1]), depth=self._depth, scope=(*self._scope, -self._at)
+            re.sub(_ESCAPED, _unescape_match, written[1]), depth=self._depth, scope=(*self._scope, -self._at)
         )
         commands = inner.read_all()
         self.is_whole &= inner.is_whole
         self._depth -= 1
         self._found += commands
-        return _value(commands, written[0])
+        return _substitution_value(commands, written[0])
 
-    def _enter(self) -> None:
-        """Begin a subshell, or what is like one; where it begins is its number."""
+    def _enter_subshell(self) -> None:
+        """Begin a subshell or the like, numbered by its position."""
         if len(self._scope) > _DEEPEST_SUBSHELL:
             raise _FaultError
         self._scope = (*self._scope, self._at)
 
-    def _descend(self) -> None:
+    def _enter_nesting(self) -> None:
         self._depth += 1
         if self._depth > _DEEPEST:
             raise _FaultError
 
     def _skip_arithmetic(self) -> bool:
-        """Step over `((…))`, where `<<` is no heredoc, and say whether there was one."""
+        """Skip `((…))`, where `<<` is no heredoc, and say whether there was one."""
         end = self._closing.get(self._at)
         is_arithmetic = end is not None and self._closing.get(self._at + 1) == end - 1
         if end is not None and is_arithmetic:
             self._at = end + 1
         return is_arithmetic
 
-    def _peek(self) -> str:
+    def _next_character(self) -> str:
         return self._text[self._at : self._at + 1]
 
-    def _skip(self, pattern: str | re.Pattern[str]) -> None:
-        if found := re.compile(pattern).match(self._text, self._at):
-            self._at = found.end()
+    def _skip_match(self, pattern: str | re.Pattern[str]) -> None:
+        if match := re.compile(pattern).match(self._text, self._at):
+            self._at = match.end()
 
-    def _take(self, pattern: str | re.Pattern[str]) -> re.Match[str]:
-        found = re.compile(pattern).match(self._text, self._at)
-        if found is None:
+    def _take_match(self, pattern: str | re.Pattern[str]) -> re.Match[str]:
+        match = re.compile(pattern).match(self._text, self._at)
+        if match is None:
             raise _FaultError
-        self._at = found.end()
-        return found
+        self._at = match.end()
+        return match
 
 
 def _closing_parentheses(text: str) -> dict[int, int]:
-    """Return where each parenthesis is closed, quoted or not: what is balanced within is found right."""
+    """Return the closing place of each parenthesis, quoted or not."""
     closing: dict[int, int] = {}
     opened: list[int] = []
     if "((" in text:
-        for found in re.finditer(r"[()]", text):
-            if found[0] == "(":
-                opened.append(found.start())
+        for parenthesis in re.finditer(r"[()]", text):
+            if parenthesis[0] == "(":
+                opened.append(parenthesis.start())
             elif opened:
-                closing[opened.pop()] = found.start()
+                closing[opened.pop()] = parenthesis.start()
     return closing
 
 
-def _value(commands: list[ShellCommand], written: str) -> str:
-    """Return what a substitution gives where that is known, else what is written."""
+def _substitution_value(commands: list[ShellCommand], written: str) -> str:
+    """Return the output of a substitution where it is known, else the text as written."""
     only = commands[0] if len(commands) == 1 else None
-    value = printed(only) if only is not None and only.output is None else None
+    value = printed_text(only) if only is not None and only.output is None else None
     return written if value is None or not written.startswith(("$(", "`")) else value.rstrip("\n")
 
 
-def _unescaped(found: re.Match[str]) -> str:
-    return (found[1] or "").removeprefix("\n")
+def _unescape_match(match: re.Match[str]) -> str:
+    return (match[1] or "").removeprefix("\n")
 
 
-def _ansi(text: str) -> str:
+def _ansi_text(text: str) -> str:
     """Return the text of `$'…'`, which ends at a NUL as everything does in a shell."""
     return re.sub(_ANSI_ESCAPE, _ansi_character, text).partition("\0")[0]
 
 
-def _ansi_character(found: re.Match[str]) -> str:
-    if run := found["bytes"]:
-        numbers = (
-            int(byte[1], 16) if byte[1] else int(byte[2], 8) & 255 for byte in re.finditer(_ANSI_BYTE, run)
-        )
+def _ansi_character(match: re.Match[str]) -> str:
+    if run := match["bytes"]:
+        numbers = (int(byte[1], 16) if byte[1] else int(byte[2], 8) & 255 for byte in re.finditer(_ANSI_BYTE, run))
         return bytes(numbers).decode(errors="replace")
-    if code := found["u"] or found["U"]:
+    if code := match["u"] or match["U"]:
         number = int(code, 16)
-        return found[0] if number > 0x10FFFF or 0xD800 <= number < 0xE000 else chr(number)
-    if control := found["control"]:
+        return match[0] if number > 0x10FFFF or 0xD800 <= number < 0xE000 else chr(number)
+    if control := match["control"]:
         return "\x7f" if control == "?" else chr(ord(control.upper()) & 31)
-    return _ANSI_LETTERS[found["letter"]]
+    return _ANSI_LETTERS[match["letter"]]

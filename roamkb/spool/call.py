@@ -1,4 +1,4 @@
-"""A call that waits: its sandbox keeps it from the notes, and a hook outside of it carries it out."""
+"""Waiting calls: kept from the notes by their sandbox, and carried out by a hook outside of it."""
 
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -6,25 +6,25 @@ from datetime import datetime
 from typing import Final
 
 from roamkb.core.startup.dataclasses import dataclass
-from roamkb.core.text import counted
+from roamkb.core.text import count_phrase
 
 #: Values of an operation's parameters, by name.
-Values = Mapping[str, str | int | bool | tuple[str, ...] | None]
+ParameterValues = Mapping[str, str | int | bool | tuple[str, ...] | None]
 
 #: Seconds that a call waits for a hook; after them nobody remembers what it was for.
-LIFETIME: Final = 86_400.0
+CALL_LIFETIME: Final = 86_400.0
 #: Seconds by which two clocks of one machine may differ.
-_SKEW: Final = 60.0
+_MAX_CLOCK_SKEW: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpooledCall:
-    """One call of one operation, with all that it needs."""
+    """A call of an operation, with all that it needs."""
 
     #: The id of the node that it writes, so that it is written once.
     id: str
     verb: str
-    values: Values
+    values: ParameterValues
     #: The folder that it was made in.
     folder: str
     #: `--project`.
@@ -34,35 +34,41 @@ class SpooledCall:
     ts: float
 
     @property
-    def subject(self) -> str:
-        """What it is about, in the caller's words."""
-        told = self.values.get("title") or self.values.get("name") or self.values.get("keys") or ""
-        return told if isinstance(told, str) else ", ".join(told) if isinstance(told, tuple) else ""
+    def subject_text(self) -> str:
+        """The subject of the call, in the caller's words."""
+        subject_value = self.values.get("title") or self.values.get("name") or self.values.get("keys") or ""
+        return (
+            subject_value
+            if isinstance(subject_value, str)
+            else ", ".join(subject_value)
+            if isinstance(subject_value, tuple)
+            else ""
+        )
 
     def is_stale(self, now: float) -> bool:
         """Say whether it waited too long."""
-        return not -_SKEW <= now - self.ts <= LIFETIME
+        return not -_MAX_CLOCK_SKEW <= now - self.ts <= CALL_LIFETIME
 
 
-def told_waiting(calls: Sequence[SpooledCall], *, now: float) -> str:
-    """Return how many calls wait, since when and for what; their own words may be anybody's."""
+def describe_waiting(calls: Sequence[SpooledCall], *, now: float) -> str:
+    """Return a sentence on how many calls wait, and since when."""
     fresh = [call for call in calls if not call.is_stale(now)]
     parts = []
     if fresh:
         since = datetime.fromtimestamp(fresh[0].ts).isoformat(" ", timespec="minutes")
-        wait = "waits" if len(fresh) == 1 else "wait"
+        verb_form = "waits" if len(fresh) == 1 else "wait"
         parts.append(
-            f"{counted(len(fresh), 'call')} of this project {wait} since {since}; the next hook of the "
+            f"{count_phrase(len(fresh), 'call')} of this project {verb_form} since {since}; the next hook of the "
             "session that called carries it out, outside of the sandbox"
         )
     if stale := len(calls) - len(fresh):
-        parts.append(f"{counted(stale, 'call')} waited for more than a day, and the next hook drops what did")
+        parts.append(f"{count_phrase(stale, 'call')} waited for more than a day, and the next hook drops what did")
     return "; ".join(parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueuedCall:
-    """What is known of a call that waits now."""
+    """A waiting call with the path of its file."""
 
     call: SpooledCall
     #: Where it waits.

@@ -1,1 +1,1 @@
-"""Tasks, what is relevant to one, and whether what was shown helped."""
+"""Tasks, the learnings relevant to a task, and whether shown learnings helped."""

@@ -1,4 +1,4 @@
-"""`relevant`: what the log, the knowledge base and earlier tasks know that helps with this one."""
+"""`relevant`: learnings, nodes and earlier tasks that help with a task."""
 
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -10,46 +10,44 @@ from roamkb.core.model import Hit
 from roamkb.core.request import AgentOption
 from roamkb.core.request import AsOfOption
 from roamkb.core.request import SessionOption
-from roamkb.core.request import count
-from roamkb.core.request import option
-from roamkb.core.request import options
-from roamkb.core.request import switch
+from roamkb.core.request import count_option
+from roamkb.core.request import flag_option
+from roamkb.core.request import repeatable_option
+from roamkb.core.request import text_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.kb.search.query import Query
 from roamkb.log.known_learnings import LearningLookup
-from roamkb.log.known_learnings import scores
+from roamkb.log.known_learnings import scores_by_id
 from roamkb.log.state.learning_state import LogState
 from roamkb.tasks.relevance_score import RelevantLearning
-from roamkb.tasks.relevance_score import may_fit
-from roamkb.tasks.relevance_score import ordered
-from roamkb.tasks.relevance_score import relevance
+from roamkb.tasks.relevance_score import candidate_learnings
+from roamkb.tasks.relevance_score import rank_relevant
+from roamkb.tasks.relevance_score import score_relevance
 from roamkb.tasks.signature import TaskRecord
-from roamkb.tasks.signature import likenesses
-from roamkb.tasks.signature import similar
+from roamkb.tasks.signature import rounded_likenesses
+from roamkb.tasks.signature import similar_tasks
 
 #: How many are shown where nobody says.
-DEFAULT = 20
+DEFAULT_LIMIT = 20
 #: Learnings whose words are looked at; more than anybody reads.
-_BY_WORDS = 200
+_MOST_BY_WORDS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class RelevantRequest:
-    """What `relevant` takes."""
+    """Parameters of `relevant`."""
 
     _: KW_ONLY
-    task: str | None = option("--task", "A task that was started.", metavar="ID")
-    title: str | None = option("--title", "What is to be done.", metavar="TEXT")
-    files: Sequence[str] = options("--file", "Files that it touches, in gitignore syntax.", metavar="GLOB")
-    category: str | None = option("--category", "What kind of work it is.", metavar="C")
-    actions: Sequence[str] = options("--action", "What is done there: CREATE, UPDATE…", metavar="A")
-    min_confidence: str | None = option(
-        "--min-confidence", "Only learnings at least so sure (0.5).", metavar="C"
-    )
-    limit: int | None = count("--limit", "At most so many (20).")
-    offset: int | None = count("--offset", "Leave out the first so many.")
-    kb: bool = switch("--kb", "Nodes of the knowledge base as well.")
+    task: str | None = text_option("--task", "A task that was started.", metavar="ID")
+    title: str | None = text_option("--title", "What is to be done.", metavar="TEXT")
+    files: Sequence[str] = repeatable_option("--file", "Files that it touches, in gitignore syntax.", metavar="GLOB")
+    category: str | None = text_option("--category", "What kind of work it is.", metavar="C")
+    actions: Sequence[str] = repeatable_option("--action", "What is done there: CREATE, UPDATE…", metavar="A")
+    min_confidence: str | None = text_option("--min-confidence", "Only learnings at least so sure (0.5).", metavar="C")
+    limit: int | None = count_option("--limit", "At most so many (20).")
+    offset: int | None = count_option("--offset", "Leave out the first so many.")
+    kb: bool = flag_option("--kb", "Nodes of the knowledge base as well.")
     as_of: AsOfOption = None
     agent: AgentOption = None
     session: SessionOption = None
@@ -57,7 +55,7 @@ class RelevantRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelevantFound:
-    """What helps with a task, best first."""
+    """The learnings, nodes and tasks that help with a task, best first."""
 
     JSON = "task=task.id entries=learnings count similar nodes"
     task: TaskRecord
@@ -66,7 +64,7 @@ class RelevantFound:
     count: int
     similar: Annotated[
         tuple[tuple[TaskRecord, float], ...],
-        likenesses,
+        rounded_likenesses,
         Rows("task likeness"),
         Keys("task.id task.title likeness"),
     ]
@@ -99,31 +97,31 @@ def relevant(
     tasks: Mapping[str, TaskRecord],
     now: float,
 ) -> RelevantFound:
-    """Return the learnings that fit `task` among all `tasks`; `now` is in seconds since 1970."""
-    alike = similar(task, tasks)
-    seen = {other.id: how for other, how in alike} | {task.id: 1.0}
-    seen.pop("", None)
-    words = scores(finder, query.words, limit=_BY_WORDS) if query.words.text.strip() else {}
-    found = [
+    """Return the learnings that fit `task` and answer `query`, and the tasks like it among `tasks`."""
+    alike_tasks = similar_tasks(task, tasks)
+    seen_tasks = {other_task.id: degree for other_task, degree in alike_tasks} | {task.id: 1.0}
+    seen_tasks.pop("", None)
+    words = scores_by_id(finder, query.words, limit=_MOST_BY_WORDS) if query.words.text.strip() else {}
+    fitting = [
         fits
-        for standing in may_fit(state, words=words, seen=seen, actions=query.actions)
+        for standing in candidate_learnings(state, words=words, seen_tasks=seen_tasks, actions=query.actions)
         if standing.confidence >= query.least_confidence
         and not standing.is_archived
         and (
-            fits := relevance(
+            fits := score_relevance(
                 standing,
                 task,
                 actions=query.actions,
                 words=words.get(standing.id, 0.0),
-                seen=seen,
+                seen_tasks=seen_tasks,
                 agent=query.agent,
             )
         )
     ]
-    kept = ordered(found, now)
+    ranked = rank_relevant(fitting, now)
     return RelevantFound(
         task=task,
-        learnings=tuple(kept[query.offset : query.offset + query.limit]),
-        count=len(kept),
-        similar=tuple(alike),
+        learnings=tuple(ranked[query.offset : query.offset + query.limit]),
+        count=len(ranked),
+        similar=tuple(alike_tasks),
     )

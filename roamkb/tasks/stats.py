@@ -1,4 +1,4 @@
-"""Whether what was shown helped: figures over receipts and outcomes (document 004, FR-4, success metrics)."""
+"""`stats`: figures over receipts and outcomes, whether shown learnings helped (document 004, FR-4)."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -9,43 +9,43 @@ from typing import Final
 
 from roamkb.core.json_form import Counts
 from roamkb.core.request import AsOfOption
-from roamkb.core.request import switch
+from roamkb.core.request import flag_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.log.state import confidence
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import VALIDATED
 from roamkb.log.state.learning_state import LogState
-from roamkb.remedies.effectiveness import attempts
-from roamkb.remedies.effectiveness import for_errors
+from roamkb.remedies.effectiveness import parse_attempts
+from roamkb.remedies.effectiveness import remedies_by_error
 
 #: What an agent can say of a learning that it was shown; the last: another agent's, it found it true.
 OUTCOMES: Final = ("success", "failure", "partial", "not_applied", "prevented", VALIDATED)
 #: How it came to be shown.
-MATCHES: Final = ("exact", "similar", "suggested")
+MATCH_KINDS: Final = ("exact", "similar", "suggested")
 
 #: Finding out again costs so many times the tokens of reading the answer: a guess, said openly.
-_REDISCOVERY: Final = 20
+_REDISCOVERY_FACTOR: Final = 20
 #: Characters of a token, roughly.
-_TOKEN: Final = 4
-FORMULA: Final = (
-    f"successes × {_REDISCOVERY} × characters / {_TOKEN} − times shown × characters / {_TOKEN}, "
+_TOKEN_LENGTH: Final = 4
+TOKENS_SAVED_FORMULA: Final = (
+    f"successes × {_REDISCOVERY_FACTOR} × characters / {_TOKEN_LENGTH} − times shown × characters / {_TOKEN_LENGTH}, "
     "summed over learnings"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class StatsRequest:
-    """What `stats` takes."""
+    """Parameters of `stats`."""
 
     _: KW_ONLY
-    metrics: bool = switch("--metrics", "The figures by which it is judged whether all this helps.")
+    metrics: bool = flag_option("--metrics", "The figures by which it is judged whether all this helps.")
     as_of: AsOfOption = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReuseFigures:
-    """How often knowledge was shown, and what came of it."""
+    """Figures of how often learnings were shown, and with which outcomes."""
 
     JSON = (
         "total_entries=total by_type high_confidence promotion_candidates shown learnings_shown applied "
@@ -79,78 +79,83 @@ class ReuseFigures:
 
     @property
     def tokens_saved_formula(self) -> str:
-        """What the estimate is of."""
-        return FORMULA
+        """The formula of the estimate."""
+        return TOKENS_SAVED_FORMULA
 
     @property
     def effects(self) -> Mapping[str, float | None] | None:
-        """How techniques against errors did; None where nobody asked."""
+        """The figures of techniques against errors; None where they weren't asked for."""
         if self.strategies is None:
             return None
         return {"strategies_tried": self.strategies, "mean_effectiveness": self.effectiveness}
 
 
-def reuse(
-    state: LogState, shown: Iterable[Sequence[str]], *, now: float, strategies: bool = False
+def reuse_figures(
+    state: LogState, shown_ids: Iterable[Sequence[str]], *, now: float, strategies: bool = False
 ) -> ReuseFigures:
     """Return the figures of a log; `shown` holds the ids of each receipt.
 
     How `strategies` against errors did is only looked at where it is asked for.
     """
-    rates = _rates(state) if strategies else []
-    counts = Counter(id for ids in shown for id in ids)
-    standings = [one for one in state.standings.values() if one.status != SUPERSEDED]
+    rates = _success_rates(state) if strategies else []
+    counts = Counter(id for ids in shown_ids for id in ids)
+    standings = [standing for standing in state.standings.values() if standing.status != SUPERSEDED]
     outcomes: Counter[str] = Counter()
     pairs: list[tuple[float, float]] = []
     helped_at: list[float] = []
     saved = 0.0
-    for one in state.standings.values():
-        outcomes.update(one.outcomes)
-        successes = one.outcomes.get("success", 0) + one.outcomes.get("prevented", 0)
-        size = len(one.learning.content) / _TOKEN
-        saved += successes * _REDISCOVERY * size - counts[one.id] * size
-        for step in one.history:
-            outcome = step.event.text("outcome")
+    for standing in state.standings.values():
+        outcomes.update(standing.outcomes)
+        successes = standing.outcomes.get("success", 0) + standing.outcomes.get("prevented", 0)
+        size = len(standing.learning.content) / _TOKEN_LENGTH
+        saved += successes * _REDISCOVERY_FACTOR * size - counts[standing.id] * size
+        for step in standing.history:
+            outcome = step.event.text_field("outcome")
             if step.event.event == "reused" and outcome in ("success", "prevented", "failure"):
                 helped_now = outcome != "failure"
                 pairs.append((step.before / 100, float(helped_now)))
                 if helped_now:
                     helped_at.append(step.event.ts)
     good, bad = outcomes["success"] + outcomes["prevented"], outcomes["failure"]
-    known = [one for one in standings if counts[one.id]]
-    helped = [one for one in known if one.outcomes.get("success") or one.outcomes.get("prevented")]
-    said = len(state.standings)
-    repeated = sum(one.occurrences - 1 for one in state.standings.values())
+    shown_standings = [standing for standing in standings if counts[standing.id]]
+    helped = [
+        standing
+        for standing in shown_standings
+        if standing.outcomes.get("success") or standing.outcomes.get("prevented")
+    ]
+    learning_count = len(state.standings)
+    repeated = sum(standing.occurrences - 1 for standing in state.standings.values())
     return ReuseFigures(
         shown=sum(counts.values()),
         learnings_shown=len(counts),
         applied=sum(outcomes.values()) - outcomes["not_applied"],
         by_outcome=tuple(sorted(outcomes.items())),
         hit_rate=good / (good + bad) if good + bad else None,
-        never_used=tuple(one.learning.key for one in standings if not one.outcomes),
+        never_used=tuple(standing.learning.key for standing in standings if not standing.outcomes),
         days_since_use=(now - max(helped_at)) / 86400 if helped_at else None,
         tokens_saved=round(saved),
-        reuse_rate=len(helped) / len(known) if known else None,
-        duplicate_rate=repeated / (repeated + said) if said else None,
-        correlation=_pearson(pairs),
+        reuse_rate=len(helped) / len(shown_standings) if shown_standings else None,
+        duplicate_rate=repeated / (repeated + learning_count) if learning_count else None,
+        correlation=_pearson_correlation(pairs),
         total=len(standings),
-        by_type=tuple(Counter(one.learning.canonical_type for one in standings).most_common()),
-        high_confidence=sum(one.confidence >= confidence.DURABLE for one in standings),
+        by_type=tuple(Counter(standing.learning.canonical_type for standing in standings).most_common()),
+        high_confidence=sum(standing.confidence >= confidence.DURABLE for standing in standings),
         promotion_candidates=sum(
-            one.confidence >= confidence.DURABLE and one.occurrences >= confidence.OFTEN for one in standings
+            standing.confidence >= confidence.DURABLE and standing.occurrences >= confidence.PROMOTION_OCCURRENCES
+            for standing in standings
         ),
         strategies=len(rates) if strategies else None,
         effectiveness=sum(rates) / len(rates) if rates else None,
     )
 
 
-def _rates(state: LogState) -> list[float]:
+def _success_rates(state: LogState) -> list[float]:
     """Return the share of successes of each technique against each error, where anything counts."""
-    known = for_errors(attempts(state.events))
-    return [one.rate for _, found in known for one in found if one.rate is not None]
+    errors_and_remedies = remedies_by_error(parse_attempts(state.events))
+    return [remedy.rate for _, remedies in errors_and_remedies for remedy in remedies if remedy.rate is not None]
 
 
-def _pearson(pairs: Sequence[tuple[float, float]]) -> float | None:
+def _pearson_correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
     """Return the correlation of two series (Pearson, 1895); None where it isn't defined."""
     if len(pairs) < 3:
         return None

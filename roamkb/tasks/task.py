@@ -1,4 +1,4 @@
-"""`task`: what is being worked on, so that the next one like it is met with what this one taught."""
+"""`task`: start and end of a task, so that a later one like it finds what was learned."""
 
 from collections.abc import Iterable
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ from roamkb.core.json_form import Rows
 from roamkb.core.request import AgentOption
 from roamkb.core.request import Argument
 from roamkb.core.request import SessionOption
-from roamkb.core.request import argument
-from roamkb.core.request import option
-from roamkb.core.request import options
+from roamkb.core.request import optional_argument
+from roamkb.core.request import repeatable_option
+from roamkb.core.request import text_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
-from roamkb.core.text import shown
+from roamkb.core.text import one_line
 from roamkb.curation.refine import refine
 from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory
@@ -30,62 +30,60 @@ from roamkb.tasks.signature import DONE
 from roamkb.tasks.signature import FAILED
 from roamkb.tasks.signature import STARTED
 from roamkb.tasks.signature import TaskRecord
-from roamkb.tasks.signature import likenesses
-from roamkb.tasks.signature import similar
-from roamkb.tasks.signature import tasks_of
+from roamkb.tasks.signature import parse_tasks
+from roamkb.tasks.signature import rounded_likenesses
+from roamkb.tasks.signature import similar_tasks
 
-ACTIONS: Final = ("start", "done", "failed", "similar", "list")
+TASK_ACTIONS: Final = ("start", "done", "failed", "similar", "list")
 
 
 @dataclass(frozen=True, slots=True)
 class TaskRequest:
-    """What `task` takes."""
+    """Parameters of `task`."""
 
-    action: Annotated[
-        str, Argument("start, done, failed, similar or list.", metavar="start|done|failed|similar|list")
-    ]
-    id: str | None = argument("The task.", metavar="ID")
+    action: Annotated[str, Argument("start, done, failed, similar or list.", metavar="start|done|failed|similar|list")]
+    id: str | None = optional_argument("The task.", metavar="ID")
     _: KW_ONLY
-    title: str | None = option("--title", "What is to be done.", metavar="TEXT")
-    category: str | None = option("--category", "What kind of work it is.", metavar="C")
-    files: Sequence[str] = options("--file", "Files that it touches, in gitignore syntax.", metavar="GLOB")
-    depends: Sequence[str] = options("--depends", "What it builds on.", metavar="ID")
+    title: str | None = text_option("--title", "What is to be done.", metavar="TEXT")
+    category: str | None = text_option("--category", "What kind of work it is.", metavar="C")
+    files: Sequence[str] = repeatable_option("--file", "Files that it touches, in gitignore syntax.", metavar="GLOB")
+    depends: Sequence[str] = repeatable_option("--depends", "What it builds on.", metavar="ID")
     agent: AgentOption = None
     session: SessionOption = None
 
 
-def _keys(standings: Iterable[LearningState]) -> list[str]:
+def _standing_keys(standings: Iterable[LearningState]) -> list[str]:
     return [standing.learning.key for standing in standings]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskReport:
-    """A task, and what follows from what happened to it."""
+    """A task after an action, and the learnings that it should answer for."""
 
     JSON = "action task similar to_refine=rough unanswered tasks"
     action: str
     task: TaskRecord | None = None
     #: Tasks that are alike, with their likeness.
     similar: Annotated[
-        tuple[tuple[TaskRecord, float], ...], likenesses, Rows("task likeness"), Keys("*task likeness")
+        tuple[tuple[TaskRecord, float], ...], rounded_likenesses, Rows("task likeness"), Keys("*task likeness")
     ] = ()
     #: Learnings that were shown for it, and of which nobody said whether they helped.
-    unanswered: Annotated[tuple[LearningState, ...], _keys] = ()
+    unanswered: Annotated[tuple[LearningState, ...], _standing_keys] = ()
     consolidated: ConsolidateResult | None = None
     #: Learnings of the task that an agent should say again, better.
     rough: int = 0
     tasks: tuple[TaskRecord, ...] = ()
 
 
-def begin(log: Log, task: TaskRecord, hand: Author) -> TaskReport:
+def start_task(log: Log, task: TaskRecord, author: Author) -> TaskReport:
     """Record that `task` was started, and return it with the tasks that are like it."""
     if not task.title.strip():
         raise UsageError("a task needs a title", hint='roamkb task start ID --title "…"')
-    with log.locked():
-        contents = log.read()
-        known = tasks_of(contents.state().named("task"))
-        stamps = EventFactory(hand, after=contents.last_event, by="task")
-        event = stamps.event(
+    with log.append_lock():
+        contents = log.read_contents()
+        known_tasks = parse_tasks(contents.replay_state().events_named("task"))
+        stamps = EventFactory(author, after=contents.last_event, command="task")
+        event = stamps.new_event(
             "task",
             "",
             task=task.id,
@@ -96,29 +94,29 @@ def begin(log: Log, task: TaskRecord, hand: Author) -> TaskReport:
             files=list(task.files),
             depends=list(task.depends),
         )
-        log.append(events=[event])
-    return TaskReport(action="start", task=task, similar=tuple(similar(task, known)))
+        log.append_entries(events=[event])
+    return TaskReport(action="start", task=task, similar=tuple(similar_tasks(task, known_tasks)))
 
 
-def end(log: Log, id: str, hand: Author, *, failed: bool, receipts: Sequence[Receipt]) -> TaskReport:
-    """Record how a task ended, consolidate what it taught, and name what it should answer for."""
-    with log.locked():
-        contents = log.read()
-        state = contents.state()
-        stamps = EventFactory(hand, after=contents.last_event, by="task")
-        event = stamps.event("task", "", task=id, outcome=FAILED if failed else DONE)
-        log.append(events=[event])
-    task = tasks_of((*state.named("task"), event))[id]
+def end_task(log: Log, id: str, author: Author, *, failed: bool, receipts: Sequence[Receipt]) -> TaskReport:
+    """Record a task's end, consolidate its learnings, and return those without an outcome."""
+    with log.append_lock():
+        contents = log.read_contents()
+        state = contents.replay_state()
+        stamps = EventFactory(author, after=contents.last_event, command="task")
+        event = stamps.new_event("task", "", task=id, outcome=FAILED if failed else DONE)
+        log.append_entries(events=[event])
+    task = parse_tasks((*state.events_named("task"), event))[id]
     return TaskReport(
         action=FAILED if failed else DONE,
         task=task,
-        unanswered=tuple(_unanswered(state, id, receipts)),
-        consolidated=consolidate_task(log, id, hand),
+        unanswered=tuple(_unanswered_learnings(state, id, receipts)),
+        consolidated=consolidate_task(log, id, author),
         rough=len(refine(state, (id,)).learnings),
     )
 
 
-def _unanswered(state: LogState, task: str, receipts: Sequence[Receipt]) -> list[LearningState]:
+def _unanswered_learnings(state: LogState, task: str, receipts: Sequence[Receipt]) -> list[LearningState]:
     ids = dict.fromkeys(id for receipt in receipts if receipt.task == task for id in receipt.shown)
     return [
         standing
@@ -128,18 +126,16 @@ def _unanswered(state: LogState, task: str, receipts: Sequence[Receipt]) -> list
     ]
 
 
-def find_similar(state: LogState, id: str) -> TaskReport:
-    """Return the tasks that are like the one called `id`; none where nobody knows it."""
-    tasks = tasks_of(state.named("task"))
+def report_similar(state: LogState, id: str) -> TaskReport:
+    """Return the tasks like the one called `id`; none where it is unknown."""
+    tasks = parse_tasks(state.events_named("task"))
     task = tasks.get(id)
-    return TaskReport(
-        action="similar", task=task, similar=tuple(similar(task, tasks)) if task else (), tasks=()
-    )
+    return TaskReport(action="similar", task=task, similar=tuple(similar_tasks(task, tasks)) if task else (), tasks=())
 
 
 def check_action(action: str, id: str | None) -> None:
-    """Raise `UsageError` where that isn't what one can do with a task."""
-    if action not in ACTIONS:
-        raise UsageError(f"no action {shown(action)}", hint="roamkb task start|done|failed|similar ID")
+    """Raise `UsageError` where the action is unknown, or lacks its task."""
+    if action not in TASK_ACTIONS:
+        raise UsageError(f"no action {one_line(action)}", hint="roamkb task start|done|failed|similar ID")
     if id is None and action != "list":
         raise UsageError("which task?", hint=f"roamkb task {action} ID")

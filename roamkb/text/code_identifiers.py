@@ -1,4 +1,4 @@
-"""Names in code, as texts write them: what another text about the same must write letter by letter."""
+"""Identifiers in texts: names of code and numbers, which another text must repeat exactly."""
 
 import re
 from collections.abc import Iterable
@@ -22,22 +22,22 @@ _PROSE: Final = lazily(r"[a-z]+(?:[/-][a-z]+)+\Z|(?:[a-z]\.)+[a-z]?\Z", re.IGNOR
 
 
 def names_of(text: str) -> tuple[str, ...]:
-    """Return the names in `text` that another text must write letter by letter: code and numbers."""
+    """Return the names in `text` that another text must repeat exactly: code and numbers."""
     ticked = [name for span in _TICKED.findall(text) for name in _names_of_code(span.strip())]
     bare = _TICKED.sub(" ", text)
     tokens = (token.rstrip(".:-=") for token in _TOKEN.findall(bare))
     written = [token for token in tokens if _is_name(token)]
-    return tuple(dict.fromkeys(one for name in (*ticked, *written) if (one := _bare_name(name))))
+    return tuple(dict.fromkeys(bare_name for name in (*ticked, *written) if (bare_name := _bare_name(name))))
 
 
 def _bare_name(name: str) -> str:
-    """Return a name without what a call is called with, and none for a placeholder."""
+    """Return a name without its call's arguments; empty for a placeholder."""
     called = _CALL.sub("", name.strip("'\"“”"))
     return "" if _PLACEHOLDER.match(called) else called
 
 
 def _names_of_code(span: str) -> Iterable[str]:
-    """Return the names in what is marked as code: all of it, or of several words those that aren't plain."""
+    """Return the names in marked code: all of it, or of several words those that aren't plain."""
     if " " not in span:
         return (span,)
     words = (word.strip(".,:;=()") for word in span.split())

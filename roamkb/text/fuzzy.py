@@ -1,4 +1,4 @@
-"""How much of a word's spelling stands in a text: other forms, compounds and slips have most of it.
+"""Partial matches of words by letter groups, which other forms, compounds and misspellings share.
 
 A stem is found or it isn't; of a word's groups of three letters a text may hold some. So what
 speaks of each word of a query, in whatever form, is told from what says a single one often.
@@ -23,40 +23,42 @@ _PLAIN = bytes(code if code > 127 or chr(code).isalnum() else ord(" ") for code 
 Spelling = tuple[str, tuple[str, ...]]
 
 
-def spellings(words: Iterable[str]) -> list[Spelling]:
-    """Return how each word is spelled, none twice; none where a script without blanks says the most."""
-    found = list(words)
-    if any(map(UNSPACED.match, found)):
+def prepare_spellings(words: Iterable[str]) -> list[Spelling]:
+    """Return each word with its letter groups, none twice; none for mostly unspaced scripts."""
+    word_list = list(words)
+    if any(map(UNSPACED.match, word_list)):
         return []
-    return [(word, _groups(word)) for word in list(dict.fromkeys(map(_plain, found)))[:_MOST_WORDS]]
+    return [(word, _word_trigrams(word)) for word in list(dict.fromkeys(map(_plain_text, word_list)))[:_MOST_WORDS]]
 
 
-def spelled(text: str, wanted: Sequence[Spelling]) -> tuple[float, ...]:
-    """Return the share of each word's groups that stand in `text`."""
-    plain = _plain(text[:_MOST_LETTERS])
+def spelled_shares(text: str, query_spellings: Sequence[Spelling]) -> tuple[float, ...]:
+    """Return the share of each word's letter groups that `text` holds."""
+    plain = _plain_text(text[:_MOST_LETTERS])
     holds = plain[:_MOST_IN_GROUPS].__contains__
-    return tuple(1.0 if word in plain else sum(map(holds, groups)) / len(groups) for word, groups in wanted)
+    return tuple(1.0 if word in plain else sum(map(holds, groups)) / len(groups) for word, groups in query_spellings)
 
 
-def edits(one: str, other: str) -> int:
-    """Return how many slips make one word the other: letters too many, left out, mistaken, or swapped."""
-    before: list[int] = []
-    above = list(range(len(other) + 1))
-    for row, letter in enumerate(one, 1):
-        here = [row]
-        for column, its in enumerate(other, 1):
-            least = min(above[column] + 1, here[-1] + 1, above[column - 1] + (letter != its))
-            if row > 1 < column and letter == other[column - 2] and one[row - 2] == its:
-                least = min(least, before[column - 2] + 1)
-            here.append(least)
-        before, above = above, here
-    return above[-1]
+def edit_distance(first_word: str, second_word: str) -> int:
+    """Return the number of letters added, left out, mistaken or swapped between two words."""
+    earlier_row: list[int] = []
+    previous_row = list(range(len(second_word) + 1))
+    for row, letter in enumerate(first_word, 1):
+        current_row = [row]
+        for column, other_letter in enumerate(second_word, 1):
+            least = min(
+                previous_row[column] + 1, current_row[-1] + 1, previous_row[column - 1] + (letter != other_letter)
+            )
+            if row > 1 < column and letter == second_word[column - 2] and first_word[row - 2] == other_letter:
+                least = min(least, earlier_row[column - 2] + 1)
+            current_row.append(least)
+        earlier_row, previous_row = previous_row, current_row
+    return previous_row[-1]
 
 
-def _plain(text: str) -> str:
+def _plain_text(text: str) -> str:
     # bytes are translated at once, but looked through five times as slowly
     return f" {text.lower().encode('utf-8', 'replace').translate(_PLAIN).decode()} "
 
 
-def _groups(plain: str) -> tuple[str, ...]:
+def _word_trigrams(plain: str) -> tuple[str, ...]:
     return tuple({plain[start : start + _GROUP] for start in range(len(plain) - _GROUP + 1)})

@@ -1,4 +1,6 @@
-"""Is a text English? Only then do Porter's stems fit; other languages are found by groups of letters.
+"""The test for English, and the letter groups by which words of other languages are found.
+
+Only then do Porter's stems fit; other languages are found by groups of letters.
 
 Overlapping groups of four letters do in every European language what a stemmer does for
 one of them (McNamee and Mayfield, "Character N-Gram Tokenization for European Language
@@ -9,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable
 from itertools import pairwise
 
-from roamkb.core.text import folded
+from roamkb.core.text import fold_text
 from roamkb.text.store.lexicons import vocabulary
 from roamkb.text.tokenize import STOP_WORDS
 from roamkb.text.tokenize import UNSPACED
@@ -29,37 +31,37 @@ _SHARED = vocabulary("en/shared_words")
 
 
 def is_english(words: Iterable[str]) -> bool:
-    """Say whether no more words tell of another language than of English: a text that tells nothing is."""
-    return balance(words) >= 0
+    """Say whether a text has at least as many signs of English as of another language."""
+    return english_surplus(words) >= 0
 
 
-def balance(words: Iterable[str]) -> int:
-    """Return how many more words tell of English than of another language.
+def english_surplus(words: Iterable[str]) -> int:
+    """Return by how many the signs of English outnumber those of other languages.
 
     For English tell its small words; against it the small words of others, and letters that it hasn't got.
     """
-    told = 0
+    surplus = 0
     for word in words:
         plain = word.lower()
         if plain in _SHARED:
             continue
         if plain in STOP_WORDS:
-            told += 1
+            surplus += 1
         elif plain in _OTHERS or not (word.isascii() or UNSPACED.match(word)):
-            told -= 1
-    return told
+            surplus -= 1
+    return surplus
 
 
 def letter_groups(word: str) -> list[str]:
-    """Return the overlapping groups of letters in a word, marked as such; and what its accents are."""
-    plain = folded(word)
+    """Return the marked overlapping letter groups of a word, and one for its accents."""
+    plain = fold_text(word)
     edged = f"{_EDGE}{plain}{_EDGE}"
     groups = [edged[n : n + _GROUP] + _MARK for n in range(len(edged) - _GROUP + 1)] or [edged + _MARK]
-    return groups if word.isascii() else groups + _accented(word, plain)
+    return groups if word.isascii() else groups + _accent_group(word, plain)
 
 
-def _accented(word: str, plain: str) -> list[str]:
-    """Return what only this spelling has: in Vietnamese, words differ by their accents alone."""
+def _accent_group(word: str, plain: str) -> list[str]:
+    """Return the group for the accents of this spelling: in Vietnamese, words differ by them alone."""
     spelled = unicodedata.normalize("NFC", word.casefold())
     if spelled == plain:
         return []
@@ -72,5 +74,7 @@ def unspaced_groups(run: str) -> list[str]:
 
     Numbers, so that no group is a word, and none has an accent to fold.
     """
-    codes = [str(ord(letter)) for letter in folded(run)]
-    return [f"{one}x{other}" for one, other in pairwise(codes)] + [f"x{code}" for code in codes]
+    codes = [str(ord(letter)) for letter in fold_text(run)]
+    return [f"{first_code}x{second_code}" for first_code, second_code in pairwise(codes)] + [
+        f"x{code}" for code in codes
+    ]

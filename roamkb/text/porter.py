@@ -1,4 +1,4 @@
-"""English words cut to their stems.
+"""The Porter stemmer for English words.
 
 M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980. A test holds it
 against SQLite's own `porter` tokenizer, so that a scan and an index find the same words.
@@ -45,25 +45,25 @@ def stem(word: str) -> str:
     first_y = word[0] == "y"
     if first_y:
         word = "Y" + word[1:]
-    for step in (_plurals, _past, _final_y, _step_2, _step_3, _step_4, _final_e):
+    for step in (_strip_plural, _strip_past, _final_y, _step_2, _step_3, _step_4, _final_e):
         word = step(word)
     return "y" + word[1:] if first_y else word
 
 
 @lru_cache(maxsize=65536)
 def inflection_stem(word: str) -> str:
-    """Return what is left of a lower-case `word` without its inflection: no plural, no past, no *-ing*.
+    """Return a lower-case `word` without its inflection: no plural, no past, no *-ing*.
 
     Unlike the `stem` it tells *product* from *production*, *custom* from *customer*, *policy* from *police*.
     """
     if len(word) < 3 or not (word.isascii() and word.isalpha()):
         return word
-    for step in (_plurals, _past, _final_y, _final_e):
+    for step in (_strip_plural, _strip_past, _final_y, _final_e):
         word = step(word)
     return word
 
 
-def _plurals(word: str) -> str:
+def _strip_plural(word: str) -> str:
     # a word that is nothing but its ending keeps it, as in SQLite
     if word.endswith(("sses", "ies")) and word not in ("sses", "ies"):
         return word[:-2]
@@ -72,17 +72,17 @@ def _plurals(word: str) -> str:
     return word
 
 
-def _past(word: str) -> str:
+def _strip_past(word: str) -> str:
     if word.endswith("eed") and word != "eed":
         return word[:-1] if _M_GT_0.match(word[:-3]) else word
     for ending in ("ed", "ing"):
         if word.endswith(ending) and _HAS_VOWEL.match(word[: -len(ending)]):
-            return _mended(word[: -len(ending)])
+            return _restore_ending(word[: -len(ending)])
     return word
 
 
-def _mended(word: str) -> str:
-    """Return `word`, just robbed of its ed or ing, as an English word again."""
+def _restore_ending(word: str) -> str:
+    """Return `word`, which has lost its -ed or -ing, with the ending of an English word."""
     if word.endswith(("at", "bl", "iz")):
         return word + "e"
     if len(word) > 1 and word[-1] == word[-2] and word[-1] not in "aeiouylsz":
@@ -115,9 +115,9 @@ def _step_4(word: str) -> str:
 
 def _final_e(word: str) -> str:
     if word.endswith("e"):
-        rest = word[:-1]
-        if _M_GT_1.match(rest) or (_M_EQ_1.match(rest) and not _CVC.match(rest)):
-            word = rest
+        without_e = word[:-1]
+        if _M_GT_1.match(without_e) or (_M_EQ_1.match(without_e) and not _CVC.match(without_e)):
+            word = without_e
     if word.endswith("ll") and _M_GT_1.match(word):
         word = word[:-1]
     return word

@@ -1,4 +1,4 @@
-"""The one tokeniser: what counts as a word, in a note, a query and a comparison alike.
+"""The tokenizer of notes, queries and comparisons alike.
 
 Case and accents are folded; an identifier is found whole and by its parts; Chinese,
 Japanese, Korean and Thai, which put no blanks between words, by overlapping pairs of
@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import islice
 
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.core.text import folded
+from roamkb.core.text import fold_text
 from roamkb.text.porter import stem
 from roamkb.text.store.lexicons import vocabulary
 
@@ -58,55 +58,55 @@ _MOST_PARTS = 64
 _LONGEST_REMEMBERED = 1000
 
 
-def words(text: str) -> Sequence[str]:
+def split_words(text: str) -> Sequence[str]:
     """Return the words of `text` as they stand, unfolded; unspaced scripts a run at a time."""
-    return _words(text) if len(text) <= _LONGEST_REMEMBERED else _words.__wrapped__(text)
+    return _cached_words(text) if len(text) <= _LONGEST_REMEMBERED else _cached_words.__wrapped__(text)
 
 
 # each step of a search or a learn asks for the words of the same few texts
 @lru_cache(maxsize=1024)
-def _words(text: str) -> tuple[str, ...]:
+def _cached_words(text: str) -> tuple[str, ...]:
     # most texts are ASCII, whose pattern is three times as fast
     return tuple((_ASCII_WORD if text.isascii() else _WORD).findall(text))
 
 
-def terms(text: str) -> list[str]:
+def text_terms(text: str) -> list[str]:
     """Return the terms of `text` in order: folded stems, the parts of identifiers, letter pairs."""
-    found: list[str] = []
-    for word in words(text):
-        found += terms_of(word)
-    return found
+    term_list: list[str] = []
+    for word in split_words(text):
+        term_list += terms_of(word)
+    return term_list
 
 
 def terms_of(word: str) -> Sequence[str]:
-    """Return the terms that one word stands for, the whole word first."""
-    return _terms_of(word) if len(word) <= _LONGEST_STEMMED else _terms_of.__wrapped__(word)
+    """Return the terms of one word, the whole word first."""
+    return _cached_terms(word) if len(word) <= _LONGEST_STEMMED else _cached_terms.__wrapped__(word)
 
 
 # the same words come again and again, in one text and in all
 @lru_cache(maxsize=16_384)
-def _terms_of(word: str) -> tuple[str, ...]:
+def _cached_terms(word: str) -> tuple[str, ...]:
     if UNSPACED.match(word):
-        return tuple(pairs(word))
-    return (stemmed(word), *map(stemmed, identifier_parts(word)))
+        return tuple(letter_pairs(word))
+    return (stem_word(word), *map(stem_word, identifier_parts(word)))
 
 
-def stemmed(word: str) -> str:
-    """Return the one term that the whole of `word` stands for; a blob in a text has no stem."""
-    plain = folded(word)
-    return stem(plain) if len(plain) <= _LONGEST_STEMMED else plain
+def stem_word(word: str) -> str:
+    """Return the term of the whole `word`; a blob has no stem."""
+    folded_word = fold_text(word)
+    return stem(folded_word) if len(folded_word) <= _LONGEST_STEMMED else folded_word
 
 
 def identifier_parts(word: str) -> list[str]:
-    """Return the first parts of `word` if it is an identifier of several, else nothing."""
+    """Return the first parts of `word` if it is an identifier of several; else an empty list."""
     if word.islower() and "_" not in word and word.isalpha():
         return []
-    found = (_PART if word.isascii() else _FOREIGN_PART).finditer(word)
-    parts = [part.group() for part in islice(found, _MOST_PARTS)]
+    matches = (_PART if word.isascii() else _FOREIGN_PART).finditer(word)
+    parts = [part.group() for part in islice(matches, _MOST_PARTS)]
     return parts if len(parts) > 1 else []
 
 
-def pairs(run: str) -> list[str]:
+def letter_pairs(run: str) -> list[str]:
     """Return the overlapping letter pairs of a run of unspaced script; a lone letter is its own."""
-    run = folded(run)
+    run = fold_text(run)
     return [run[n : n + 2] for n in range(len(run) - 1)] or [run]

@@ -1,4 +1,4 @@
-"""What a text is about, as a few numbers: the mean of its words' vectors, from a table.
+"""Word vectors: the subject of a text as the mean of its words' vectors, from a table.
 
 A text's vector is a frequency-weighted mean (Arora, Liang and Ma, "A Simple but Tough-to-Beat
 Baseline for Sentence Embeddings", ICLR 2017; the table's rows are weighted already). The
@@ -34,13 +34,13 @@ class WordVectors:
     data: bytes | memoryview
     dimensions: int
     #: Words that were asked for, as lanes and the number of pieces.
-    known: dict[str, tuple[int, int]]
+    lanes_by_word: dict[str, tuple[int, int]]
 
-    def vector(self, words: Iterable[str]) -> bytes | None:
+    def text_vector(self, words: Iterable[str]) -> bytes | None:
         """Return the unit vector of a text as signed bytes; None where none of its words is known."""
         total = pieces = 0
         for word in words:
-            lanes, count = self.known.get(word) or self._learn(word)
+            lanes, count = self.lanes_by_word.get(word) or self._learn_word(word)
             total += lanes
             pieces += count
         if not pieces:
@@ -53,15 +53,15 @@ class WordVectors:
             numbers = [max(-127, min(127, number)) for number in numbers]
         return array("b", numbers).tobytes()
 
-    def _learn(self, word: str) -> tuple[int, int]:
+    def _learn_word(self, word: str) -> tuple[int, int]:
         # nobody ever wrote much about parseHTTPReply
         parts = identifier_parts(word) or [word]
-        rows = [row for part in parts for row in pieces(part.lower(), self.rows)]
-        lanes = sum(map(self._lanes, rows))
-        self.known[word] = lanes, len(rows)
+        rows = [row for part in parts for row in word_pieces(part.lower(), self.rows)]
+        lanes = sum(map(self._row_lanes, rows))
+        self.lanes_by_word[word] = lanes, len(rows)
         return lanes, len(rows)
 
-    def _lanes(self, row: int) -> int:
+    def _row_lanes(self, row: int) -> int:
         wide = bytearray(_LANE * self.dimensions)
         start = row * self.dimensions
         wide[::_LANE] = bytes(self.data[start : start + self.dimensions]).translate(_BIASED)
@@ -76,24 +76,24 @@ def table_of(words: str, data: bytes | memoryview) -> WordVectors | None:
     return WordVectors(rows, data, len(data) // len(rows), {})
 
 
-def closeness(one: bytes, other: bytes) -> float:
+def vector_cosine(first_vector: bytes, second_vector: bytes) -> float:
     """Return the cosine of two vectors, never negative: opposites are no worse than strangers."""
-    if len(one) != len(other):
+    if len(first_vector) != len(second_vector):
         return 0.0
-    product: int = sum(map(mul, memoryview(one).cast("b"), memoryview(other).cast("b")))
+    product: int = sum(map(mul, memoryview(first_vector).cast("b"), memoryview(second_vector).cast("b")))
     return max(0.0, product / (_SCALE * _SCALE))
 
 
-def pieces(word: str, known: Mapping[str, int]) -> list[int]:
-    """Return the numbers of the longest known pieces that a word falls into; none if one is missing."""
-    found: list[int] = []
+def word_pieces(word: str, known_pieces: Mapping[str, int]) -> list[int]:
+    """Return the numbers of the longest known pieces that make up a word; none if one is missing."""
+    numbers: list[int] = []
     start = 0
     while start < len(word) <= _LONGEST:
         prefix = "##" if start else ""
         ends = range(len(word), start, -1)
-        end = next((end for end in ends if prefix + word[start:end] in known), None)
+        end = next((end for end in ends if prefix + word[start:end] in known_pieces), None)
         if end is None:
             return []
-        found.append(known[prefix + word[start:end]])
+        numbers.append(known_pieces[prefix + word[start:end]])
         start = end
-    return found
+    return numbers

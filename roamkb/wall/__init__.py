@@ -1,1 +1,1 @@
-"""The wall: what the kernel keeps one command and its children from writing (design D23)."""
+"""The wall: files that the kernel keeps a command and its children from writing (design D23)."""

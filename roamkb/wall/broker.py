@@ -1,4 +1,4 @@
-"""The way out of a wall for roamkb's own writes: a command's children ask, and what is outside judges them.
+"""Requests of a walled command for roamkb's own writes, which its launcher outside judges and runs.
 
 Inside of a wall nothing can write to the notes, `roamkb write` included. So the launcher of a walled command
 stays outside and listens on a socket; the verbs below send it their words and their standard streams, and it
@@ -27,33 +27,33 @@ if TYPE_CHECKING:
     from typing import Never
 
 #: What tells a command's children where to ask.
-BROKER = "ROAMKB_BROKER"
+BROKER_VARIABLE = "ROAMKB_BROKER"
 #: What tells the call outside which process asked. Whoever sets it is only judged by one process more.
-ASKED_BY = "ROAMKB_ASKED_BY"
+ASKER_VARIABLE = "ROAMKB_ASKED_BY"
 #: What may be asked for: nothing that needs a human's word.
-VERBS = ("write", "supersede", "trash", "restore", "promote")
+FORWARDED_VERBS = ("write", "supersede", "trash", "restore", "promote")
 
 _PROC = "/proc"
 #: Linux takes longer command lines than this, but a body belongs on standard input then.
-_MOST_BYTES = 4 * 1024 * 1024
+_MAX_REQUEST_BYTES = 4 * 1024 * 1024
 #: Requests that are looked after at once; the others wait.
-_MOST_AT_ONCE = 32
+_MAX_REQUESTS = 32
 #: Seconds that a caller has to say what it wants.
-_PATIENCE = 10
+_REQUEST_TIMEOUT = 10
 #: The longest name of a socket, with its end.
-_LONGEST_NAME = 107
+_MAX_SOCKET_NAME = 107
 #: More parents than any process has.
-_MOST_PARENTS = 512
+_MAX_PARENTS = 512
 #: Seconds after which a socket without a listener was left behind: in this boot, and in another.
 _STALE, _STALE_ELSEWHERE = 60, 86_400
-_INTERRUPTED = 130
+_INTERRUPTED_STATUS = 130
 #: What only the launcher may have been told.
-_PASSED_ON = (_signal.SIGTERM, _signal.SIGHUP, _signal.SIGINT)
+_FORWARDED_SIGNALS = (_signal.SIGTERM, _signal.SIGHUP, _signal.SIGINT)
 _DONE, _REFUSED = b"=", b"!"
 
 
 class UnansweredRequest(Exception):
-    """The broker took a request and did nothing, or didn't say what it did."""
+    """A request that the broker took and left undone, or without a reported result."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
@@ -62,11 +62,11 @@ class UnansweredRequest(Exception):
 
 
 class _RefusedRequest(Exception):
-    """Why a request isn't carried out."""
+    """The reason why a request isn't carried out."""
 
 
 class BrokerListener:
-    """A socket that a command's children know of."""
+    """A socket on which a command's children send requests."""
 
     def __init__(self, socket: "_socket.socket", path: str) -> None:
         self.socket = socket
@@ -74,8 +74,8 @@ class BrokerListener:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What the command's environment has to say beside its own."""
-        return {BROKER: self.path}
+        """The variables to add to the command's environment."""
+        return {BROKER_VARIABLE: self.path}
 
     def accept(self) -> int:
         """Wait for a connection and return its descriptor.
@@ -87,23 +87,23 @@ class BrokerListener:
         descriptor: int = self.socket._accept()[0]  # type: ignore[attr-defined]  # noqa: SLF001
         return descriptor
 
-    def shut(self) -> None:
-        """Have nobody wait for a connection any more."""
+    def shut_down(self) -> None:
+        """Stop waiting for connections."""
         import _socket
 
         self.socket.shutdown(_socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Take the socket away."""
+        """Close the socket and remove its file."""
         self.socket.close()
-        _remove(self.path)
+        _remove_socket(self.path)
 
 
 # Outside of the wall
 
 
-def listen(folder: str = "") -> BrokerListener | None:
-    """Return where a command's children can ask; None where it can't be seen who does, or no place is.
+def open_listener(folder: str = "") -> BrokerListener | None:
+    """Return a listener for a command's children; None where they can't be identified.
 
     The socket lies in `folder`, or in the usual state folder.
     """
@@ -111,35 +111,35 @@ def listen(folder: str = "") -> BrokerListener | None:
 
     if not folder:
         from roamkb.fs.user_dirs import BROKERS
-        from roamkb.fs.user_dirs import usual_state
+        from roamkb.fs.user_dirs import default_state_dir
 
-        folder = os.path.join(usual_state(), BROKERS)
+        folder = os.path.join(default_state_dir(), BROKERS)
     try:
-        boot = _read(f"{_PROC}/sys/kernel/random/boot_id")[:8]
-        _make(folder)
-        _sweep(folder, boot)
+        boot = _read_text(f"{_PROC}/sys/kernel/random/boot_id")[:8]
+        _make_private_folder(folder)
+        _remove_stale_sockets(folder, boot)
         path = os.path.join(folder, f"{boot}-{os.urandom(8).hex()}")
         socket = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         with _SocketAddress(path) as address:
             socket.bind(address)
-        socket.listen(_MOST_AT_ONCE)
+        socket.listen(_MAX_REQUESTS)
     except OSError:
         return None
     return BrokerListener(socket, path)
 
 
-def serve(  # noqa: C901 - its signal handlers share its state
-    listener: BrokerListener | None, child: int, passed_on: "Sequence[int]" = _PASSED_ON
+def serve_requests(  # noqa: C901 - its signal handlers share its state
+    listener: BrokerListener | None, child: int, forwarded_signals: "Sequence[int]" = _FORWARDED_SIGNALS
 ) -> int:
     """Answer requests until `child` has ended, and return its wait status; signals go on to it."""
     # each is written on one side of the signal alone
     begun, reaped, ended = 0, 0, None
 
-    def pass_on(number: int, _frame: object) -> None:
+    def forward_signal(number: int, _frame: object) -> None:
         if ended is None:
             os.kill(child, number)
 
-    def reap(*_: object) -> None:
+    def reap_children(*_: object) -> None:
         nonlocal reaped, ended
         while ended is None:
             pid, status = os.waitpid(-1, os.WNOHANG)
@@ -148,37 +148,37 @@ def serve(  # noqa: C901 - its signal handlers share its state
             if pid == child:
                 ended = status
                 if listener is not None:
-                    listener.shut()
+                    listener.shut_down()
             else:
                 reaped += 1
 
-    for number in passed_on:
-        _signal.signal(number, pass_on)
+    for number in forwarded_signals:
+        _signal.signal(number, forward_signal)
     if listener is None:
         return os.waitpid(child, 0)[1]
     # by the signal, and not by `select`, which takes as long to import as all of this
-    _signal.signal(_signal.SIGCHLD, reap)
+    _signal.signal(_signal.SIGCHLD, reap_children)
     try:
         # it may have ended before
-        reap()
+        reap_children()
         while ended is None:
-            if begun - reaped >= _MOST_AT_ONCE:
-                _pause()
-            elif _taken(listener, child):
+            if begun - reaped >= _MAX_REQUESTS:
+                _wait_briefly()
+            elif _take_connection(listener, child):
                 begun += 1
         return ended
     finally:
         listener.close()
 
 
-def _pause() -> None:
+def _wait_briefly() -> None:
     import time
 
     time.sleep(0.01)
 
 
-def _taken(listener: BrokerListener, child: int) -> bool:
-    """Wait for a connection and give it a process of its own; say whether there is one."""
+def _take_connection(listener: BrokerListener, child: int) -> bool:
+    """Wait for a connection and serve it in a new process; say whether there was one."""
     try:
         descriptor = listener.accept()
     except OSError:
@@ -186,7 +186,7 @@ def _taken(listener: BrokerListener, child: int) -> bool:
         return False
     try:
         if os.fork() == 0:
-            _attend(descriptor, child)
+            _attend_connection(descriptor, child)
     except OSError:
         # no more processes: who asks hears nothing, and says so
         return False
@@ -195,18 +195,18 @@ def _taken(listener: BrokerListener, child: int) -> bool:
     return True
 
 
-def _attend(descriptor: int, child: int) -> "Never":
-    """Look after one connection, and end."""
+def _attend_connection(descriptor: int, child: int) -> "Never":
+    """Serve one connection, and exit."""
     import _socket
 
     try:
         while descriptor < 3:
             # a launcher's own streams may be closed
             descriptor = os.dup(descriptor)
-        _stand_apart()
+        _detach_from_launcher()
         connection = _socket.socket(fileno=descriptor)
         try:
-            answer = _DONE + str(_carried_out(connection, child)).encode()
+            answer = _DONE + str(_carry_out_request(connection, child)).encode()
         except _RefusedRequest as refusal:
             answer = _REFUSED + str(refusal).encode()
         connection.sendall(answer)
@@ -218,9 +218,9 @@ def _attend(descriptor: int, child: int) -> "Never":
         os._exit(0)
 
 
-def _stand_apart() -> None:
-    """Give up what was the launcher's: its signals, its terminal, its streams."""
-    for number in (*_PASSED_ON, _signal.SIGCHLD, _signal.SIGALRM):
+def _detach_from_launcher() -> None:
+    """Give up the launcher's signals, terminal and streams."""
+    for number in (*_FORWARDED_SIGNALS, _signal.SIGCHLD, _signal.SIGALRM):
         _signal.signal(number, _signal.SIG_DFL)
     # without a terminal of its own, what runs here can't be answered by a human
     os.setsid()
@@ -229,18 +229,18 @@ def _stand_apart() -> None:
         os.dup2(nowhere, stream)
 
 
-def _carried_out(connection: "_socket.socket", child: int) -> int:
-    """Run what is asked for; return its exit status.
+def _carry_out_request(connection: "_socket.socket", child: int) -> int:
+    """Run the requested command; return its exit status.
 
     Raises:
         _Refusal: nothing was done.
     """
-    asker = _asker(connection, child)
-    _signal.alarm(_PATIENCE)
-    streams, words = _request(connection)
+    asker = _identify_asker(connection, child)
+    _signal.alarm(_REQUEST_TIMEOUT)
+    streams, words = _receive_request(connection)
     _signal.alarm(0)
-    if words[0] not in VERBS:
-        raise _RefusedRequest(f"it doesn't run `roamkb {words[0][:40]}`, only {', '.join(VERBS)}")
+    if words[0] not in FORWARDED_VERBS:
+        raise _RefusedRequest(f"it doesn't run `roamkb {words[0][:40]}`, only {', '.join(FORWARDED_VERBS)}")
     folder = f"{_PROC}/{asker}/cwd"
     try:
         os.chdir(os.readlink(folder))
@@ -251,35 +251,35 @@ def _carried_out(connection: "_socket.socket", child: int) -> int:
         raise _RefusedRequest("the folder that it was asked from isn't there outside of the command's wall")
     worker = os.fork()
     if worker == 0:
-        _run(streams, words, asker)
+        _run_verb(streams, words, asker)
     for stream in streams.values():
         os.close(stream)
-    return _ended(worker, connection)
+    return _await_worker(worker, connection)
 
 
-def _asker(connection: "_socket.socket", child: int) -> int:
-    """Return which process asks.
+def _identify_asker(connection: "_socket.socket", child: int) -> int:
+    """Return the process that sent the request.
 
     Raises:
         _Refusal: it isn't `child` nor descends from it, or isn't this user's.
     """
     import _socket
 
-    told = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
-    asker, user = (int.from_bytes(told[at : at + 4], sys.byteorder) for at in (0, 4))
+    credentials = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
+    asker, user = (int.from_bytes(credentials[offset : offset + 4], sys.byteorder) for offset in (0, 4))
     pid = asker
-    for _ in range(_MOST_PARENTS):
+    for _ in range(_MAX_PARENTS):
         if pid == child and user == os.getuid():
             return asker
         try:
             # the name may hold brackets and blanks; after it stand the state and the parent
-            pid = int(_read(f"{_PROC}/{pid}/stat").rpartition(")")[2].split()[1])
+            pid = int(_read_text(f"{_PROC}/{pid}/stat").rpartition(")")[2].split()[1])
         except (OSError, ValueError, IndexError):
             break
     raise _RefusedRequest("who asks isn't the command that this was made for, nor began by it")
 
 
-def _request(connection: "_socket.socket") -> tuple[dict[int, int], list[str]]:
+def _receive_request(connection: "_socket.socket") -> tuple[dict[int, int], list[str]]:
     """Return the standard streams that came with a request, and its words.
 
     Raises:
@@ -288,19 +288,21 @@ def _request(connection: "_socket.socket") -> tuple[dict[int, int], list[str]]:
     import _socket
 
     cloexec = getattr(_socket, "MSG_CMSG_CLOEXEC", 0)
-    data, told, flags, _ = connection.recvmsg(65536, _socket.CMSG_SPACE(3 * 4), cloexec)
+    data, ancillary_data, flags, _ = connection.recvmsg(65536, _socket.CMSG_SPACE(3 * 4), cloexec)
     if flags & _socket.MSG_CTRUNC or len(data) < 4:
         raise _RefusedRequest("the request is malformed")
     size = int.from_bytes(data[:4], "big")
-    if not 0 < size <= _MOST_BYTES:
-        raise _RefusedRequest(f"the request is larger than {_MOST_BYTES:,} bytes, or empty")
+    if not 0 < size <= _MAX_REQUEST_BYTES:
+        raise _RefusedRequest(f"the request is larger than {_MAX_REQUEST_BYTES:,} bytes, or empty")
     while len(data) < 4 + size:
         more = connection.recv(min(65536, 4 + size - len(data)))
         if not more:
             raise _RefusedRequest("the request is malformed")
         data += more
-    received = b"".join(bytes(rights) for level, kind, rights in told if kind == _socket.SCM_RIGHTS)
-    descriptors = [int.from_bytes(received[at : at + 4], sys.byteorder) for at in range(0, len(received), 4)]
+    received = b"".join(bytes(rights) for level, kind, rights in ancillary_data if kind == _socket.SCM_RIGHTS)
+    descriptors = [
+        int.from_bytes(received[offset : offset + 4], sys.byteorder) for offset in range(0, len(received), 4)
+    ]
     names, *words = data[4 : 4 + size].split(b"\0")
     streams = [int(name) for name in names.decode("ascii", "replace") if name in "012"]
     if len(streams) != len(descriptors) or len(set(streams)) != len(names) or not words:
@@ -308,7 +310,7 @@ def _request(connection: "_socket.socket") -> tuple[dict[int, int], list[str]]:
     return dict(zip(streams, descriptors, strict=True)), list(map(os.fsdecode, words))
 
 
-def _run(streams: dict[int, int], words: list[str], asker: int) -> "Never":
+def _run_verb(streams: dict[int, int], words: list[str], asker: int) -> "Never":
     """Become `roamkb WORDS…` with the caller's streams, and with nothing else of the caller's."""
     try:
         for stream in (0, 1, 2):
@@ -318,16 +320,16 @@ def _run(streams: dict[int, int], words: list[str], asker: int) -> "Never":
                 os.close(stream)
         os.closerange(3, 1 << 20)
         # the caller's folder is no place to import from: not by -m, and not by a path that isn't absolute
-        environment = {**os.environ, ASKED_BY: str(asker)}
+        environment = {**os.environ, ASKER_VARIABLE: str(asker)}
         if path := environment.pop("PYTHONPATH", ""):
-            environment["PYTHONPATH"] = ":".join(one for one in path.split(":") if os.path.isabs(one))
+            environment["PYTHONPATH"] = ":".join(folder for folder in path.split(":") if os.path.isabs(folder))
         os.execve(sys.executable, [sys.executable, "-P", "-m", "roamkb", *words], environment)
     finally:
         os._exit(127)
 
 
-def _ended(worker: int, connection: "_socket.socket") -> int:
-    """Return the exit status of `worker`, which ends with whoever asked."""
+def _await_worker(worker: int, connection: "_socket.socket") -> int:
+    """Return the exit status of `worker`, which is ended when its caller disconnects."""
     import select
 
     # readable once the worker has ended
@@ -355,8 +357,8 @@ def _ended(worker: int, connection: "_socket.socket") -> int:
 # Inside
 
 
-def forward(words: "Sequence[str]") -> int | None:
-    """Have the broker carry out `roamkb WORDS…`; return the exit status, None where there is no broker.
+def forward_call(words: "Sequence[str]") -> int | None:
+    """Send `roamkb WORDS…` to the broker; return its exit status, None where there is no broker.
 
     Raises:
         Unanswered: it wouldn't, or what it did isn't known.
@@ -367,20 +369,18 @@ def forward(words: "Sequence[str]") -> int | None:
     streams = [stream for stream in (0, 1, 2) if _is_open(stream)]
     try:
         connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-        with _SocketAddress(os.environ[BROKER]) as address:
+        with _SocketAddress(os.environ[BROKER_VARIABLE]) as address:
             connection.connect(address)
     except (OSError, KeyError, ValueError):
         return None
     request = b"\0".join((b"".join(b"%d" % stream for stream in streams), *map(os.fsencode, words)))
-    if len(request) > _MOST_BYTES:
-        raise UnansweredRequest(
-            f"the call is longer than {_MOST_BYTES:,} bytes", "give the text with --body -"
-        )
+    if len(request) > _MAX_REQUEST_BYTES:
+        raise UnansweredRequest(f"the call is longer than {_MAX_REQUEST_BYTES:,} bytes", "give the text with --body -")
     rights = b"".join(stream.to_bytes(4, sys.byteorder) for stream in streams)
     try:
-        answer = _asked(connection, len(request).to_bytes(4, "big") + request, rights)
+        answer = _exchange_request(connection, len(request).to_bytes(4, "big") + request, rights)
     except KeyboardInterrupt:
-        return _INTERRUPTED
+        return _INTERRUPTED_STATUS
     if answer[:1] == _DONE and answer[1:].isdigit():
         return int(answer[1:])
     if answer[:1] == _REFUSED:
@@ -394,8 +394,8 @@ def forward(words: "Sequence[str]") -> int | None:
     )
 
 
-def _asked(connection: "_socket.socket", request: bytes, rights: bytes) -> bytes:
-    """Send a request and return the answer; nothing where the broker ends."""
+def _exchange_request(connection: "_socket.socket", request: bytes, rights: bytes) -> bytes:
+    """Send a request and return the answer; empty where the broker ends."""
     import _socket
 
     ancillary = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)] if rights else []
@@ -427,7 +427,7 @@ class _SocketAddress:
         self._folder = -1
 
     def __enter__(self) -> str:
-        if len(os.fsencode(self._path)) <= _LONGEST_NAME:
+        if len(os.fsencode(self._path)) <= _MAX_SOCKET_NAME:
             return self._path
         self._folder = os.open(os.path.dirname(self._path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         return f"{_PROC}/self/fd/{self._folder}/{os.path.basename(self._path)}"
@@ -437,30 +437,30 @@ class _SocketAddress:
             os.close(self._folder)
 
 
-def _make(folder: str) -> None:
-    """Make a folder for its owner alone.
+def _make_private_folder(folder: str) -> None:
+    """Create a folder for its owner alone.
 
     Raises:
         OSError: it can't be, or somebody else has one there.
     """
     os.makedirs(folder, mode=0o700, exist_ok=True)
-    found = os.lstat(folder)
-    if found.st_uid != os.getuid() or found.st_mode & 0o170000 != 0o040000:
+    status = os.lstat(folder)
+    if status.st_uid != os.getuid() or status.st_mode & 0o170000 != 0o040000:
         raise PermissionError(f"{folder} isn't ours")
-    if found.st_mode & 0o077:
+    if status.st_mode & 0o077:
         os.chmod(folder, 0o700)
 
 
-def _sweep(folder: str, boot: str) -> None:
+def _remove_stale_sockets(folder: str, boot: str) -> None:
     """Remove the sockets of launchers that were killed."""
     for name in os.listdir(folder):
         path = os.path.join(folder, name)
         limit = _STALE if name.startswith(boot) else _STALE_ELSEWHERE
-        if _age(path) > limit and not _is_served(path):
-            _remove(path)
+        if _file_age(path) > limit and not _is_served(path):
+            _remove_socket(path)
 
 
-def _age(path: str) -> float:
+def _file_age(path: str) -> float:
     import time
 
     try:
@@ -485,7 +485,7 @@ def _is_served(path: str) -> bool:
     return True
 
 
-def _remove(path: str) -> None:
+def _remove_socket(path: str) -> None:
     try:  # noqa: SIM105 - contextlib is an import as well
         os.unlink(path)
     except OSError:
@@ -493,7 +493,7 @@ def _remove(path: str) -> None:
         pass
 
 
-def _read(path: str) -> str:
+def _read_text(path: str) -> str:
     with open(path, encoding="utf-8", errors="replace") as file:
         return file.read()
 

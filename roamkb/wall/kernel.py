@@ -1,4 +1,4 @@
-"""Two walls that a process raises around itself, without a program of others and without root.
+"""Two walls that a process raises around itself, without other programs and without root.
 
 *Namespace*: a mount namespace of its own, in which what is closed is mounted read-only over itself.
 *Landlock*: a list of what may be written, which is everything but what is closed. Both go to all children
@@ -26,7 +26,7 @@ _PR_SET_PDEATHSIG, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 1, 24, 38
 _MOUNT_SETATTR, _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 442, 444, 445, 446
 #: What root could undo a mount with, or reach around it: DAC_READ_SEARCH (opens by handle), SYS_MODULE,
 #: SYS_RAWIO, SYS_PTRACE, SYS_ADMIN, MKNOD (the disk itself).
-_DROPPED = (2, 16, 17, 19, 21, 27)
+_DROPPED_CAPABILITIES = (2, 16, 17, 19, 21, 27)
 
 _WRITE_FILE, _MAKE_AND_REMOVE, _REFER, _TRUNCATE = 1 << 1, 0x1FF << 4, 1 << 13, 1 << 14
 _VERSION_FLAG, _PATH_BENEATH = 1, 1
@@ -34,46 +34,46 @@ _VERSION_FLAG, _PATH_BENEATH = 1, 1
 _OLDEST_ABI = 2
 
 
-class _Long(_ctypes._SimpleCData):  # type: ignore[type-arg]  # noqa: SLF001 - as ctypes makes its own
+class _CLong(_ctypes._SimpleCData):  # type: ignore[type-arg]  # noqa: SLF001 - as ctypes makes its own
     _type_ = "l"
 
 
-class _Function(_ctypes.CFuncPtr):
+class _CFunction(_ctypes.CFuncPtr):
     _flags_ = _ctypes.FUNCFLAG_CDECL | _ctypes.FUNCFLAG_USE_ERRNO
-    _restype_ = _Long
+    _restype_ = _CLong
 
 
 #: What this process is linked with.
-_library = _ctypes.dlopen(None, 0)  # type: ignore[arg-type]
+_c_library = _ctypes.dlopen(None, 0)  # type: ignore[arg-type]
 
 
-def _call(name: str, *arguments: int | bytes | None) -> int:
+def _call_library(name: str, *arguments: int | bytes | None) -> int:
     """Call a function of the C library, whose arguments are as wide as a pointer.
 
     Raises:
         OSError: it failed.
     """
-    function = _Function(_ctypes.dlsym(_library, name))
-    told = (_Long(value) if isinstance(value, int) else value for value in arguments)
-    result: int = function(*told)
+    function = _CFunction(_ctypes.dlsym(_c_library, name))
+    c_arguments = (_CLong(value) if isinstance(value, int) else value for value in arguments)
+    result: int = function(*c_arguments)
     if result < 0:
-        number = _ctypes.get_errno()
-        raise OSError(number, f"{name}: {os.strerror(number)}")
+        error_number = _ctypes.get_errno()
+        raise OSError(error_number, f"{name}: {os.strerror(error_number)}")
     return result
 
 
-def _prctl(option: int, argument: int) -> None:
-    _call("prctl", option, argument, 0, 0, 0)
+def _call_prctl(option: int, argument: int) -> None:
+    _call_library("prctl", option, argument, 0, 0, 0)
 
 
-def _packed(*fields: tuple[int, int]) -> bytes:
-    """Return the values of a structure, each in so many bytes."""
+def _pack_fields(*fields: tuple[int, int]) -> bytes:
+    """Return the bytes of a structure, each value with its size."""
     return b"".join(value.to_bytes(size, sys.byteorder) for value, size in fields)
 
 
 def die_with_parent(parent: int) -> None:
-    """Have this process killed when its parent is, as the two are one to who started them."""
-    _prctl(_PR_SET_PDEATHSIG, 9)
+    """Have the kernel kill this process when its parent is killed."""
+    _call_prctl(_PR_SET_PDEATHSIG, 9)
     if os.getppid() != parent:
         os.kill(os.getpid(), 9)
 
@@ -82,49 +82,49 @@ def die_with_parent(parent: int) -> None:
 
 
 def enter_namespace(paths: "WallPaths", cwd: str) -> None:
-    """Show this process and its children what is closed read-only, and keep what is pinned from being moved.
+    """Mount the closed paths read-only for this process and its children, and pin the pinned ones.
 
     Raises:
         OSError: the system doesn't let this user.
     """
     user, group = os.getuid(), os.getgid()
     try:
-        _call("unshare", _NEWNS)
+        _call_library("unshare", _NEWNS)
     except PermissionError:
-        _call("unshare", _NEWNS | _NEWUSER)
-        _write("/proc/self/setgroups", "deny")
-        _write("/proc/self/uid_map", f"{user} {user} 1")
-        _write("/proc/self/gid_map", f"{group} {group} 1")
+        _call_library("unshare", _NEWNS | _NEWUSER)
+        _write_text("/proc/self/setgroups", "deny")
+        _write_text("/proc/self/uid_map", f"{user} {user} 1")
+        _write_text("/proc/self/gid_map", f"{group} {group} 1")
     # what is mounted outside later is seen here, and not the other way round
-    _mount(None, b"/", _REC | _SLAVE)
-    how = dict.fromkeys(paths.pinned, (0, 0)) | dict.fromkeys(paths.closed, (_ATTR_RDONLY, 0))
-    how |= dict.fromkeys(paths.opened, (0, _ATTR_RDONLY))
-    for path in sorted(how):
-        place, (put, taken) = os.fsencode(path), how[path]
-        if not put and os.path.islink(path):
+    _mount_over(None, b"/", _REC | _SLAVE)
+    attributes_by_path = dict.fromkeys(paths.pinned, (0, 0)) | dict.fromkeys(paths.closed, (_ATTR_RDONLY, 0))
+    attributes_by_path |= dict.fromkeys(paths.opened, (0, _ATTR_RDONLY))
+    for path in sorted(attributes_by_path):
+        path_bytes, (added, removed) = os.fsencode(path), attributes_by_path[path]
+        if not added and os.path.islink(path):
             _pin_link(path)
             continue
         try:
-            _mount(place, place, _BIND | _REC)
+            _mount_over(path_bytes, path_bytes, _BIND | _REC)
         except FileNotFoundError:
             continue
-        if put or taken:
-            attributes = _packed((put, 8), (taken, 8), (0, 8), (0, 8))
-            _call("syscall", _MOUNT_SETATTR, _AT_FDCWD, place, _AT_RECURSIVE, attributes, len(attributes))
+        if added or removed:
+            attributes = _pack_fields((added, 8), (removed, 8), (0, 8), (0, 8))
+            _call_library("syscall", _MOUNT_SETATTR, _AT_FDCWD, path_bytes, _AT_RECURSIVE, attributes, len(attributes))
     # the folder that the process is in would stay the one below the mount; if it is gone, it has a way up
     os.chdir(cwd)
     _give_up_rights()
 
 
 def _pin_link(path: str) -> None:
-    """Mount a link over itself, so that no other comes in its place; not each kernel can."""
+    """Mount a link over itself, so that it can't be replaced; not each kernel can."""
     try:
         link = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
         return
     try:
-        place = b"/proc/self/fd/%d" % link
-        _mount(place, place, _BIND)
+        link_path = b"/proc/self/fd/%d" % link
+        _mount_over(link_path, link_path, _BIND)
     except OSError:
         return
     finally:
@@ -132,38 +132,38 @@ def _pin_link(path: str) -> None:
 
 
 def _give_up_rights() -> None:
-    """Keep what this process becomes from gaining rights, and root's from undoing the wall."""
+    """Prevent this process from gaining rights, and root from undoing the wall."""
     if os.getuid() == 0:
-        for capability in _DROPPED:
-            _prctl(_PR_CAPBSET_DROP, capability)
-    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+        for capability in _DROPPED_CAPABILITIES:
+            _call_prctl(_PR_CAPBSET_DROP, capability)
+    _call_prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 
-def _write(path: str, text: str) -> None:
+def _write_text(path: str, text: str) -> None:
     with open(path, "w", encoding="ascii") as file:
         file.write(text)
 
 
-def _mount(source: bytes | None, target: bytes, flags: int) -> None:
-    _call("mount", source, target, None, flags, None)
+def _mount_over(source: bytes | None, target: bytes, flags: int) -> None:
+    _call_library("mount", source, target, None, flags, None)
 
 
 # Landlock
 
 
 def landlock_version() -> int:
-    """Return which version of Landlock the kernel has; 0 for none, or one that is too old."""
+    """Return the kernel's version of Landlock; 0 for none, or one that is too old."""
     if not sys.platform.startswith("linux"):
         return 0
     try:
-        version = _call("syscall", _LANDLOCK_CREATE, None, 0, _VERSION_FLAG)
+        version = _call_library("syscall", _LANDLOCK_CREATE, None, 0, _VERSION_FLAG)
     except OSError:
         return 0
     return version if version >= _OLDEST_ABI else 0
 
 
 def enter_landlock(paths: "WallPaths") -> None:
-    """Allow this process and its children to write all but what is closed, and links that are pinned.
+    """Allow this process and its children to write all but the closed paths and pinned links.
 
     A folder above what is closed can't be allowed, since that would allow all below it: each other entry
     of it is. So nothing can be made or removed in such a folder itself.
@@ -173,27 +173,27 @@ def enter_landlock(paths: "WallPaths") -> None:
     """
     version = landlock_version()
     handled = _WRITE_FILE | _MAKE_AND_REMOVE | _REFER | (_TRUNCATE if version > 2 else 0)
-    ruleset = _packed((handled, 8))
-    rules = _call("syscall", _LANDLOCK_CREATE, ruleset, len(ruleset), 0)
+    ruleset = _pack_fields((handled, 8))
+    rules = _call_library("syscall", _LANDLOCK_CREATE, ruleset, len(ruleset), 0)
     try:
-        kept = [*paths.closed, *filter(os.path.islink, paths.pinned)]
-        above = {path[:at] or "/" for path in kept for at, letter in enumerate(path) if letter == "/"}
-        but, allow = above.union(paths.closed), _allowing(rules)
+        protected_paths = [*paths.closed, *filter(os.path.islink, paths.pinned)]
+        above = {path[:index] or "/" for path in protected_paths for index, letter in enumerate(path) if letter == "/"}
+        exceptions, add_rule = above.union(paths.closed), _rule_adder(rules)
         for folder in sorted(above):
-            for entry in _entries(folder):
+            for entry in _list_entries(folder):
                 # a link is what it leads to, and that stands elsewhere
-                if entry.path not in but and not entry.is_symlink():
+                if entry.path not in exceptions and not entry.is_symlink():
                     is_folder = entry.is_dir(follow_symlinks=False)
-                    allow(entry.path, handled if is_folder else handled & (_WRITE_FILE | _TRUNCATE))
+                    add_rule(entry.path, handled if is_folder else handled & (_WRITE_FILE | _TRUNCATE))
         for folder in paths.opened:
-            allow(folder, handled)
+            add_rule(folder, handled)
         _give_up_rights()
-        _call("syscall", _LANDLOCK_RESTRICT, rules, 0)
+        _call_library("syscall", _LANDLOCK_RESTRICT, rules, 0)
     finally:
         os.close(rules)
 
 
-def _entries(folder: str) -> "Iterable[os.DirEntry[str]]":
+def _list_entries(folder: str) -> "Iterable[os.DirEntry[str]]":
     try:
         return os.scandir(folder)
     except OSError:
@@ -201,22 +201,22 @@ def _entries(folder: str) -> "Iterable[os.DirEntry[str]]":
         return ()
 
 
-def _allowing(rules: int) -> "Callable[[str, int], None]":
-    """Return what adds a rule; there are hundreds of them, so that only what differs is made anew."""
-    function = _Function(_ctypes.dlsym(_library, "syscall"))
-    head = (_Long(_LANDLOCK_ADD), _Long(rules), _Long(_PATH_BENEATH))
-    none, order, flags = _Long(0), sys.byteorder, os.O_PATH | os.O_CLOEXEC | os.O_NOFOLLOW
+def _rule_adder(rules: int) -> "Callable[[str, int], None]":
+    """Return a function that adds a rule; there are hundreds, so that only the differences are made anew."""
+    function = _CFunction(_ctypes.dlsym(_c_library, "syscall"))
+    head = (_CLong(_LANDLOCK_ADD), _CLong(rules), _CLong(_PATH_BENEATH))
+    none, order, flags = _CLong(0), sys.byteorder, os.O_PATH | os.O_CLOEXEC | os.O_NOFOLLOW
 
-    def allow(path: str, allowed: int) -> None:
+    def add_rule(path: str, allowed: int) -> None:
         try:
-            place = os.open(path, flags)
+            descriptor = os.open(path, flags)
         except OSError:
             return
         try:
-            rule = allowed.to_bytes(8, order) + place.to_bytes(4, order)
+            rule = allowed.to_bytes(8, order) + descriptor.to_bytes(4, order)
             if function(*head, rule, none) < 0:
                 raise OSError(_ctypes.get_errno(), "Landlock takes no rule")
         finally:
-            os.close(place)
+            os.close(descriptor)
 
-    return allow
+    return add_rule

@@ -1,4 +1,4 @@
-"""`roamkb exec -- COMMAND`: run a command behind the wall; its status, signals and descriptors stay its own.
+"""The command `roamkb exec`: a command run behind the wall, with its own status and signals.
 
 Each shell command of an agent's waits for this, so that it imports next to nothing.
 """
@@ -9,7 +9,7 @@ import os
 import sys
 
 from roamkb.wall import broker
-from roamkb.wall.outside import OUTSIDE
+from roamkb.wall.outside import OUTSIDE_VARIABLE
 from roamkb.wall.outside import folders_outside
 from roamkb.wall.plan import BUBBLEWRAP
 from roamkb.wall.plan import LANDLOCK
@@ -17,8 +17,8 @@ from roamkb.wall.plan import NAMESPACE
 from roamkb.wall.plan import SEATBELT
 from roamkb.wall.plan import WallPaths
 from roamkb.wall.plan import WallPlan
-from roamkb.wall.plan import keep_plan
 from roamkb.wall.plan import read_plan
+from roamkb.wall.plan import save_plan
 
 #: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
 TYPE_CHECKING = False
@@ -26,18 +26,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Never
 
-_USAGE = "usage: roamkb exec -- COMMAND"
+_USAGE_LINE = "usage: roamkb exec -- COMMAND"
 #: By which a command of Claude Code's Bash tool is known; hooks and servers are run by `sh`.
-_OF_BASH_TOOL = " && pwd -P >| "
+_BASH_TOOL_MARK = " && pwd -P >| "
 #: As shells have them.
 _NOT_EXECUTABLE, _NOT_FOUND, _BY_SIGNAL = 126, 127, 128
 #: Seconds after which a command would be gone that got a signal itself, as one of the group.
-_DELAY = 0.5
+_SIGNAL_DELAY = 0.5
 #: The wait status of a program that ended with 1.
-_FAILED = 1 << 8
+_FAILED_STATUS = 1 << 8
 #: Sent to one process only: its child is meant. A terminal sends the rest to all of them.
-_PASSED_ON = (_signal.SIGTERM, _signal.SIGHUP, _signal.SIGUSR1, _signal.SIGUSR2)
-_OF_A_TERMINAL = (_signal.SIGINT, _signal.SIGQUIT)
+_FORWARDED_SIGNALS = (_signal.SIGTERM, _signal.SIGHUP, _signal.SIGUSR1, _signal.SIGUSR2)
+_TERMINAL_SIGNALS = (_signal.SIGINT, _signal.SIGQUIT)
 
 
 def main(words: list[str], plan_path: str = "") -> int:
@@ -45,138 +45,138 @@ def main(words: list[str], plan_path: str = "") -> int:
     if words[:1] == ["--"]:
         words = words[1:]
     if not words:
-        print(_USAGE, file=sys.stderr)
+        print(_USAGE_LINE, file=sys.stderr)
         return 2
     # Python's own ways, which a program that it becomes would keep
     for number in (_signal.SIGPIPE, _signal.SIGXFSZ):
         _signal.signal(number, _signal.SIG_DFL)
     is_for_harness = bool(plan_path)
     if not plan_path:
-        from roamkb.wall.places import usual_plan
+        from roamkb.wall.places import default_plan_path
 
-        plan_path = usual_plan()
-    plan = _plan(plan_path)
+        plan_path = default_plan_path()
+    plan = _current_plan(plan_path)
     if len(words) == 1:
         line = words[0]
-        shell = _shell(line, is_for_harness=is_for_harness)
+        shell = _choose_shell(line, is_for_harness=is_for_harness)
         if plan and plan.is_free(line):
-            return _become([shell, "-c", plan.free[line]])
+            return _replace_process([shell, "-c", plan.free[line]])
         words = [shell, "-c", line]
     if plan is None:
-        return _become(words)
-    paths = plan.paths_for(_cwd())
+        return _replace_process(words)
+    paths = plan.paths_for(_current_folder())
     if all(os.statvfs(path).f_flag & os.ST_RDONLY for path in paths.closed):
         # a wall stands already, or there is nothing to be kept
-        return _become(words)
-    return _walled(plan, plan_path, paths, words)
+        return _replace_process(words)
+    return _run_walled(plan, plan_path, paths, words)
 
 
 def launch(words: list[str], plan_path: str) -> "Never":
-    """Run them for a harness, and end as they end: to tidy up takes as long as all the rest."""
+    """Run the words for a harness, and exit at once: to tidy up takes as long as all the rest."""
     os._exit(main(words, plan_path))
 
 
-def _plan(path: str) -> WallPlan | None:
-    """Return the plan that counts, made anew where it is missing, spoiled or old; None if it can't be."""
-    known = read_plan(path)
-    if known and known.is_fresh():
-        return known
+def _current_plan(path: str) -> WallPlan | None:
+    """Return the plan in force, made anew where it is missing, spoiled or old; None if that fails."""
+    old_plan = read_plan(path)
+    if old_plan and old_plan.is_fresh():
+        return old_plan
     try:
-        from roamkb.wall.places import usual_places
+        from roamkb.wall.places import default_folders
         from roamkb.wall.protected import make_plan
 
-        homes, state, data = (known.homes, known.state, known.data) if known else usual_places()
-        plan = make_plan(homes, state, data, known)
+        homes, state, data = (old_plan.homes, old_plan.state, old_plan.data) if old_plan else default_folders()
+        plan = make_plan(homes, state, data, old_plan)
     except (OSError, ValueError) as error:
-        return _warned(known, f"can't be planned: {error}")
-    keep_plan(path, plan)
+        return _warn_once(old_plan, f"can't be planned: {error}")
+    save_plan(path, plan)
     return plan
 
 
-def _warned(plan: WallPlan | None, why: str) -> WallPlan | None:
-    """Say once a session that something is wrong with the wall, and go on with what is known."""
+def _warn_once(plan: WallPlan | None, clause: str) -> WallPlan | None:
+    """Warn once a session of a fault of the wall, and return the present plan."""
     from roamkb.wall.places import is_first_warning
 
     if is_first_warning():
-        print(f"roamkb: the wall around the notes {why}; `roamkb doctor` says more", file=sys.stderr)
+        print(f"roamkb: the wall around the notes {clause}; `roamkb doctor` says more", file=sys.stderr)
     return plan
 
 
-def _cwd() -> str:
-    """Return the current folder; where it was deleted, one in which nothing can be made."""
+def _current_folder() -> str:
+    """Return the current folder; where it was deleted, one in which no file can be created."""
     try:
         return os.getcwd()
     except OSError:
         return "/proc/self/task"
 
 
-def _shell(line: str, *, is_for_harness: bool) -> str:
-    """Return the shell that would run the line without us."""
-    if is_for_harness and _OF_BASH_TOOL not in line:
+def _choose_shell(line: str, *, is_for_harness: bool) -> str:
+    """Return the shell that would run the line without the wall."""
+    if is_for_harness and _BASH_TOOL_MARK not in line:
         return "/bin/sh"
-    own = os.environ.get("SHELL", "")
-    named = (os.environ.get("CLAUDE_CODE_SHELL", ""), own) if is_for_harness else (own,)
-    for shell in named:
+    user_shell = os.environ.get("SHELL", "")
+    named_shells = (os.environ.get("CLAUDE_CODE_SHELL", ""), user_shell) if is_for_harness else (user_shell,)
+    for shell in named_shells:
         if os.path.basename(shell) in ("bash", "zsh", "sh", "dash", "ksh") and os.access(shell, os.X_OK):
             return shell
-    names = ("bash", "zsh", "sh") if "bash" in own or not is_for_harness else ("zsh", "bash", "sh")
-    places = (f"{folder}/{name}" for name in names for folder in ("/bin", "/usr/bin", "/usr/local/bin"))
-    return next((place for place in places if os.access(place, os.X_OK)), "/bin/sh")
+    names = ("bash", "zsh", "sh") if "bash" in user_shell or not is_for_harness else ("zsh", "bash", "sh")
+    shell_paths = (f"{folder}/{name}" for name in names for folder in ("/bin", "/usr/bin", "/usr/local/bin"))
+    return next((shell_path for shell_path in shell_paths if os.access(shell_path, os.X_OK)), "/bin/sh")
 
 
-def _become(words: list[str]) -> int:
-    """Become the command; only a failure returns."""
+def _replace_process(words: list[str]) -> int:
+    """Replace this process by the command; return only on failure."""
     try:
         os.execvp(words[0], words)
     except FileNotFoundError:
-        return _unrun(words, "no such command", _NOT_FOUND)
+        return _report_unrunnable(words, "no such command", _NOT_FOUND)
     except OSError as error:
-        return _unrun(words, error.strerror, _NOT_EXECUTABLE)
+        return _report_unrunnable(words, error.strerror, _NOT_EXECUTABLE)
 
 
-def _unrun(words: list[str], why: str | None, status: int) -> int:
+def _report_unrunnable(words: list[str], reason: str | None, status: int) -> int:
     name = words[0].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    print(f"roamkb exec: {name}: {why}", file=sys.stderr)
+    print(f"roamkb exec: {name}: {reason}", file=sys.stderr)
     return status
 
 
-def _walled(plan: WallPlan, plan_path: str, paths: WallPaths, words: list[str]) -> int:
+def _run_walled(plan: WallPlan, plan_path: str, paths: WallPaths, words: list[str]) -> int:
     """Run the command behind the first wall that can be raised."""
-    listener = broker.listen(plan.brokers)
-    os.environ[OUTSIDE] = folders_outside()
+    listener = broker.open_listener(plan.brokers)
+    os.environ[OUTSIDE_VARIABLE] = folders_outside()
     # until somebody passes them on
-    unblocked = _signal.pthread_sigmask(_signal.SIG_BLOCK, _PASSED_ON + _OF_A_TERMINAL)
-    for way, program in plan.ways:
-        wall = _WallMethod(way, program, paths)
-        child, ready, told = _start(wall, words, unblocked, listener)
+    unblocked = _signal.pthread_sigmask(_signal.SIG_BLOCK, _FORWARDED_SIGNALS + _TERMINAL_SIGNALS)
+    for method, program in plan.ways:
+        wall = _WallMethod(method, program, paths)
+        child, ready, status_pipe = _start_child(wall, words, unblocked, listener)
         # closed by the command's start, or by the end of who couldn't raise the wall
         with open(ready, "rb") as pipe:
             fault = pipe.read()
         if not fault:
-            status = _served(child, listener, told)
-            if way == BUBBLEWRAP and status == _FAILED and not _has_run(told):
-                return _forgotten(plan_path)
-            return _end_like(status)
-        os.close(told)
+            status = _serve_child(child, listener, status_pipe)
+            if method == BUBBLEWRAP and status == _FAILED_STATUS and not _has_run(status_pipe):
+                return _forget_plan(plan_path)
+            return _exit_like(status)
+        os.close(status_pipe)
         os.waitpid(child, 0)
-        _warned(plan, f"can't be raised by {way}: {fault.decode('utf-8', 'replace')}")
-    _warned(plan, "doesn't stand: nothing that could raise it works here")
+        _warn_once(plan, f"can't be raised by {method}: {fault.decode('utf-8', 'replace')}")
+    _warn_once(plan, "doesn't stand: nothing that could raise it works here")
     _signal.pthread_sigmask(_signal.SIG_SETMASK, unblocked)
     if listener:
         listener.close()
-    return _become(words)
+    return _replace_process(words)
 
 
 class _WallMethod:
-    """One way to keep paths from being written."""
+    """A method to keep paths from being written."""
 
-    def __init__(self, way: str, program: str, paths: WallPaths) -> None:
-        self.way = way
+    def __init__(self, method: str, program: str, paths: WallPaths) -> None:
+        self.way = method
         self.program = program
         self.paths = paths
 
-    def raised(self, words: list[str], parent: int, status: int) -> list[str]:
-        """Raise it around this process, and return what to run then.
+    def raise_wall(self, words: list[str], parent: int, status: int) -> list[str]:
+        """Raise the wall around this process, and return the words to run then.
 
         Raises:
             OSError: it can't be.
@@ -185,7 +185,7 @@ class _WallMethod:
             from roamkb.wall import kernel
 
             if self.way == NAMESPACE:
-                kernel.enter_namespace(self.paths, _cwd())
+                kernel.enter_namespace(self.paths, _current_folder())
             else:
                 kernel.enter_landlock(self.paths)
             kernel.die_with_parent(parent)
@@ -201,77 +201,77 @@ class _WallMethod:
             # our status says so, and bubblewrap's wouldn't; it needs no wall
             return words
         os.set_inheritable(status, True)
-        return programs.bubblewrap_words(self.program, self.paths, _cwd(), status) + words
+        return programs.bubblewrap_words(self.program, self.paths, _current_folder(), status) + words
 
 
-def _start(
+def _start_child(
     wall: _WallMethod, words: list[str], unblocked: object, listener: broker.BrokerListener | None
 ) -> tuple[int, int, int]:
-    """Return the process that becomes the command, and two pipes: why there is no wall, how it ended."""
+    """Start the process that becomes the command; return it with two pipes: the wall's fault, its status."""
     ready, fault = os.pipe()
-    told, status = os.pipe()
+    status_pipe, status = os.pipe()
     parent = os.getpid()
     child = os.fork()
     if child:
         os.close(fault)
         os.close(status)
-        return child, ready, told
-    end = _NOT_EXECUTABLE
+        return child, ready, status_pipe
+    exit_status = _NOT_EXECUTABLE
     try:
         _signal.pthread_sigmask(_signal.SIG_SETMASK, unblocked)
         if listener:
             os.environ.update(listener.environment)
         try:
-            words = wall.raised(words, parent, status)
+            words = wall.raise_wall(words, parent, status)
         except Exception as error:  # noqa: BLE001 - whatever it is, the next wall is tried
             os.write(fault, (str(error) or repr(error)).encode("utf-8", "replace"))
         else:
-            end = _become(words)
+            exit_status = _replace_process(words)
     finally:
-        os._exit(end)
+        os._exit(exit_status)
 
 
-def _served(child: int, listener: broker.BrokerListener | None, told: int) -> int:
-    """Wait for the command, pass on what only we were told, and return its wait status."""
-    waiting: list[int] = []
+def _serve_child(child: int, listener: broker.BrokerListener | None, status_pipe: int) -> int:
+    """Wait for the command, forward signals sent to this process alone, and return its wait status."""
+    pending_signals: list[int] = []
 
-    def pass_on(number: int, _frame: object) -> None:
-        waiting.append(number)
-        _signal.setitimer(_signal.ITIMER_REAL, _DELAY)
+    def queue_signal(number: int, _frame: object) -> None:
+        pending_signals.append(number)
+        _signal.setitimer(_signal.ITIMER_REAL, _SIGNAL_DELAY)
 
-    def send(_number: int, _frame: object) -> None:
-        while waiting:
+    def send_signals(_number: int, _frame: object) -> None:
+        while pending_signals:
             try:
-                os.kill(child, waiting.pop(0))
+                os.kill(child, pending_signals.pop(0))
             except ProcessLookupError:
                 return
 
-    _signal.signal(_signal.SIGALRM, send)
+    _signal.signal(_signal.SIGALRM, send_signals)
     is_at_terminal = _is_at_terminal()
-    for number in _PASSED_ON + _OF_A_TERMINAL:
+    for number in _FORWARDED_SIGNALS + _TERMINAL_SIGNALS:
         if _signal.getsignal(number) == _signal.SIG_IGN:
             continue
-        is_heard = is_at_terminal and number in _OF_A_TERMINAL
-        _signal.signal(number, _signal.SIG_IGN if is_heard else pass_on)
-    _signal.pthread_sigmask(_signal.SIG_UNBLOCK, _PASSED_ON + _OF_A_TERMINAL)
+        is_heard = is_at_terminal and number in _TERMINAL_SIGNALS
+        _signal.signal(number, _signal.SIG_IGN if is_heard else queue_signal)
+    _signal.pthread_sigmask(_signal.SIG_UNBLOCK, _FORWARDED_SIGNALS + _TERMINAL_SIGNALS)
     # a pipe ends when the command closes it, not when we do
     nothing = os.open(os.devnull, os.O_RDWR)
     for fd in range(3):
         os.dup2(nothing, fd)
-    kept = sorted({told, listener.socket.fileno() if listener else told})
-    for after, before in zip([2, *kept], [*kept, 1 << 20], strict=True):
+    kept_descriptors = sorted({status_pipe, listener.socket.fileno() if listener else status_pipe})
+    for after, before in zip([2, *kept_descriptors], [*kept_descriptors, 1 << 20], strict=True):
         os.closerange(after + 1, before)
-    return broker.serve(listener, child, ())
+    return broker.serve_requests(listener, child, ())
 
 
-def _has_run(told: int) -> bool:
-    """Say whether bubblewrap says how the command ended: otherwise it never began."""
-    with open(told, "rb") as pipe:
+def _has_run(status_pipe: int) -> bool:
+    """Say whether bubblewrap reported the command's end: otherwise it never began."""
+    with open(status_pipe, "rb") as pipe:
         return b"exit-code" in pipe.read()
 
 
-def _forgotten(plan_path: str) -> int:
-    """Have the next command find out what works here now; this one didn't run, as bubblewrap itself said."""
+def _forget_plan(plan_path: str) -> int:
+    """Delete the plan, so that the next command tests again what works here; this one didn't run."""
     try:
         os.unlink(plan_path)
     except OSError:
@@ -280,7 +280,7 @@ def _forgotten(plan_path: str) -> int:
 
 
 def _is_at_terminal() -> bool:
-    """Say whether a terminal sends its signals to us and the command alike."""
+    """Say whether a terminal sends its signals to this process and the command alike."""
     try:
         fd = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
     except OSError:
@@ -293,7 +293,7 @@ def _is_at_terminal() -> bool:
         os.close(fd)
 
 
-def _end_like(status: int) -> int:
+def _exit_like(status: int) -> int:
     """Return the command's status, or end by the signal that ended it."""
     if not os.WIFSIGNALED(status):
         return os.waitstatus_to_exitcode(status)

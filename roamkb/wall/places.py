@@ -1,9 +1,9 @@
-"""Where the wall's own files are; next to nothing is imported."""
+"""Paths of the wall's own files; imports are few."""
 
 import os
 
-from roamkb.fs.user_dirs import usual_data
-from roamkb.fs.user_dirs import usual_state
+from roamkb.fs.user_dirs import default_data_dir
+from roamkb.fs.user_dirs import default_state_dir
 from roamkb.guard.hook_tampering import SHELL_PREFIX
 from roamkb.wall.plan import FOLDER
 from roamkb.wall.plan import LAUNCHER
@@ -11,41 +11,39 @@ from roamkb.wall.plan import PLAN
 from roamkb.wall.plan import read_plan
 
 #: In the state folder: an empty file for each session that was warned.
-_WARNED = "wall-warned"
+_WARNED_FOLDER = "wall-warned"
 
 
-def usual_plan() -> str:
-    """Return where the plan is kept."""
-    return os.path.join(usual_data(), FOLDER, PLAN)
+def default_plan_path() -> str:
+    """Return the path of the plan."""
+    return os.path.join(default_data_dir(), FOLDER, PLAN)
 
 
-def usual_launcher() -> str:
-    """Return what harnesses run, where `install` made it."""
-    return os.path.join(usual_data(), FOLDER, LAUNCHER)
+def default_launcher_path() -> str:
+    """Return the path of the launcher, where `install` puts it."""
+    return os.path.join(default_data_dir(), FOLDER, LAUNCHER)
 
 
-def is_before_commands() -> bool:
+def is_wall_in_use() -> bool:
     """Say whether Claude Code runs this session's shell commands behind a wall that can be raised here."""
-    if os.environ.get(SHELL_PREFIX) != usual_launcher():
+    if os.environ.get(SHELL_PREFIX) != default_launcher_path():
         return False
-    plan = read_plan(usual_plan())
-    return plan is not None and bool(plan.ways) and os.access(usual_launcher(), os.X_OK)
+    plan = read_plan(default_plan_path())
+    return plan is not None and bool(plan.ways) and os.access(default_launcher_path(), os.X_OK)
 
 
-def usual_places() -> tuple[list[str], str, str]:
+def default_folders() -> tuple[list[str], str, str]:
     """Return the homes, the state folder and the data folder that the environment names."""
-    from roamkb.boundary.store.kb_paths import usual_homes
+    from roamkb.boundary.store.kb_paths import user_homes
 
-    return usual_homes(), usual_state(), usual_data()
+    return user_homes(), default_state_dir(), default_data_dir()
 
 
 def is_first_warning() -> bool:
-    """Say whether this session hasn't been warned; where that can't be kept, it is said again."""
-    session = (
-        os.environ.get("CLAUDE_CODE_SESSION_ID") or os.environ.get("CODEX_THREAD_ID") or str(os.getsid(0))
-    )
+    """Say whether this session hasn't been warned yet; true where that can't be recorded."""
+    session = os.environ.get("CLAUDE_CODE_SESSION_ID") or os.environ.get("CODEX_THREAD_ID") or str(os.getsid(0))
     name = "".join(letter for letter in session if letter.isalnum())[:64]
-    folder = os.path.join(usual_state(), _WARNED)
+    folder = os.path.join(default_state_dir(), _WARNED_FOLDER)
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         os.close(os.open(os.path.join(folder, name), os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))

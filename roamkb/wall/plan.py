@@ -1,4 +1,4 @@
-"""The plan of a wall: what may not be written, and how this machine keeps it so, in one plain file.
+"""The plan of a wall in one plain file: protected paths, and the methods of this machine.
 
 A shell command waits for this, so that it imports nothing; `protected` makes the plan.
 """
@@ -8,29 +8,29 @@ import os
 #: In the data folder: what a harness runs, and the plan beside it.
 FOLDER, LAUNCHER, PLAN = "wall", "shell", "plan"
 #: Raise the number on any change of the form: a plan of another form is made anew.
-_HEAD = b"roamkb wall 2"
+_PLAN_HEAD = b"roamkb wall 2"
 #: A plan that was cut short is none.
-_END = b"end"
+_PLAN_END = b"end"
 
 #: How a wall can be had, the best first. The first two show the notes read-only.
 NAMESPACE, BUBBLEWRAP, LANDLOCK, SEATBELT = "namespace", "bubblewrap", "landlock", "sandbox-exec"
 
 
 class WallPaths:
-    """What a wall does with which paths; all are real ones, but for links among those that stay put."""
+    """The paths of a wall by treatment; all are real ones, but for links among the pinned ones."""
 
     def __init__(self, closed: list[str], opened: list[str], pinned: list[str]) -> None:
-        """Take what may not be written, what below it may, and what may not be moved."""
+        """Take the paths that may not be written, those below that may, and those that may not be moved."""
         self.closed = closed
         self.opened = opened
         self.pinned = pinned
 
 
 class WallPlan:
-    """What a wall needs to know."""
+    """The data that a wall is raised from."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
+        """Begin with an empty plan."""
         #: Which of the ways above work here, the best first; with the program's path where there is one.
         self.ways: list[tuple[str, str]] = []
         #: Files that it was made from, as they were then.
@@ -56,12 +56,12 @@ class WallPlan:
         self.names: dict[str, list[str]] = {}
 
     def paths_for(self, cwd: str) -> WallPaths:
-        """Return what counts for a command that is run in `cwd`, as far as it is there."""
+        """Return the existing paths that apply to a command run in `cwd`."""
         closed = self.closed + [path for path, root in self.closed_but if not is_within(cwd, root)]
         return WallPaths([path for path in closed if os.path.lexists(path)], self.opened, self.pinned)
 
     def is_free(self, line: str) -> bool:
-        """Say whether a line goes through: what its words lead to by PATH is what no command can write.
+        """Say whether a line may pass: its words lead by PATH only to programs that no command can write.
 
         Else a program that a command put into an earlier folder of PATH would run outside of the wall.
         """
@@ -69,34 +69,32 @@ class WallPlan:
             return False
         homes = [os.path.realpath(home) for home in self.homes]
         for path in (path for name in self.names.get(line, ()) if (path := find_program(name))):
-            is_theirs = any(
-                is_within(path, home) or is_within(os.path.realpath(path), home) for home in homes
-            )
-            kept = (*self.closed, *(one for one, _ in self.closed_but))
-            if is_theirs and not any(is_within(os.path.realpath(path), one) for one in kept):
+            is_theirs = any(is_within(path, home) or is_within(os.path.realpath(path), home) for home in homes)
+            protected_paths = (*self.closed, *(closed_path for closed_path, _ in self.closed_but))
+            if is_theirs and not any(is_within(os.path.realpath(path), closed_path) for closed_path in protected_paths):
                 return False
         return True
 
-    def rows(self) -> list[tuple[str, str, str]]:
-        """Return all of it, as it is kept."""
+    def plan_rows(self) -> list[tuple[str, str, str]]:
+        """Return the plan as the rows of its file."""
         return [
-            *(("way", *way) for way in self.ways),
+            *(("way", *method) for method in self.ways),
             *(("home", home, "") for home in self.homes),
             ("folders", self.state, self.data),
             ("brokers", self.brokers, ""),
             *(("source", *source) for source in self.sources),
             *(("notes", path, "") for path in self.notes),
             *(("closed", path, "") for path in self.closed),
-            *(("closed-but", *one) for one in self.closed_but),
+            *(("closed-but", *pair) for pair in self.closed_but),
             *(("opened", path, "") for path in self.opened),
             *(("pinned", path, "") for path in self.pinned),
-            *(("free", *one) for one in self.free.items()),
+            *(("free", *pair) for pair in self.free.items()),
             *(("name", line, name) for line, names in self.names.items() for name in names),
         ]
 
     def is_fresh(self) -> bool:
-        """Say whether the files that it was made from are as they were."""
-        return all(stamp(path) == was for path, was in self.sources)
+        """Say whether the plan's source files are unchanged."""
+        return all(file_stamp(path) == old_stamp for path, old_stamp in self.sources)
 
 
 def is_within(path: str, top: str) -> bool:
@@ -105,7 +103,7 @@ def is_within(path: str, top: str) -> bool:
 
 
 def find_program(name: str) -> str:
-    """Return what a shell would run by that name; a folder of PATH that isn't absolute is any project's."""
+    """Return the path that a shell would run by that name; empty without one."""
     for folder in os.get_exec_path():
         path = os.path.join(folder, name)
         if os.path.isfile(path) and os.access(path, os.X_OK):
@@ -113,13 +111,21 @@ def find_program(name: str) -> str:
     return ""
 
 
-def stamp(path: str) -> str:
-    """Return what tells a file from what it was before; a link counts with what it leads to."""
+def file_stamp(path: str) -> str:
+    """Return a text that differs once a file was changed; a link counts with its target."""
     try:
-        found, name = os.stat(path), os.lstat(path)
+        target_stat, link_stat = os.stat(path), os.lstat(path)
     except OSError:
         return "-"
-    return f"{name.st_ino}.{found.st_dev}.{found.st_ino}.{found.st_size}.{found.st_mtime_ns}.{found.st_mode}"
+    stamps = (
+        link_stat.st_ino,
+        target_stat.st_dev,
+        target_stat.st_ino,
+        target_stat.st_size,
+        target_stat.st_mtime_ns,
+        target_stat.st_mode,
+    )
+    return ".".join(map(str, stamps))
 
 
 def read_plan(path: str) -> WallPlan | None:
@@ -129,7 +135,7 @@ def read_plan(path: str) -> WallPlan | None:
             fields = file.read().split(b"\0")
     except OSError:
         return None
-    if len(fields) < 2 or fields[0] != _HEAD or fields[-1] != _END or len(fields) % 3 != 2:
+    if len(fields) < 2 or fields[0] != _PLAN_HEAD or fields[-1] != _PLAN_END or len(fields) % 3 != 2:
         return None
     plan = WallPlan()
     pairs = {"way": plan.ways, "source": plan.sources, "closed-but": plan.closed_but}
@@ -140,20 +146,20 @@ def read_plan(path: str) -> WallPlan | None:
         "opened": plan.opened,
         "pinned": plan.pinned,
     }
-    for at in range(1, len(fields) - 1, 3):
-        kind, one, other = map(os.fsdecode, fields[at : at + 3])
+    for index in range(1, len(fields) - 1, 3):
+        kind, first_field, second_field = map(os.fsdecode, fields[index : index + 3])
         if kind in pairs:
-            pairs[kind].append((one, other))
+            pairs[kind].append((first_field, second_field))
         elif kind in singles:
-            singles[kind].append(one)
+            singles[kind].append(first_field)
         elif kind == "free":
-            plan.free[one] = other
+            plan.free[first_field] = second_field
         elif kind == "name":
-            plan.names.setdefault(one, []).append(other)
+            plan.names.setdefault(first_field, []).append(second_field)
         elif kind == "brokers":
-            plan.brokers = one
+            plan.brokers = first_field
         elif kind == "folders":
-            plan.state, plan.data = one, other
+            plan.state, plan.data = first_field, second_field
         else:
             return None
     return plan
@@ -161,21 +167,21 @@ def read_plan(path: str) -> WallPlan | None:
 
 def render_plan(plan: WallPlan) -> bytes:
     """Return the file's content."""
-    fields = [_HEAD, *(os.fsencode(field) for row in plan.rows() for field in row), _END]
+    fields = [_PLAN_HEAD, *(os.fsencode(field) for row in plan.plan_rows() for field in row), _PLAN_END]
     return b"\0".join(fields)
 
 
-def keep_plan(path: str, plan: WallPlan) -> bool:
-    """Put the plan in its place, whole; say whether it is there."""
-    beside = f"{path}.{os.getpid()}"
+def save_plan(path: str, plan: WallPlan) -> bool:
+    """Save the plan, whole; say whether it was saved."""
+    temporary = f"{path}.{os.getpid()}"
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        with open(beside, "wb") as file:
+        with open(temporary, "wb") as file:
             file.write(render_plan(plan))
-        os.replace(beside, path)
+        os.replace(temporary, path)
     except OSError:
         try:  # noqa: SIM105 - contextlib is an import as well
-            os.unlink(beside)
+            os.unlink(temporary)
         except OSError:
             pass
         return False

@@ -1,15 +1,17 @@
-"""Two walls that others' programs raise: bubblewrap's arguments, a profile for macOS's `sandbox-exec`."""
+"""Two walls that other programs raise: bubblewrap's arguments, a profile for macOS's `sandbox-exec`."""
 
 import os
 
 from roamkb.wall.plan import WallPaths
 
 #: What root could undo a mount with, or reach around it; others have no rights to give up.
-_DROPPED = "CAP_DAC_READ_SEARCH CAP_SYS_MODULE CAP_SYS_RAWIO CAP_SYS_PTRACE CAP_SYS_ADMIN CAP_MKNOD".split()
+_DROPPED_CAPABILITIES = (
+    "CAP_DAC_READ_SEARCH CAP_SYS_MODULE CAP_SYS_RAWIO CAP_SYS_PTRACE CAP_SYS_ADMIN CAP_MKNOD".split()
+)
 
 
 def bubblewrap_words(program: str, paths: WallPaths, cwd: str, status: int) -> list[str]:
-    """Return what runs the words that follow where what is closed is read-only and what is pinned stays put.
+    """Return the words that run a command with the closed paths read-only and the pinned ones fixed.
 
     The descriptor `status` hears how they ended.
 
@@ -18,10 +20,10 @@ def bubblewrap_words(program: str, paths: WallPaths, cwd: str, status: int) -> l
     """
     # it would mount what a link leads to, and let that be written
     folders = [path for path in paths.pinned if not os.path.islink(path)]
-    how = dict.fromkeys(folders, "--bind-try") | dict.fromkeys(paths.closed, "--ro-bind-try")
-    how |= dict.fromkeys(paths.opened, "--bind-try")
-    binds = [word for path in sorted(how) for word in (how[path], path, path)]
-    dropped = [word for name in _DROPPED for word in ("--cap-drop", name)] if os.getuid() == 0 else []
+    option_by_path = dict.fromkeys(folders, "--bind-try") | dict.fromkeys(paths.closed, "--ro-bind-try")
+    option_by_path |= dict.fromkeys(paths.opened, "--bind-try")
+    binds = [word for path in sorted(option_by_path) for word in (option_by_path[path], path, path)]
+    dropped = [word for name in _DROPPED_CAPABILITIES for word in ("--cap-drop", name)] if os.getuid() == 0 else []
     return [
         program,
         "--dev-bind",
@@ -38,23 +40,23 @@ def bubblewrap_words(program: str, paths: WallPaths, cwd: str, status: int) -> l
 
 
 def seatbelt_profile(paths: WallPaths) -> str:
-    """Return the profile that denies each way to write what is closed, and to move what lies above.
+    """Return the profile that denies each way to write closed paths, and to move the folders above.
 
     The last rule that fits a call decides.
     """
     rules = ["(version 1)", "(allow default)"]
-    rules += _rule("deny file-write* file-link", "subpath", paths.closed)
-    rules += _rule("allow file-write* file-link", "subpath", paths.opened)
-    rules += _rule("deny file-write-unlink", "literal", paths.pinned)
+    rules += _render_rule("deny file-write* file-link", "subpath", paths.closed)
+    rules += _render_rule("allow file-write* file-link", "subpath", paths.opened)
+    rules += _render_rule("deny file-write-unlink", "literal", paths.pinned)
     return "\n".join(rules) + "\n"
 
 
-def _rule(what: str, kind: str, paths: list[str]) -> list[str]:
+def _render_rule(action: str, kind: str, paths: list[str]) -> list[str]:
     """Return a rule about paths; one without any would be about all."""
-    told = "".join(f"\n  ({kind} {_quoted(path)})" for path in sorted(paths))
-    return [f"({what}{told})"] if told else []
+    path_clauses = "".join(f"\n  ({kind} {_quote_path(path)})" for path in sorted(paths))
+    return [f"({action}{path_clauses})"] if path_clauses else []
 
 
-def _quoted(path: str) -> str:
+def _quote_path(path: str) -> str:
     escaped = path.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

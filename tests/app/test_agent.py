@@ -5,7 +5,7 @@ import pytest
 from roamkb import Agent
 from roamkb import UsageError
 from roamkb.core.errors import NoLog
-from roamkb.log.store.observations import observations
+from roamkb.log.store.observations import read_observations
 from tests.conftest import World
 
 
@@ -26,7 +26,7 @@ def test_what_it_learns_is_known_and_was_observed(log: World) -> None:
         learned.learning.session,
         learned.learning.task,
     )
-    [observed] = observations(log.log().ignored, agent.session)
+    [observed] = read_observations(log.log().ignored, agent.session)
     assert ("Zebras are striped", "build_agent", "t-1") == (observed.text, observed.agent, observed.task)
     [done] = log.open().log.consolidate("session")
     assert (1, 0, 0) == (done.processed, done.created, done.repeated)
@@ -58,7 +58,7 @@ def test_what_is_not_learned_is_not_observed(log: World, world: World) -> None:
     agent = Agent("build_agent", session="s-1", kb=log.open())
     with pytest.raises(UsageError):
         agent.learn("  ")
-    assert [] == observations(log.log().ignored, "s-1")
+    assert [] == read_observations(log.log().ignored, "s-1")
     with pytest.raises(NoLog):
         Agent("a", kb=world.open(world.unknown)).learn("Zebras are striped")
 

@@ -16,7 +16,7 @@ _ORPHAN = """
 import os, sys, time
 from pathlib import Path
 from roamkb.app.server import ServedKnowledgeBase
-kb = ServedKnowledgeBase.begin()
+kb = ServedKnowledgeBase.open_for_server()
 before, parent = kb.classify(), os.getppid()
 Path(sys.argv[1]).touch()
 while os.getppid() == parent:
@@ -71,5 +71,5 @@ def test_the_token_does_not_lie_in_the_knowledge_base(world: World) -> None:
 
     kb = ServedKnowledgeBase(replace(world.open().environment, state=world.kb / "state"))
     with pytest.raises(DiskError, match="may not lie in the knowledge base"):
-        kb.bearer()
+        kb.access_token()
     assert not (world.kb / "state").exists()

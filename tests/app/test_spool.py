@@ -23,9 +23,9 @@ import pytest
 from roamkb.core.ids import new_id
 from roamkb.spool.call import SpooledCall
 from roamkb.spool.call_json import parse_spooled
-from roamkb.spool.store.waiting_calls import MOST_CALLS
-from roamkb.spool.store.waiting_calls import name_of
-from roamkb.spool.store.waiting_calls import put
+from roamkb.spool.store.waiting_calls import MAX_CALLS
+from roamkb.spool.store.waiting_calls import call_file_name
+from roamkb.spool.store.waiting_calls import spool_call
 from tests.conftest import Ran
 from tests.conftest import World
 
@@ -80,14 +80,14 @@ class Box:
     def drain(self) -> str:
         """Run hooks until nothing waits, since one does only as much as its time allows; return all they say."""
         said = [self.hook()]
-        while (self.spool.exists() or self.kept.exists()) and len(said) < MOST_CALLS:
+        while (self.spool.exists() or self.kept.exists()) and len(said) < MAX_CALLS:
             said.append(self.hook())
         return "\n".join(said)
 
     @property
     def spool(self) -> Path:
         """Where calls wait."""
-        return self.world.log().local / "spool"
+        return self.world.log().local_folder / "spool"
 
     @property
     def kept(self) -> Path:
@@ -165,9 +165,7 @@ def test_what_waits_is_listed(box: Box) -> None:
     assert "Trouble" not in box.world.run("brief").out
 
 
-@pytest.mark.parametrize(
-    "event", ["SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop"]
-)
+@pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop"])
 def test_each_of_these_hooks_carries_out_what_the_session_called(box: Box, event: str) -> None:
     """The hook after the command left it to another; the next says so, and of one that stopped, to the human."""
     assert "waits: write Zebras" in box.run("write", "Zebras are striped").out
@@ -193,7 +191,7 @@ def _put_by_another(box: Box, title: str, **changes: Any) -> Path:
         session=_SESSION,
         ts=time.time(),
     )
-    return put(box.world.log().local, replace(call, **changes))[0]
+    return spool_call(box.world.log().local_folder, replace(call, **changes))[0]
 
 
 @pytest.mark.parametrize("session", [_SESSION, "01a2048a-0000-7000-8000-00000000beef"])
@@ -289,7 +287,7 @@ def test_what_can_be_refused_at_once_is(box: Box) -> None:
 def test_where_no_hook_would_do_it_the_error_stands(box: Box, world: World) -> None:
     """Without a session, without a hook that was ever here, without a log."""
     assert 2 == box.run("write", "Zebras", CODEX_THREAD_ID="", CODEX_SANDBOX_NETWORK_DISABLED="").status
-    shutil.rmtree(world.log().local / "passes")
+    shutil.rmtree(world.log().local_folder / "passes")
     ran = box.run("write", "Zebras")
     assert (2, True) == (ran.status, "roamkb's MCP tools run outside of it" in ran.err)
     assert not box.spool.exists()
@@ -300,9 +298,7 @@ def test_the_boundary_is_judged_when_it_is_done(box: Box) -> None:
     world = box.world
     box.run("write", "Zebras are striped")
     rule = world.home / ".claude" / "rules" / "knowledge-base.md"
-    rule.write_text(
-        rule.read_text().replace(f"{world.home}/work\n", f"{world.home}/work\n{world.personal}\n")
-    )
+    rule.write_text(rule.read_text().replace(f"{world.home}/work\n", f"{world.home}/work\n{world.personal}\n"))
     said = box.hook()
     assert {} == world.files()
     assert "which waited" not in said or "is not done: work project" in said
@@ -321,7 +317,7 @@ def _forged(box: Box, **changes: Any) -> None:
 def _renumber(box: Box, file: Path, told: dict[str, object]) -> None:
     file.unlink()
     call = parse_spooled(json.dumps(told).encode())
-    forged = file.with_name(name_of(call)) if call else file
+    forged = file.with_name(call_file_name(call)) if call else file
     forged.write_text(json.dumps(told))
     box.printed.append(forged.stem)
 
@@ -349,9 +345,7 @@ def _renumber(box: Box, file: Path, told: dict[str, object]) -> None:
         ({"source": "gossip"}, "is not done"),
     ],
 )
-def test_a_forged_call_does_no_more_than_a_command_could(
-    box: Box, changes: dict[str, object], said: str
-) -> None:
+def test_a_forged_call_does_no_more_than_a_command_could(box: Box, changes: dict[str, object], said: str) -> None:
     """What is none is dropped with a notice; what is one is judged as any."""
     made = {name: str(box.world.work) if value == "{work}" else value for name, value in changes.items()}
     _forged(box, **made)
@@ -405,7 +399,7 @@ def test_no_link_is_followed_and_nothing_else_is_removed(box: Box) -> None:
 def test_only_so_many_calls_wait(box: Box) -> None:
     """Who writes more is told of another way."""
     box.spool.mkdir(exist_ok=True)
-    for number in range(MOST_CALLS):
+    for number in range(MAX_CALLS):
         (box.spool / f"{number:032x}.json").write_text("")
     full = box.run("write", "Zebras")
     assert (2, True) == (full.status, "wait already" in full.err)
@@ -453,9 +447,7 @@ def test_killed_anywhere_it_is_done_once_all_the_same(box: Box, verb: str, call:
         after = {name: data for name, data in world.files().items() if name.endswith(".org")}
         ferries = [data for data in after.values() if f"Ferry number {number}\n".encode() in data]
         if verb == "trash":
-            assert before.keys() - after.keys() == {
-                name for name, data in before.items() if old.encode() in data
-            }
+            assert before.keys() - after.keys() == {name for name, data in before.items() if old.encode() in data}
         else:
             new = [data for data in ferries if b"#+title: Ferry" in data]
             assert 1 == len(new), number

@@ -21,16 +21,12 @@ from tests.emacs import agreement
 
 def main() -> None:
     """Print a table and every difference."""
-    options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--truth", type=Path, required=True, metavar="DIR")
     options.add_argument("names", nargs="*", metavar="NAME")
     given = options.parse_args()
     names = given.names or sorted(
-        path.stem
-        for path in (given.truth / "truth").glob("*.json")
-        if _folder(given.truth, path.stem).is_dir()
+        path.stem for path in (given.truth / "truth").glob("*.json") if _folder(given.truth, path.stem).is_dir()
     )
     for name in names:
         _compare(given.truth, name)
@@ -76,9 +72,7 @@ def _print(
     print(
         f"{name}: {len(theirs)} nodes, {missing} missing, {extra} extra; {seconds:.3f} s, {size / seconds / 1e6:.1f} M characters/s"
     )
-    fields = [
-        f"{field} {100 * (both - wrong[field]) / both:.2f}" for field in agreement.FIELDS if wrong[field]
-    ]
+    fields = [f"{field} {100 * (both - wrong[field]) / both:.2f}" for field in agreement.FIELDS if wrong[field]]
     print("  all fields 100 %" if not fields else "  " + ", ".join(fields))
     for each in found:
         print(f"    {each.id} {each.field}: theirs {each.theirs!r}, ours {each.ours!r}")

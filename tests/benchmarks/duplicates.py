@@ -28,8 +28,8 @@ sys.path[:0] = [str(ROOT)]
 
 from roamkb.text.similarity.jaccard import PreparedText  # noqa: E402
 from roamkb.text.similarity.jaccard import TextLikeness  # noqa: E402
-from roamkb.text.similarity.jaccard import likeness  # noqa: E402
-from roamkb.text.similarity.jaccard import shape  # noqa: E402
+from roamkb.text.similarity.jaccard import prepare_text  # noqa: E402
+from roamkb.text.similarity.jaccard import text_likeness  # noqa: E402
 
 _LIMITS = (0.70, 0.80, 0.85)
 _WORD = re.compile(r"[A-Za-zÄÖÜäöüß]+")
@@ -40,9 +40,7 @@ Edit = Callable[[str, random.Random], str | None]
 
 def main() -> None:
     """Print the tables."""
-    options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("texts", type=Path, nargs="?")
     options.add_argument("--notes", type=int, default=1500)
     options.add_argument("--seed", type=int, default=7)
@@ -104,8 +102,8 @@ def _report(
     def merged(one: str, other: str) -> bool:
         for text in (one, other):
             if text not in shapes:
-                shapes[text] = shape(text)
-        return likeness(shapes[one], shapes[other], limit=limit) in _MERGED
+                shapes[text] = prepare_text(text)
+        return text_likeness(shapes[one], shapes[other], limit=limit) in _MERGED
 
     for kind, pairs in (good | bad).items():
         found = [pair for pair in pairs if merged(*pair)]
@@ -115,9 +113,7 @@ def _report(
             missed += len(pairs) - len(found)
         else:
             wrong += len(found)
-        print(
-            f"  {'+' if is_good else '-'} {kind:22} {len(found):5} of {len(pairs):5}  {_share(found, pairs)}"
-        )
+        print(f"  {'+' if is_good else '-'} {kind:22} {len(found):5} of {len(pairs):5}  {_share(found, pairs)}")
         if show == kind:
             for one, other in (set(pairs) - set(found)) if is_good else found:
                 print(f"      {one}\n      {other}\n")
@@ -164,9 +160,7 @@ def article(text: str, dice: random.Random) -> str | None:
     if not articles:
         return None
     one = dice.choice(articles)
-    return (
-        text[: one.start()] + dice.choice(("", "the " if one[0] in ("a ", "an ") else "")) + text[one.end() :]
-    )
+    return text[: one.start()] + dice.choice(("", "the " if one[0] in ("a ", "an ") else "")) + text[one.end() :]
 
 
 def number_of_noun(text: str, dice: random.Random) -> str | None:
@@ -263,9 +257,7 @@ def trailing_words(text: str, dice: random.Random) -> str | None:
 
 
 def leading_words(text: str, dice: random.Random) -> str:
-    lead = dice.choice(
-        ("Note that ", "Remember: ", "Note: ", "We found that ", "In general, ", "So, ", "Please ")
-    )
+    lead = dice.choice(("Note that ", "Remember: ", "Note: ", "We found that ", "In general, ", "So, ", "Please "))
     return lead + text[0].lower() + text[1:]
 
 
@@ -355,19 +347,13 @@ def number_changed(text: str, dice: random.Random) -> str | None:
         return None
     one = dice.choice(numbers)
     value = int(one[0])
-    other = dice.choice(
-        (value + 1, value * 10, value + dice.randrange(2, 50), max(value - 1, 0) if value else 3)
-    )
+    other = dice.choice((value + 1, value * 10, value + dice.randrange(2, 50), max(value - 1, 0) if value else 3))
     return text[: one.start()] + str(other) + text[one.end() :]
 
 
 def spelt_number_changed(text: str, dice: random.Random) -> str | None:
     match = re.search(rf"\b(?:{'|'.join(_SPELT[2:])})\b", text)
-    return (
-        text[: match.start()] + _SPELT[2 + (_SPELT.index(match[0])) % 10] + text[match.end() :]
-        if match
-        else None
-    )
+    return text[: match.start()] + _SPELT[2 + (_SPELT.index(match[0])) % 10] + text[match.end() :] if match else None
 
 
 def unit_changed(text: str, dice: random.Random) -> str | None:
@@ -449,9 +435,7 @@ def name_swapped(text: str, dice: random.Random) -> str | None:
     if not named:
         return None
     one = dice.choice(named)
-    others = [
-        name for name in dice.sample(_NAMES, min(len(_NAMES), 60)) if name[0].isalpha() == one[0][0].isalpha()
-    ]
+    others = [name for name in dice.sample(_NAMES, min(len(_NAMES), 60)) if name[0].isalpha() == one[0][0].isalpha()]
     other = next((name for name in others if name.lower() not in text.lower()), None)
     return None if other is None else text[: one.start()] + other + text[one.end() :]
 
@@ -475,9 +459,7 @@ _SMALL_WORDS = frozenset(
 
 
 def two_swapped(text: str, dice: random.Random) -> str | None:
-    pattern = (
-        r"\b(\w{3,}) (before|after|to|into|than|with|by|replaces|over|instead of|from|as|vor|nach) (\w{3,})\b"
-    )
+    pattern = r"\b(\w{3,}) (before|after|to|into|than|with|by|replaces|over|instead of|from|as|vor|nach) (\w{3,})\b"
     match = re.search(pattern, text)
     if not match or {match[1].lower(), match[3].lower()} & _SMALL_WORDS:
         return None

@@ -101,9 +101,7 @@ def timed(words: list[str], environment: dict[str, str], cwd: Path, payload: obj
     with tempfile.TemporaryFile() as given, Path(os.devnull).open("wb") as nothing:
         given.write(json.dumps(payload).encode())
         given.seek(0)
-        process = subprocess.Popen(
-            words, cwd=cwd, env={**environment, "PWD": str(cwd)}, stdin=given, stdout=nothing
-        )
+        process = subprocess.Popen(words, cwd=cwd, env={**environment, "PWD": str(cwd)}, stdin=given, stdout=nothing)
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
@@ -175,9 +173,7 @@ def measure(world: World, runs: int) -> None:
 
 def main() -> None:
     """Print a table for each size."""
-    options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--notes", default="500,10000")
     options.add_argument("--lines", type=int, default=5000)
     options.add_argument("--runs", type=int, default=9)

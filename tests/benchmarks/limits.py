@@ -108,7 +108,7 @@ def enrich(log: Log, size: int, rng: random.Random) -> tuple[list[str], list[str
             technique=text(rng)[:80],
             outcome=rng.choice(remedies.OUTCOMES),
         )
-        lines.append(LedgerEvent(id=next(ids), ts=n, event="attempted", fields=remedies.fields_of(attempt)))
+        lines.append(LedgerEvent(id=next(ids), ts=n, event="attempted", fields=remedies.event_fields_of(attempt)))
     with log.ledger.open("ab") as ledger:
         ledger.write(b"".join(event_line(event) + b"\n" for event in lines))
     return tasks, errors
@@ -125,7 +125,7 @@ class Reference:
 
     def ask(self, words: str) -> None:
         """Answer once."""
-        self._log.stamp()
+        self._log.files_stamp()
         query = " OR ".join(f'"{one}"' for one in words.split())
         self._db.execute("SELECT rowid FROM t WHERE t MATCH ? ORDER BY rank LIMIT 20", (query,)).fetchall()
 
@@ -175,9 +175,7 @@ def measure(size: int, asked: int) -> dict[str, tuple[float, float, float]]:
             "relevant --title --file": lambda: kb.relevant(title=words(), files=[path(rng)]),
             "task similar": lambda: kb.task("similar", rng.choice(tasks)),
             "remedy suggest": lambda: kb.remedy("suggest", error=rng.choice(errors)),
-            "learn, known already": lambda: kb.learn(
-                rng.choice(on.said[-2000:]), type="fact", session=words()
-            ),
+            "learn, known already": lambda: kb.learn(rng.choice(on.said[-2000:]), type="fact", session=words()),
             "learn, new": lambda: kb.learn(text(rng)),
             "used": lambda: kb.used(shown(kb, words()), outcome="success"),
             "task start": lambda: kb.task("start", words(), title=words()),

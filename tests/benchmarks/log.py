@@ -37,22 +37,20 @@ def measure(size: int, asked: int) -> dict[str, float]:
     """Return the figures of a log of `size` learnings."""
     with ground(size) as on:
         world, log, rng = on.world, on.log, on.rng
-        found: dict[str, float] = {"replay": min(milliseconds(lambda: log.read().state()) for _ in range(3))}
+        found: dict[str, float] = {
+            "replay": min(milliseconds(lambda: log.read_contents().replay_state()) for _ in range(3))
+        }
         questions = [" ".join(rng.sample(rng.choice(on.said).split(), 4)) for _ in range(asked)]
         found["index built"] = milliseconds(lambda: world.open().log.recall(questions[0], all=True))
         door = world.open().log
         found["recall, median"], found["recall, 95 %"] = spread(
             [milliseconds(lambda one=one: door.recall(one, all=True)) for one in questions]  # type: ignore[misc]
         )
-        found["recall, cold process"] = min(
-            milliseconds(lambda: world.run("recall", questions[0])) for _ in range(3)
-        )
+        found["recall, cold process"] = min(milliseconds(lambda: world.run("recall", questions[0])) for _ in range(3))
         found["learn, median"], found["learn, 95 %"] = spread(
             [milliseconds(lambda: world.open().log.learn(text(rng))) for _ in range(4)]
         )
-        found["learn, cold process"] = min(
-            milliseconds(lambda: world.run("learn", text(rng))) for _ in range(3)
-        )
+        found["learn, cold process"] = min(milliseconds(lambda: world.run("learn", text(rng))) for _ in range(3))
         found["peak of memory, MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         found["log, MB"] = sum(path.stat().st_size for path in log.folder.glob("*.jsonl")) / 1e6
     return found

@@ -47,9 +47,7 @@ def word(n: int) -> str:
     """Return the `n`th word."""
     base = len(_SYLLABLES)
     return (
-        _SYLLABLES[n % base]
-        + _SYLLABLES[n // base % base]
-        + (_SYLLABLES[n // base**2 % base] if n > base**2 else "")
+        _SYLLABLES[n % base] + _SYLLABLES[n // base % base] + (_SYLLABLES[n // base**2 % base] if n > base**2 else "")
     )
 
 
@@ -89,9 +87,7 @@ def ground(size: int) -> Iterator[Ground]:
     rng = random.Random(size)
     with tempfile.TemporaryDirectory() as top:
         home = Path(top)
-        world = World(
-            home=home, kb=home / "roam", personal=home / "site", work=home / "work", unknown=home / "else"
-        )
+        world = World(home=home, kb=home / "roam", personal=home / "site", work=home / "work", unknown=home / "else")
         world.personal.mkdir()
         world.open().log.init()
         log = world.log()

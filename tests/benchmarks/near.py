@@ -27,9 +27,9 @@ from roamkb.kb.search.index.index import Index  # noqa: E402
 from roamkb.kb.search.index.query import IndexQuery  # noqa: E402
 from roamkb.kb.search.query import parse_query  # noqa: E402
 from roamkb.kb.write import ALIKE  # noqa: E402
-from roamkb.kb.write import _near  # noqa: E402
+from roamkb.kb.write import _near_nodes  # noqa: E402
 from roamkb.text.similarity.jaccard import is_alike  # noqa: E402
-from roamkb.text.similarity.jaccard import shape  # noqa: E402
+from roamkb.text.similarity.jaccard import prepare_text  # noqa: E402
 from tests.benchmarks import duplicates  # noqa: E402
 from tests.benchmarks import speed  # noqa: E402
 
@@ -56,9 +56,7 @@ class _Still:
 
 def main() -> None:
     """Print the table."""
-    options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("texts", type=Path, nargs="?")
     options.add_argument("--notes", type=int, default=10_000)
     options.add_argument("--asked", type=int, default=300)
@@ -71,8 +69,8 @@ def main() -> None:
             speed.make_notes(kb, given.notes)
         notes = Notes(kb)
         index = Index(notes, Path(scratch) / "cache")
-        print(f"{len(notes.walk.files)} notes")
-        index.view(lambda db: _measure(notes, db, given.asked))
+        print(f"{len(notes.kb_walk.files)} notes")
+        index.read_view(lambda db: _measure(notes, db, given.asked))
 
 
 def _make_notes(kb: Path, texts: Path, count: int) -> None:
@@ -99,11 +97,11 @@ def _measure(notes: Notes, db: Any, asked: int) -> None:
         found = 0
         for title, body, id in _planted(notes, part, asked, dice):
             started = time.process_time()
-            near = _near(notes, _Still(db), title, body, besides=None)  # type: ignore[arg-type]
+            near = _near_nodes(notes, _Still(db), title, body, besides=None)  # type: ignore[arg-type]
             times.append(time.process_time() - started)
             found += id in {candidate.id for candidate, _ in near}
             started = time.process_time()
-            list(IndexQuery(db, parse_query(title, today=date(2026, 6, 10))).answers(20))
+            list(IndexQuery(db, parse_query(title, today=date(2026, 6, 10))).find_answers(20))
             searches.append(time.process_time() - started)
         times.sort()
         searches.sort()
@@ -120,7 +118,7 @@ def _planted(notes: Notes, part: str, asked: int, dice: random.Random) -> Iterat
     """Yield a title, a body and the id of the note that one of them was edited from, and is still like."""
     vocabulary = speed.own_words()[:3000]
     while asked:
-        file = dice.choice(notes.walk.files)
+        file = dice.choice(notes.kb_walk.files)
         lines = file.path.read_text(encoding="utf-8").split("\n")
         title = next(line for line in lines if line.startswith("#+title: ")).removeprefix("#+title: ")
         body = "\n".join(lines[lines.index("", 3) + 1 :]).strip()
@@ -128,7 +126,7 @@ def _planted(notes: Notes, part: str, asked: int, dice: random.Random) -> Iterat
         if len(old.split()) < 5:
             continue
         edited = dice.choice(_EDITS)(old, dice)
-        if edited is None or not is_alike(shape(old), shape(edited), limit=ALIKE):
+        if edited is None or not is_alike(prepare_text(old), prepare_text(edited), limit=ALIKE):
             continue
         id = lines[1].split()[-1]
         other = " ".join(dice.sample(vocabulary, 8))

@@ -33,9 +33,7 @@ _QUESTION = "index refreshed"
 
 def main() -> None:
     """Print a line for each program."""
-    options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--size", type=int, default=2000)
     options.add_argument("--runs", type=int, default=5)
     options.add_argument("--agentrecall", type=Path, help="an environment that has agentrecall-db")
@@ -85,9 +83,7 @@ def agentcairn(folder: Path, programs: Path, runs: int) -> None:
 def version(programs: Path, package: str) -> str:
     """Return which version of a package an environment has."""
     asked = f"from importlib.metadata import version; print(version({package!r}))"
-    return subprocess.run(
-        [programs / "python", "-c", asked], capture_output=True, text=True, check=True
-    ).stdout.strip()
+    return subprocess.run([programs / "python", "-c", asked], capture_output=True, text=True, check=True).stdout.strip()
 
 
 def measure(name: str, home: Path, take_in: list[str], ask: list[str], runs: int) -> None:

@@ -106,9 +106,7 @@ def stages(size: int, folder: Path, text: Callable[[random.Random], str]) -> dic
 
 def main() -> None:
     """Print the stages of each size, and their ratios to the first."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", default="1000,10000")
     parser.add_argument("--texts", choices=TEXTS, default="varied")
     args = parser.parse_args()

@@ -32,9 +32,7 @@ app()
 
 def main() -> None:
     """Print the table."""
-    options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--kb", type=Path, default=ROOT / "fixtures" / "kb")
     options.add_argument("--word", default="agent")
     options.add_argument("--runs", type=int, default=9)
@@ -50,7 +48,7 @@ def _reading(kb: Path, scratch: Path, runs: int) -> None:
     from roamkb.kb.notes.store.notes import Notes
 
     def ours() -> None:
-        for _ in Notes(kb).read_all().nodes():
+        for _ in Notes(kb).read_all().node_pairs():
             pass
 
     _report("read all nodes", ours, "orgparse alone", lambda: _orgparse(kb), runs)

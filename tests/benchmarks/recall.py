@@ -94,9 +94,7 @@ class Marks:
 
 def main() -> None:
     """Print the table."""
-    options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
     options.add_argument("--limit", type=int, default=0, help="at most so many questions a set")
     options.add_argument("--split", default="test")
@@ -118,9 +116,7 @@ def main() -> None:
             documents = chained(documents)
         questions = read_questions(folder, given.split)
         if given.half:
-            questions = [
-                one for one in questions if is_tuned(folder.name, one, questions) == (given.half == "tuned")
-            ]
+            questions = [one for one in questions if is_tuned(folder.name, one, questions) == (given.half == "tuned")]
         if given.categories:
             questions = [one for one in questions if one.category in given.categories.split(",")]
         questions = sample(questions, given.limit)
@@ -251,12 +247,12 @@ def roamkb(documents: Sequence[Document], *, model: SentenceModel | None = None)
         notes = Notes(kb)
         db = in_memory()
         create_tables(db, "benchmark")
-        changes = IndexChanges(walk=notes.walk, to_read=list(notes.walk.files))
+        changes = IndexChanges(kb_walk=notes.kb_walk, to_read=list(notes.kb_walk.files))
         apply_changes(db, notes, changes, clock=time.time_ns)
     db.execute("INSERT INTO words(words) VALUES('optimize')")
 
     def search(text: str) -> list[str]:
-        found = IndexQuery(db, parse_query(text, today=_TODAY), model=model).answers(_DEPTH, linked=True)
+        found = IndexQuery(db, parse_query(text, today=_TODAY), model=model).find_answers(_DEPTH, linked=True)
         return [documents[int(answer.file[:6])].id for answer in found]
 
     return search

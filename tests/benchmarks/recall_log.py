@@ -63,9 +63,7 @@ class Marks:
 
 def main() -> None:
     """Print the table."""
-    options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("log", type=Path, metavar="LOG")
     options.add_argument("--queries", type=Path, default=_QUERIES, metavar="FILE")
     options.add_argument("--each", action="store_true", help="print each question's R@5 too")
@@ -76,10 +74,7 @@ def main() -> None:
         sys.exit(f"these questions are about another log: it has no {min(unknown)}")
     with tempfile.TemporaryDirectory() as folder:
         engines = {"recall": recall(given.log, Path(folder)), "grep": grep(lines), "phrase": phrase(lines)}
-        marks = {
-            name: [marks_of(search(one.query), one.keys) for one in questions]
-            for name, search in engines.items()
-        }
+        marks = {name: [marks_of(search(one.query), one.keys) for one in questions] for name, search in engines.items()}
     marks["best"] = [marks_of(list(one.keys), one.keys) for one in questions]
     if given.each:
         print_each(questions, marks)
@@ -92,10 +87,7 @@ def main() -> None:
 def print_row(shape: str, questions: Sequence[Asked], marks: dict[str, list[Marks]]) -> None:
     """Print the means of each engine over the questions of one shape."""
     at = [n for n, one in enumerate(questions) if shape in (one.shape, "all")]
-    print(
-        f"{shape:11} {len(at):2}  "
-        + "".join(f"{means([found[n] for n in at]):24}" for found in marks.values())
-    )
+    print(f"{shape:11} {len(at):2}  " + "".join(f"{means([found[n] for n in at]):24}" for found in marks.values()))
 
 
 def means(marks: Sequence[Marks]) -> str:
@@ -164,9 +156,7 @@ def recall(log: Path, folder: Path) -> Search:
 
     def search(query: str) -> list[str]:
         found = door.recall(query, limit=_DEPTH)
-        return (
-            [one.standing.learning.key for one in found.learnings] if isinstance(found, RecallResult) else []
-        )
+        return [one.standing.learning.key for one in found.learnings] if isinstance(found, RecallResult) else []
 
     return search
 

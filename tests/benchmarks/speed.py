@@ -42,9 +42,7 @@ _FOLDER = 500
 
 def main() -> None:
     """Print a table for each size."""
-    options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--sizes", default="500,10000,100000")
     options.add_argument("--runs", type=int, default=9)
     options.add_argument("--build", metavar="KB", help=argparse.SUPPRESS)
@@ -63,9 +61,7 @@ def measure(size: int, scratch: Path, runs: int) -> None:
     kb = home / "kb"
     text = make_notes(kb, size)
     install(home, kb)
-    done = subprocess.run(
-        [sys.executable, __file__, "--build", str(kb)], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, __file__, "--build", str(kb)], capture_output=True, text=True, check=True)
     built = json.loads(done.stdout)
     print(f"\n{size} notes, {text / 2**20:.1f} MiB of text")
     row(
@@ -130,9 +126,9 @@ def build(kb: Path) -> dict[str, float]:
     """Build an index in this process; return its time, its size and this process's peak of memory."""
     with tempfile.TemporaryDirectory() as cache:
         index = Index(Notes(kb), Path(cache) / "x")
-        seconds = timed(lambda: index.find(parse_query("search", today=_TODAY), limit=1))
-        assert index.path
-        size = index.path.stat().st_size / 2**20
+        seconds = timed(lambda: index.find_passages(parse_query("search", today=_TODAY), limit=1))
+        assert index.file_path
+        size = index.file_path.stat().st_size / 2**20
     return {
         "seconds": seconds,
         "mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
@@ -148,9 +144,7 @@ def cold(home: Path, kb: Path, runs: int) -> None:
 
     def process(*words: str) -> Callable[[], None]:
         return lambda: void(
-            subprocess.run(
-                words, cwd=home / "code" / "x", env=environment, stdout=subprocess.DEVNULL, check=False
-            )
+            subprocess.run(words, cwd=home / "code" / "x", env=environment, stdout=subprocess.DEVNULL, check=False)
         )
 
     python = sys.executable
@@ -200,7 +194,7 @@ def warm(kb: Path, cache: Path, size: int) -> None:
     times, walks, stats = [], [], []
     for question in questions:
         times.append(ask(kb, cache, question))
-        walks.append(timed(lambda: Notes(kb).walk))
+        walks.append(timed(lambda: Notes(kb).kb_walk))
         stats.append(timed(lambda: all(map(os.lstat, paths))))
     beyond = [whole - walk for whole, walk in zip(times, walks, strict=True)]
     floor = statistics.median(stats)
@@ -230,7 +224,7 @@ def percentiles(seconds: list[float]) -> str:
 def ask(kb: Path, cache: Path, question: str) -> float:
     """Return the seconds that one question takes."""
     query = parse_query(question, today=_TODAY)
-    return timed(lambda: Index(Notes(kb), cache).find(query, limit=20))
+    return timed(lambda: Index(Notes(kb), cache).find_passages(query, limit=20))
 
 
 def timed(call: Callable[[], object]) -> float:

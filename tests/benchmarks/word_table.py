@@ -32,9 +32,7 @@ _LONGEST = 240
 
 def main() -> None:
     """Write words.txt and vectors.bin."""
-    options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("folder", type=Path)
     options.add_argument("tokenizer", type=Path)
     options.add_argument("out", type=Path)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from roamkb.boundary.human_consent import agent_at_work
+from roamkb.boundary.human_consent import agent_evidence
 from roamkb.boundary.human_consent import find_harness
 from roamkb.boundary.human_consent import require_human
 from roamkb.boundary.human_consent import require_no_agent
@@ -36,10 +36,10 @@ def test_a_harness_is_known_by_its_name_or_its_script(words: tuple[str, ...], na
 
 def test_what_tells_of_an_agent_is_named() -> None:
     """A variable without a value tells nothing."""
-    assert "CLAUDECODE is set" == agent_at_work({"CLAUDECODE": "1"}, None)
-    assert "AI_AGENT is set" == agent_at_work({"AI_AGENT": "claude-code_2-1-197_agent"}, None)
-    assert "" == agent_at_work({"CLAUDECODE": "", "HOME": "/h"}, None)
-    evidence = agent_at_work({}, ("7.2", "codex"))
+    assert "CLAUDECODE is set" == agent_evidence({"CLAUDECODE": "1"}, None)
+    assert "AI_AGENT is set" == agent_evidence({"AI_AGENT": "claude-code_2-1-197_agent"}, None)
+    assert "" == agent_evidence({"CLAUDECODE": "", "HOME": "/h"}, None)
+    evidence = agent_evidence({}, ("7.2", "codex"))
     assert "codex (7.2)" in evidence
     with pytest.raises(UsageError, match="codex"):
         require_no_agent(evidence)

@@ -14,9 +14,9 @@ from roamkb.boundary.policy import FolderSurvey
 from roamkb.boundary.policy import WorkRoot
 from roamkb.boundary.policy import WritePermit
 from roamkb.boundary.policy import is_loosened
-from roamkb.boundary.policy import judge
-from roamkb.boundary.policy import permit
-from roamkb.boundary.policy import strictest
+from roamkb.boundary.policy import judge_folder
+from roamkb.boundary.policy import require_permit
+from roamkb.boundary.policy import strictest_project
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import Refused
 from roamkb.core.model import Project
@@ -28,14 +28,12 @@ ORDER = [ProjectKind.WORK, ProjectKind.UNKNOWN, ProjectKind.PERSONAL]
 
 
 def project(kind: ProjectKind, reason: str = "because") -> Project:
-    return Project(
-        kind=kind, root=Path("/p"), reason=reason, hint="" if kind is ProjectKind.PERSONAL else "do this"
-    )
+    return Project(kind=kind, root=Path("/p"), reason=reason, hint="" if kind is ProjectKind.PERSONAL else "do this")
 
 
 def test_a_personal_project_gets_a_permit() -> None:
     """The permit says for which project and which knowledge base it is."""
-    given_leave = permit(project(ProjectKind.PERSONAL), "a fact", kb=KB)
+    given_leave = require_permit(project(ProjectKind.PERSONAL), "a fact", kb=KB)
     assert (project(ProjectKind.PERSONAL), KB) == (given_leave.project, given_leave.kb)
 
 
@@ -43,7 +41,7 @@ def test_a_personal_project_gets_a_permit() -> None:
 def test_others_are_refused(kind: ProjectKind) -> None:
     """The refusal names kind, reason, hint, the fact, and that it was written nowhere; its status is 3."""
     with pytest.raises(Refused) as caught:
-        permit(project(kind), "staging deploys on Tuesdays", kb=KB)
+        require_permit(project(kind), "staging deploys on Tuesdays", kb=KB)
     refusal = caught.value
     assert 3 == refusal.exit_code
     assert (kind, None, "do this") == (refusal.project.kind, refusal.written_to, refusal.hint)
@@ -54,14 +52,14 @@ def test_others_are_refused(kind: ProjectKind) -> None:
 def test_a_refusal_names_where_the_fact_went() -> None:
     """A project with a log keeps its own facts."""
     with pytest.raises(Refused, match=r"written to /p/\.roamkb/knowledge\.jsonl"):
-        permit(project(ProjectKind.WORK), "fact", kb=KB, written_to=Path("/p/.roamkb/knowledge.jsonl"))
+        require_permit(project(ProjectKind.WORK), "fact", kb=KB, written_to=Path("/p/.roamkb/knowledge.jsonl"))
 
 
 def test_a_refusal_redacts_its_fact() -> None:
     """One line, without secrets, addresses, hosts and paths."""
     fact = "the key ghp_" + "a" * 36 + "\nopens db.corp.example as joe@corp.example, see /srv/keys/db"
     with pytest.raises(Refused) as caught:
-        permit(project(ProjectKind.WORK), fact, kb=KB)
+        require_permit(project(ProjectKind.WORK), fact, kb=KB)
     for hidden in ("ghp_", "corp", "joe", "/srv", "\n"):
         assert hidden not in caught.value.fact
         assert hidden not in caught.value.message
@@ -69,7 +67,7 @@ def test_a_refusal_redacts_its_fact() -> None:
 
 def test_nobody_else_makes_permits() -> None:
     """Neither a call, nor a changed copy of a real one."""
-    real = permit(project(ProjectKind.PERSONAL), "fact", kb=KB)
+    real = require_permit(project(ProjectKind.PERSONAL), "fact", kb=KB)
     with pytest.raises(TypeError):
         WritePermit(project=project(ProjectKind.WORK), kb=KB, seal=object())
     with pytest.raises(TypeError):
@@ -84,16 +82,16 @@ def test_nobody_else_makes_permits() -> None:
 @given(st.lists(st.sampled_from(ORDER), min_size=1), st.sampled_from(ORDER))
 def test_more_evidence_is_never_less_strict(kinds: list[ProjectKind], more: ProjectKind) -> None:
     """Whatever is added, and wherever, the strictest stays or gets stricter."""
-    before = strictest(map(project, kinds)).kind
+    before = strictest_project(map(project, kinds)).kind
     for place in range(len(kinds) + 1):
-        after = strictest(map(project, [*kinds[:place], more, *kinds[place:]])).kind
+        after = strictest_project(map(project, [*kinds[:place], more, *kinds[place:]])).kind
         assert ORDER.index(after) <= ORDER.index(before)
         assert ORDER.index(after) <= ORDER.index(more)
 
 
 def test_the_first_of_equals_is_reported() -> None:
     """`--project` is named before the current folder."""
-    assert "one" == strictest([project(ProjectKind.WORK, "one"), project(ProjectKind.WORK, "two")]).reason
+    assert "one" == strictest_project([project(ProjectKind.WORK, "one"), project(ProjectKind.WORK, "two")]).reason
 
 
 parts = st.lists(st.sampled_from(["a", "b", "ab"]), max_size=3)
@@ -136,7 +134,7 @@ RULE = Rule(source=Path("/r"), kb=KB, work_roots=(), project_parents=("/h",))
 
 
 def strictness(survey: FolderSurvey, rule: Rule | BadRule = RULE) -> int:
-    return ORDER.index(judge(survey, rule).kind)
+    return ORDER.index(judge_folder(survey, rule).kind)
 
 
 @given(surveys, work_roots, places, places, st.booleans())
@@ -159,8 +157,8 @@ def test_more_facts_are_never_less_strict(
 @given(surveys)
 def test_a_project_is_personal_only_by_leave(survey: FolderSurvey) -> None:
     """Without a parent nobody is personal, and every other judgement has a hint."""
-    assert judge(replace(survey, parents=()), RULE).kind is not ProjectKind.PERSONAL
-    found = judge(survey, RULE)
+    assert judge_folder(replace(survey, parents=()), RULE).kind is not ProjectKind.PERSONAL
+    found = judge_folder(survey, RULE)
     assert bool(found.hint) is (found.kind is not ProjectKind.PERSONAL)
 
 

@@ -4,18 +4,14 @@ import pytest
 
 from roamkb.boundary.process_ancestry import AncestorProcess
 from roamkb.boundary.process_ancestry import ProcessAncestry
-from roamkb.boundary.process_ancestry import why_hidden
-from roamkb.boundary.process_ancestry import why_no_login
+from roamkb.boundary.process_ancestry import hidden_reason
+from roamkb.boundary.process_ancestry import missing_login_reason
 
 INIT = AncestorProcess(pid=1, name="systemd", parent=0, session=1, is_ours=False)
-MANAGER = AncestorProcess(
-    pid=900, name="systemd", words=("/lib/systemd/systemd", "--user"), parent=1, session=900
-)
+MANAGER = AncestorProcess(pid=900, name="systemd", words=("/lib/systemd/systemd", "--user"), parent=1, session=900)
 
 
-def line(
-    *spelled: str, shut_off: bool = False, doubt: str = "", init: AncestorProcess = INIT
-) -> ProcessAncestry:
+def line(*spelled: str, shut_off: bool = False, doubt: str = "", init: AncestorProcess = INIT) -> ProcessAncestry:
     """Return a line of processes, the nearest first, from `NAME[@PROGRAM] [MARKS]`.
 
     Marks: `lead` a session of its own, `tty` on a terminal, `other` another user's, `dead` its session's
@@ -44,9 +40,7 @@ def line(
                 is_ours="other" not in marks,
             )
         )
-    return ProcessAncestry(
-        relatives=(*reversed(relatives), init), first=init, is_shut_off=shut_off, doubt=doubt
-    )
+    return ProcessAncestry(processes=(*reversed(relatives), init), root_process=init, is_shut_off=shut_off, doubt=doubt)
 
 
 SEEN = [
@@ -90,30 +84,30 @@ HIDDEN = [
 @pytest.mark.parametrize("spelled", SEEN, ids=" < ".join)
 def test_what_is_seen_to_the_end_hides_nothing(spelled: tuple[str, ...]) -> None:
     """A terminal's maker, a harness, another user's service, the first process of all."""
-    assert "" == why_hidden(line(*spelled))
+    assert "" == hidden_reason(line(*spelled))
 
 
 @pytest.mark.parametrize("spelled", HIDDEN, ids=" < ".join)
 def test_what_was_left_behind_is_hidden(spelled: tuple[str, ...]) -> None:
     """Init, or the user's own, has adopted it, and nobody knows from whom."""
     lineage = line(*spelled)
-    assert why_hidden(lineage)
-    assert why_no_login(lineage)
+    assert hidden_reason(lineage)
+    assert missing_login_reason(lineage)
     if "app-server" in spelled[-1]:
-        assert "" == why_hidden(lineage, knows_session=True)
+        assert "" == hidden_reason(lineage, knows_session=True)
 
 
 def test_a_table_of_ones_own_hides_all_but_the_harness_in_it() -> None:
     """Who puts a harness into a sandbox hides nothing; who puts a command into one does."""
-    assert why_hidden(line("roamkb", "sh", shut_off=True))
-    assert "" == why_hidden(line("roamkb", "sh", shut_off=True), knows_session=True)
-    assert "" == why_hidden(line("roamkb", "sh", "claude", shut_off=True))
-    assert "no" == why_hidden(line("roamkb", "sh", "claude", doubt="no"))
+    assert hidden_reason(line("roamkb", "sh", shut_off=True))
+    assert "" == hidden_reason(line("roamkb", "sh", shut_off=True), knows_session=True)
+    assert "" == hidden_reason(line("roamkb", "sh", "claude", shut_off=True))
+    assert "no" == hidden_reason(line("roamkb", "sh", "claude", doubt="no"))
 
 
 def test_where_there_is_no_table_nothing_is_hidden() -> None:
     """As on systems without one; where there should be one, its reader has a doubt."""
-    assert "" == why_hidden(ProcessAncestry()) == why_no_login(ProcessAncestry())
+    assert "" == hidden_reason(ProcessAncestry()) == missing_login_reason(ProcessAncestry())
 
 
 @pytest.mark.parametrize(
@@ -130,7 +124,7 @@ def test_where_there_is_no_table_nothing_is_hidden() -> None:
 )
 def test_a_login_is_seen_by_what_made_the_terminal(spelled: tuple[str, ...]) -> None:
     """The first process on it is its child; `sudo` passes a terminal on."""
-    assert "" == why_no_login(line(*spelled))
+    assert "" == missing_login_reason(line(*spelled))
 
 
 @pytest.mark.parametrize(
@@ -145,8 +139,8 @@ def test_a_login_is_seen_by_what_made_the_terminal(spelled: tuple[str, ...]) -> 
 )
 def test_a_terminal_of_another_programs_making_is_no_login(spelled: tuple[str, ...]) -> None:
     """Whatever stands above: a program between can type."""
-    assert "" == why_hidden(line(*spelled))
-    assert why_no_login(line(*spelled))
+    assert "" == hidden_reason(line(*spelled))
+    assert missing_login_reason(line(*spelled))
 
 
 def test_a_containers_terminal_is_made_outside_of_it() -> None:
@@ -154,6 +148,6 @@ def test_a_containers_terminal_is_made_outside_of_it() -> None:
     shell = AncestorProcess(pid=9, name="bash", parent=0, session=9, terminal=34816)
     us = AncestorProcess(pid=12, name="roamkb", parent=9, session=9, terminal=34816)
     lineage = ProcessAncestry(
-        relatives=(us, shell), first=AncestorProcess(pid=1, name="sleep", parent=0, session=1)
+        processes=(us, shell), root_process=AncestorProcess(pid=1, name="sleep", parent=0, session=1)
     )
-    assert "" == why_hidden(lineage) == why_no_login(lineage)
+    assert "" == hidden_reason(lineage) == missing_login_reason(lineage)

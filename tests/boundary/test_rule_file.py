@@ -14,8 +14,8 @@ from roamkb.boundary.rule_file import parse_rule
 from roamkb.boundary.rule_file import render_rule
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import UsageError
+from roamkb.core.gitignore import escape_path
 from roamkb.core.gitignore import is_under
-from roamkb.core.gitignore import literal
 from roamkb.core.model import Rule
 
 FILE = Path(roamkb.__file__).parents[1] / "rules" / "knowledge-base.md"
@@ -208,7 +208,7 @@ def test_a_folder_s_content_is_the_folder(entry: str, meant: tuple[str, ...]) ->
 def test_an_odd_folder_name_is_denied_by_its_literal(name: str) -> None:
     """What reads as a list or is cut off is escaped, and then means the one folder."""
     text = render_rule(
-        TEMPLATE, kb="~/kb", work_roots=[literal(f"/p/{name}")], project_parents=[literal(f"/q/{name}")]
+        TEMPLATE, kb="~/kb", work_roots=[escape_path(f"/p/{name}")], project_parents=[escape_path(f"/q/{name}")]
     )
     rule = parsed(text)
     for path, (entry,) in ((f"/p/{name}", rule.work_roots), (f"/q/{name}", rule.project_parents)):
@@ -250,13 +250,13 @@ def test_an_own_copy_says_what_it_was_given(kb: str, work: list[str], parents: l
     text = render_rule(
         TEMPLATE,
         kb=kb,
-        work_roots=[literal(path) for path in work],
-        project_parents=[literal(path) for path in parents],
+        work_roots=[escape_path(path) for path in work],
+        project_parents=[escape_path(path) for path in parents],
     )
     rule = parsed(text)
     assert Path(kb) == rule.kb
-    assert [literal(path) for path in work] == list(rule.work_roots)
-    assert [literal(path) for path in parents] == list(rule.project_parents)
+    assert [escape_path(path) for path in work] == list(rule.work_roots)
+    assert [escape_path(path) for path in parents] == list(rule.project_parents)
     assert all(is_under(path, entry) for path, entry in zip(work, rule.work_roots, strict=True))
 
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamkb.context.brief_text import LONGEST
+from roamkb.context.brief_text import LONGEST_BRIEF
 from roamkb.context.brief_text import SessionBrief
-from roamkb.context.brief_text import checklist
-from roamkb.context.brief_text import told
+from roamkb.context.brief_text import approved_checklist
+from roamkb.context.brief_text import render_brief
 from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
 from roamkb.log.learning import Learning
@@ -38,8 +38,8 @@ def test_a_must_check_is_a_checklist_only_where_a_human_approved_it() -> None:
     plain, approved = (learning(id, "Run the check", type="must-check") for id in ("a", "b"))
     event = LedgerEvent(id="01", ts=2.0, event="curated", of="b", fields={"status": "canonical"})
     state = state_of(plain, approved, events=(event,))
-    assert ["b"] == [one.id for one in checklist(state)]
-    text, _ = told(SessionBrief(project=_PROJECT, checklist=checklist(state)), nonce="n")
+    assert ["b"] == [one.id for one in approved_checklist(state)]
+    text, _ = render_brief(SessionBrief(project=_PROJECT, checklist=approved_checklist(state)), nonce="n")
     assert "- [ ] Run the check" in text
 
 
@@ -48,8 +48,8 @@ def test_whatever_is_told_the_frame_is_whole_and_fits(texts: list[str], root: st
     """And what is said to be shown is what the text holds."""
     standings = tuple(state_of(*(learning(f"k{n}", text) for n, text in enumerate(texts))).standings.values())
     project = Project(kind=ProjectKind.UNKNOWN, root=Path("/" + root), reason=root)
-    text, left = told(SessionBrief(project=project, learnings=standings, troubles=tuple(texts)), nonce="abcd")
-    assert len(text) <= LONGEST
+    text, left = render_brief(SessionBrief(project=project, learnings=standings, troubles=tuple(texts)), nonce="abcd")
+    assert len(text) <= LONGEST_BRIEF
     assert text.endswith("\n</untrusted-knowledge abcd>")
     assert 1 == text.count("</untrusted-knowledge")
     assert all(f"(k{standing.id[1:]})" in text for standing in left.learnings)
@@ -89,7 +89,7 @@ def test_what_may_contradict_is_counted_once_and_the_command_named_shows_it(worl
     assert (0, 2) == (found.to_review, found.contradicting)
     assert (
         "2 learnings may contradict others (`roamkb audit` says which; `roamkb learn TEXT --"
-        in told(found, nonce="n")[0]
+        in render_brief(found, nonce="n")[0]
     )
     ran = world.run("audit")
     assert first.key in ran.out
@@ -102,6 +102,6 @@ def test_what_may_contradict_is_counted_once_and_the_command_named_shows_it(worl
 
 def test_one_is_told_as_one() -> None:
     """In words that fit."""
-    text, _ = told(SessionBrief(project=_PROJECT, to_review=1, contradicting=1, conflict_copies=1), nonce="n")
+    text, _ = render_brief(SessionBrief(project=_PROJECT, to_review=1, contradicting=1, conflict_copies=1), nonce="n")
     for said in ("1 learning wants a", "1 learning may contradict others", "1 conflict copy lies in"):
         assert said in text

@@ -9,18 +9,18 @@ from typing import Protocol
 
 import pytest
 
-from roamkb.context.relevance_threshold import AT_THE_START
-from roamkb.context.relevance_threshold import carries_over
-from roamkb.context.relevance_threshold import fitting
-from roamkb.context.suggestions import offered_learnings
-from roamkb.context.suggestions import offered_nodes
+from roamkb.context.relevance_threshold import START_THRESHOLD
+from roamkb.context.relevance_threshold import is_transferable
+from roamkb.context.relevance_threshold import select_relevant
+from roamkb.context.suggestions import suggest_learnings
+from roamkb.context.suggestions import suggest_nodes
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.search.index.index import Index
 from roamkb.kb.search.query import TermWeights
 from roamkb.log.learning import Learning
 from roamkb.log.state.replay import replay
 from roamkb.log.store.index import LogIndex
-from roamkb.text.tokenize import terms
+from roamkb.text.tokenize import text_terms
 from tests.conftest import ROOT
 from tests.context.prompts import LOG
 from tests.context.prompts import PROMPTS
@@ -36,15 +36,13 @@ def test_what_is_shown_at_a_prompt_is_nearly_always_to_the_point(tmp_path: Path)
     shutil.copytree(ROOT / "fixtures" / "kb", tmp_path / "kb")
     notes = Notes(tmp_path / "kb")
     nodes = Index(notes, tmp_path / "cache")
-    learnings = [
-        Learning(id=f"l-{n}", key=f"k-{n}", type=type, content=text) for n, (type, text) in enumerate(LOG)
-    ]
+    learnings = [Learning(id=f"l-{n}", key=f"k-{n}", type=type, content=text) for n, (type, text) in enumerate(LOG)]
     state = replay(learnings, [])
     log = LogIndex(tmp_path / "log", {one.id: one for one in learnings})
     right = wrong = helped = disturbed = 0
     for prompt, wanted in PROMPTS:
-        found = [hit.title for hit in offered_nodes(nodes, notes, prompt, limit=3)]
-        found += [one.learning.content for one in offered_learnings(log, state, prompt, limit=3)]
+        found = [hit.title for hit in suggest_nodes(nodes, notes, prompt, limit=3)]
+        found += [one.learning.content for one in suggest_learnings(log, state, prompt, limit=3)]
         good = sum(text.startswith(wanted) for text in found) if wanted else 0
         right, wrong = right + good, wrong + len(found) - good
         helped += good > 0
@@ -58,7 +56,7 @@ def test_what_is_shown_at_a_prompt_is_nearly_always_to_the_point(tmp_path: Path)
 def _shown(learnings: Sequence[Learning], prompts: Iterable[str], folder: Path) -> list[list[str]]:
     state = replay(learnings, [])
     log = LogIndex(folder / "log", {one.id: one for one in learnings})
-    return [[one.id for one in offered_learnings(log, state, prompt, limit=3)] for prompt in prompts]
+    return [[one.id for one in suggest_learnings(log, state, prompt, limit=3)] for prompt in prompts]
 
 
 class Said(Protocol):
@@ -120,11 +118,11 @@ def usual(text: str) -> str:
 
 def kept(text: str, *answers: tuple[str, str], size: float = 3.0) -> list[int]:
     """Which answers to `text` clear the floor, given their names and texts; every word is as rare."""
-    weights = TermWeights(terms=dict.fromkeys(terms(text), size), rarest=size)
+    weights = TermWeights(terms=dict.fromkeys(text_terms(text), size), rarest=size)
     found = (
-        (n, frozenset(terms(name)), frozenset(terms(beside))) for n, (name, beside) in enumerate(answers)
+        (n, frozenset(text_terms(name)), frozenset(text_terms(beside))) for n, (name, beside) in enumerate(answers)
     )
-    return fitting(text, weights, found)
+    return select_relevant(text, weights, found)
 
 
 def test_a_word_alone_is_worth_nothing_and_half_of_the_words_are() -> None:
@@ -138,11 +136,11 @@ def test_a_word_alone_is_worth_nothing_and_half_of_the_words_are() -> None:
 def test_at_the_start_one_word_is_enough_but_not_of_many() -> None:
     """A branch says little, and a fourth of it has to fit."""
     text = "pgbouncer asyncpg celery nginx"
-    weights = TermWeights(terms=dict.fromkeys(terms(f"{text} redis"), 3.0), rarest=3.0)
-    found = [(0, frozenset(terms("pgbouncer")), frozenset[str]())]
-    assert [0] == fitting(text, weights, found, least=AT_THE_START)
-    assert [] == fitting(text, weights, found)
-    assert [] == fitting(f"{text} redis", weights, found, least=AT_THE_START)
+    weights = TermWeights(terms=dict.fromkeys(text_terms(f"{text} redis"), 3.0), rarest=3.0)
+    found = [(0, frozenset(text_terms("pgbouncer")), frozenset[str]())]
+    assert [0] == select_relevant(text, weights, found, limits=START_THRESHOLD)
+    assert [] == select_relevant(text, weights, found)
+    assert [] == select_relevant(f"{text} redis", weights, found, limits=START_THRESHOLD)
 
 
 def test_what_is_much_less_than_the_best_is_no_second_answer() -> None:
@@ -190,7 +188,7 @@ def test_in_a_handful_of_texts_every_word_is_rare() -> None:
     """Two that say redis are no reason to hide both."""
     weights = TermWeights(terms={"redi": 0.2, "vanish": 0.7, "evict": 0.2}, rarest=0.7)
     found = [(0, frozenset(("redi", "evict")), frozenset[str]())]
-    assert [0] == fitting("redis evicts what vanishes", weights, found)
+    assert [0] == select_relevant("redis evicts what vanishes", weights, found)
 
 
 @pytest.mark.parametrize(
@@ -205,4 +203,4 @@ def test_in_a_handful_of_texts_every_word_is_rare() -> None:
 )
 def test_a_technique_for_one_name_is_for_no_other(technique: str, was: str, now: str, carries: bool) -> None:
     """Errors are the same but for what they quote."""
-    assert carries == carries_over(technique, was=[was], now=now)
+    assert carries == is_transferable(technique, past_errors=[was], error=now)

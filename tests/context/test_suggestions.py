@@ -2,14 +2,14 @@
 
 import json
 
-from roamkb.app.log.brief import suggest
+from roamkb.app.log.brief import suggest_for_prompt
 from tests.conftest import World
 from tests.conftest import learn
 
 
 def offered(world: World, prompt: str) -> list[str]:
     """Return what a prompt is answered with."""
-    learnings, _ = suggest(world.open().log, prompt, besides=frozenset())
+    learnings, _ = suggest_for_prompt(world.open().log, prompt, besides=frozenset())
     return [one.learning.content for one in learnings]
 
 
@@ -49,4 +49,4 @@ def test_nothing_is_told_twice_in_other_words(world: World) -> None:
     log.learn("Celery tasks need acks_late, else a killed worker loses them", type="fact")
     prompt = "Celery loses tasks when a worker is killed, is it acks_late?"
     assert 1 == len(offered(world, prompt))
-    assert ((), ()) == suggest(world.open().log, prompt, besides=frozenset([known.id]))
+    assert ((), ()) == suggest_for_prompt(world.open().log, prompt, besides=frozenset([known.id]))

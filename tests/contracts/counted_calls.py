@@ -9,11 +9,11 @@ from roamkb.__main__ import main
 from roamkb.guard.shell_policy import judge_script
 from roamkb.kb.search.query import parse_query
 from roamkb.shell.parser import read_script
-from roamkb.text.tokenize import words
+from roamkb.text.tokenize import split_words
 
 #: Each of them takes a text as its first argument.
 _COUNTED: dict[CodeType, str] = {
-    function.__code__: function.__name__ for function in (words, parse_query, read_script, judge_script)
+    function.__code__: function.__name__ for function in (split_words, parse_query, read_script, judge_script)
 }
 
 

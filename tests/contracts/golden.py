@@ -83,9 +83,7 @@ def record_answers(home: Path, *, as_json: bool) -> str:
     masks = Masks(world)
     parts: list[str] = []
     for folder, *words in scenario():
-        ran = world.run(
-            *words, *(["--json"] if as_json else []), cwd=getattr(world, folder), extra=ENVIRONMENT
-        )
+        ran = world.run(*words, *(["--json"] if as_json else []), cwd=getattr(world, folder), extra=ENVIRONMENT)
         parts.append(f"[{folder}] $ roamkb {' '.join(words)}\n{masks.masked(_printed(ran, as_json=as_json))}")
     return "\n".join(parts)
 
@@ -94,9 +92,7 @@ def record_help(home: Path) -> str:
     """Return the help of the program and of each of its commands."""
     world = make_world(home)
     asked = [["--help"], *([operation.name, "--help"] for operation in OPERATIONS)]
-    return "\n".join(
-        f"$ roamkb {' '.join(words)}\n{world.run(*words, extra=ENVIRONMENT).out}" for words in asked
-    )
+    return "\n".join(f"$ roamkb {' '.join(words)}\n{world.run(*words, extra=ENVIRONMENT).out}" for words in asked)
 
 
 def _printed(ran: Ran, *, as_json: bool) -> str:

@@ -19,11 +19,11 @@ import pytest
 
 import roamkb
 from roamkb.boundary.rule_file import render_rule
-from roamkb.boundary.store.folder_evidence import RULE_PLACE
+from roamkb.boundary.store.folder_evidence import RULE_PATH
 from roamkb.boundary.store.folder_evidence import CallOrigin
 from roamkb.boundary.store.folder_evidence import classify_folder
 from roamkb.boundary.store.folder_evidence import find_rule
-from roamkb.boundary.store.folder_evidence import session_of
+from roamkb.boundary.store.folder_evidence import read_call_origin
 from roamkb.boundary.store.folder_evidence import session_project
 from roamkb.core.errors import BadRule
 from roamkb.core.model import Project
@@ -38,9 +38,9 @@ WORK, UNKNOWN, PERSONAL = ProjectKind.WORK, ProjectKind.UNKNOWN, ProjectKind.PER
 ASK = """
 import os, sys
 from pathlib import Path
-from roamkb.boundary.store.folder_evidence import find_rule, session_of, session_project
+from roamkb.boundary.store.folder_evidence import find_rule, read_call_origin, session_project
 home = Path(sys.argv[1])
-session = session_of(os.environ, cwd=Path.cwd(), pid=os.getpid())
+session = read_call_origin(os.environ, cwd=Path.cwd(), pid=os.getpid())
 project = session_project(session, find_rule(home, account_home=home))
 print(project.kind.value, project.reason, sep="|", flush=True)
 """
@@ -65,15 +65,13 @@ class World:
     @property
     def place(self) -> Path:
         """Where the rule is."""
-        return self.home / RULE_PLACE
+        return self.home / RULE_PATH
 
     def write_rule(self, **changes: Sequence[str] | str) -> None:
         """Install the rule with other blocks."""
         for name, value in changes.items():
             setattr(self, name, value)
-        text = render_rule(
-            TEMPLATE, kb=self.kb, work_roots=self.work_roots, project_parents=self.project_parents
-        )
+        text = render_rule(TEMPLATE, kb=self.kb, work_roots=self.work_roots, project_parents=self.project_parents)
         self.place.parent.mkdir(parents=True, exist_ok=True)
         self.place.write_text(text)
         self.place.chmod(0o644)
@@ -144,9 +142,7 @@ def world(tmp_path: Path) -> World:
 Case = tuple[str, ProjectKind, Callable[[World], Project]]
 
 
-def folder(
-    name: str, *prepare: Callable[[World], object], **rule: Sequence[str] | str
-) -> Callable[[World], Project]:
+def folder(name: str, *prepare: Callable[[World], object], **rule: Sequence[str] | str) -> Callable[[World], Project]:
     """Return a case that prepares the world and classifies `name`."""
 
     def run(world: World) -> Project:
@@ -234,9 +230,7 @@ PLAIN: list[Case] = [
     (
         "`..` after a link follows the link first",
         WORK,
-        folder(
-            "code/l/../b", mk("projects/work/a", "projects/work/b", "code/b"), ln("code/l", "projects/work/a")
-        ),
+        folder("code/l/../b", mk("projects/work/a", "projects/work/b", "code/b"), ln("code/l", "projects/work/a")),
     ),
     ("a file is judged by its folder", PERSONAL, folder("code/x/f.md", text("code/x/f.md", "f"))),
     ("a file at work is work", WORK, folder("projects/work/f.md", text("projects/work/f.md", "f"))),
@@ -335,9 +329,7 @@ REPOSITORIES: list[Case] = [
         folder(
             "code/wt",
             repo("code/r"),
-            lambda w: w.git(
-                "clone", "--quiet", "--bare", str(w.home / "code/r"), "r.git", at="projects/work"
-            ),
+            lambda w: w.git("clone", "--quiet", "--bare", str(w.home / "code/r"), "r.git", at="projects/work"),
             worktree("projects/work/r.git", "code/wt"),
         ),
     ),
@@ -434,9 +426,7 @@ REPOSITORIES: list[Case] = [
     (
         "a clone of such a clone is work",
         WORK,
-        folder(
-            "code/y", repo("projects/work/r"), clone("projects/work/r", "code/x"), clone("code/x", "code/y")
-        ),
+        folder("code/y", repo("projects/work/r"), clone("projects/work/r", "code/x"), clone("code/x", "code/y")),
     ),
     (
         "a clone of a bare clone of a work repository is work",
@@ -584,17 +574,13 @@ REPOSITORIES: list[Case] = [
         WORK,
         folder(
             "code/x",
-            lambda w: w.git(
-                "init", "--quiet", "--separate-git-dir", str(w.home / "projects/work/x.git"), at="code/x"
-            ),
+            lambda w: w.git("init", "--quiet", "--separate-git-dir", str(w.home / "projects/work/x.git"), at="code/x"),
         ),
     ),
     (
         "a second jj workspace of a work repository is work",
         WORK,
-        folder(
-            "code/x", mk("projects/work/r/.jj/repo"), text("code/x/.jj/repo", "HOME/projects/work/r/.jj/repo")
-        ),
+        folder("code/x", mk("projects/work/r/.jj/repo"), text("code/x/.jj/repo", "HOME/projects/work/r/.jj/repo")),
     ),
     (
         "a jj repository on top of a work repository's git is work",
@@ -608,16 +594,12 @@ REPOSITORIES: list[Case] = [
     (
         "a Mercurial share of a work repository is work",
         WORK,
-        folder(
-            "code/x", mk("projects/work/r/.hg"), text("code/x/.hg/sharedpath", "HOME/projects/work/r/.hg\n")
-        ),
+        folder("code/x", mk("projects/work/r/.hg"), text("code/x/.hg/sharedpath", "HOME/projects/work/r/.hg\n")),
     ),
     (
         "a project whose log is a link into work is work",
         WORK,
-        folder(
-            "code/x", mk("projects/work/r/.roamkb", "code/x"), ln("code/x/.roamkb", "projects/work/r/.roamkb")
-        ),
+        folder("code/x", mk("projects/work/r/.roamkb", "code/x"), ln("code/x/.roamkb", "projects/work/r/.roamkb")),
     ),
     (
         "a version-controlled HOME changes nothing for a project",
@@ -627,9 +609,7 @@ REPOSITORIES: list[Case] = [
     (
         "a worktree of work as HOME changes nothing either: the climb stops at the parent",
         PERSONAL,
-        folder(
-            "code/x", text(".git", "gitdir: HOME/projects/work/dotfiles/.git/worktrees/h\n"), mk("code/x")
-        ),
+        folder("code/x", text(".git", "gitdir: HOME/projects/work/dotfiles/.git/worktrees/h\n"), mk("code/x")),
     ),
 ]
 
@@ -715,9 +695,7 @@ def other_home(world: World, name: str) -> World:
     return other
 
 
-def session(
-    cwd: str | None, *prepare: Callable[[World], object], **evidence: str
-) -> Callable[[World], Project]:
+def session(cwd: str | None, *prepare: Callable[[World], object], **evidence: str) -> Callable[[World], Project]:
     """Return a case for a session in `cwd`; evidence names folders below the home."""
 
     def run(world: World) -> Project:
@@ -965,7 +943,7 @@ def test_a_missing_process_table_is_a_doubt(missing: bool, world: World, tmp_pat
 
 def test_variables_of_harnesses_are_found(world: World) -> None:
     """An environment's evidence is taken by name, empty values aren't."""
-    found = session_of(
+    found = read_call_origin(
         {"PWD": "/p", "CLAUDE_PROJECT_DIR": "/c", "GEMINI_PROJECT_DIR": "", "OTHER_PROJECT_DIR": "/o"},
         cwd=Path("/p"),
         pid=1,
@@ -1057,11 +1035,7 @@ def test_a_session_over_ssh_isn_t_a_daemon(world: World) -> None:
 @linux
 def test_a_parent_with_a_terminal_counts(world: World) -> None:
     """A shell that leads a session on a terminal is a session, whatever it reads from."""
-    terminal = (
-        "import fcntl, pty, termios\n"
-        "ours, theirs = pty.openpty()\n"
-        "fcntl.ioctl(theirs, termios.TIOCSCTTY, 0)\n"
-    )
+    terminal = "import fcntl, pty, termios\nours, theirs = pty.openpty()\nfcntl.ioctl(theirs, termios.TIOCSCTTY, 0)\n"
     options = {"start_new_session": True, "stdin": subprocess.DEVNULL}
     assert "work" == asked(world, terminal, cwd="projects/work", **options)[0]
 
@@ -1160,7 +1134,7 @@ def test_codex_s_sandbox_without_a_session_is_unknown(mark: str, world: World) -
     """It hides the parents by design, and the session's id alone says whose it is."""
     site = world.folder("projects/site")
     for environment, kind in (({mark: "1"}, UNKNOWN), ({mark: "1", "CODEX_THREAD_ID": "x"}, PERSONAL)):
-        session = session_of(environment, cwd=site, pid=os.getpid())
+        session = read_call_origin(environment, cwd=site, pid=os.getpid())
         assert kind is session_project(session, world.rule()).kind
 
 
@@ -1169,9 +1143,7 @@ def test_codex_s_sandbox_without_a_session_is_unknown(mark: str, world: World) -
 
 def _may_mount() -> bool:
     unshare = shutil.which("unshare")
-    return (
-        unshare is not None and subprocess.run([unshare, "-m", "true"], capture_output=True).returncode == 0
-    )
+    return unshare is not None and subprocess.run([unshare, "-m", "true"], capture_output=True).returncode == 0
 
 
 def in_mounts(world: World, mounts: Sequence[tuple[str, str]], cwd: str) -> str:
@@ -1215,9 +1187,7 @@ MOUNTS = [
 
 @linux
 @pytest.mark.parametrize(("reason", "mounts", "cwd", "kind"), MOUNTS, ids=[case[0] for case in MOUNTS])
-def test_bind_mounts(
-    reason: str, mounts: Sequence[tuple[str, str]], cwd: str, kind: str, world: World
-) -> None:
+def test_bind_mounts(reason: str, mounts: Sequence[tuple[str, str]], cwd: str, kind: str, world: World) -> None:
     """Neither path nor link tells of a bind mount; device, inode and the mount table do."""
     mk("projects/work/a", "code/x", "disk")(world)
     assert (kind, reason) == (in_mounts(world, mounts, cwd), reason)

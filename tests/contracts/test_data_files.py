@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from roamkb.core.data_tables import rows
+from roamkb.core.data_tables import data_rows
 from roamkb.text.language import is_english
 from roamkb.text.store import lexicons
 from roamkb.text.store.lexicons import lexicon
@@ -54,7 +54,7 @@ def test_each_file_is_read_by_the_program(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in _LISTS if name.endswith(".tsv")])
 def test_the_rows_of_a_table_have_as_many_columns(name: str) -> None:
     """The last ones may be left out in the table of programs alone."""
-    assert name == "programs.tsv" or len({len(row) for row in rows(name)}) == 1
+    assert name == "programs.tsv" or len({len(row) for row in data_rows(name)}) == 1
 
 
 def test_another_language_is_another_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,16 +65,16 @@ def test_another_language_is_another_file(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(lexicons, "_FOLDER", str(tmp_path))
     monkeypatch.setattr(
         lexicons,
-        "lines",
+        "data_lines",
         lambda name: tuple((tmp_path / name.partition("/")[2]).read_text("utf-8").split("\n")[1:2]),
     )
-    for reader in (lexicon, vocabulary, lexicons._names):
+    for reader in (lexicon, vocabulary, lexicons._list_names):
         reader.cache_clear()
     try:
         assert vocabulary("negations") == {"not", "ei", "ala"}
         assert lexicon("en/negations") == ("not",)
     finally:
-        for reader in (lexicon, vocabulary, lexicons._names):
+        for reader in (lexicon, vocabulary, lexicons._list_names):
             reader.cache_clear()
 
 

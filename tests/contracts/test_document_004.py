@@ -49,9 +49,7 @@ def test_an_applied_fix_counts_over_http(logged: World) -> None:
     """In the document's own words."""
     with serving(logged) as served:
         sure, unsure = (
-            served.post(
-                "/api/knowledge/gotcha", {"fix": fix, "agentId": "build_agent", "fixApplied": told}
-            ).json
+            served.post("/api/knowledge/gotcha", {"fix": fix, "agentId": "build_agent", "fixApplied": told}).json
             for fix, told in (("Use TEXT for dates", True), ("Quote names with a dash", False))
         )
     assert (0.8, 0.7) == (sure["confidence"], unsure["confidence"])
@@ -123,9 +121,7 @@ def test_what_is_relevant_is_sure_enough_and_ranked(logged: World) -> None:
 def test_the_order_and_doubling_of_lines_change_nothing(logged: World) -> None:
     """As after a merge of two branches."""
     log = logged.open().log
-    keys = [
-        learn(log, f"{name} are kept as TEXT in SQLite tables").learning.key for name in ("Dates", "Prices")
-    ]
+    keys = [learn(log, f"{name} are kept as TEXT in SQLite tables").learning.key for name in ("Dates", "Prices")]
     for n in range(4):
         log.recall("SQLite", session=f"s{n}")
         log.used(keys[n % 2], outcome=("success", "failure")[n // 2], session=f"s{n}")

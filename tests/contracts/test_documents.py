@@ -127,9 +127,7 @@ def test_the_proposal_on_the_page_is_taken(run_line: RunLine) -> None:
     (line,) = [block for block in blocks("docs/log-and-pipeline.md", "sh") if "--proposals" in block]
     assert 0 == run_line("roamkb init", "code/lantern").returncode
     done = run_line(line, "code/lantern")
-    assert (0, True) == (done.returncode, "invoice-numbers-restart-at-1-every-year" in done.stdout), (
-        done.stdout
-    )
+    assert (0, True) == (done.returncode, "invoice-numbers-restart-at-1-every-year" in done.stdout), done.stdout
 
 
 def test_the_lines_of_a_log_have_the_fields_and_events_that_the_page_lists(
@@ -301,9 +299,7 @@ def has(value: object, path: tuple[str, ...]) -> bool:
         ("error", "write 'OAuth redirect URIs must match exactly'", "code/lantern"),
     ],
 )
-def test_json_has_the_fields_that_the_page_names(
-    name: str, line: str, folder: str, run_line: RunLine
-) -> None:
+def test_json_has_the_fields_that_the_page_names(name: str, line: str, folder: str, run_line: RunLine) -> None:
     """Each shape, with every key down to the last."""
     (block,) = blocks("docs/json.md", "text")
     (shape,) = re.findall(rf"^{name} +(\{{.*(?:\n +.*)*)", block, re.MULTILINE)

@@ -77,8 +77,8 @@ def library(world: World, folder: Path, _: ExitStack) -> Door:
     def ask(operation: Operation, arguments: Arguments) -> Json:
         kb = world.open(folder, now=datetime.now(), CLAUDECODE="1")
         try:
-            method = getattr(kb.log if operation.is_of_log else kb, operation.method)
-            told: Json = render.render(operation.name, method(**arguments)).json
+            method = getattr(kb.log if operation.is_of_log else kb, operation.method_name)
+            told: Json = render.render_result(operation.name, method(**arguments)).as_json
         except RoamkbError as error:
             told = render.error_json(error)
         return told
@@ -127,10 +127,10 @@ def mcp(world: World, folder: Path, stack: ExitStack) -> Door:
 
 def http(world: World, folder: Path, stack: ExitStack) -> Door:
     """Ask the local server."""
-    from roamkb.interfaces.http.operation_routes import routes
+    from roamkb.interfaces.http.operation_routes import offered_routes
     from tests.interfaces.http.served import serving
 
-    offered = {route.operation.name: route for route in routes()}
+    offered = {route.operation.name: route for route in offered_routes()}
     served = stack.enter_context(serving(world, folder, extra={"CLAUDECODE": "1"}))
 
     def ask(operation: Operation, arguments: Arguments) -> Json | None:

@@ -20,9 +20,7 @@ def _folders() -> dict[str, list[Path]]:
 
 def test_no_folder_is_crowded() -> None:
     """It holds at most sixteen modules."""
-    sizes = {
-        name: len([path for path in paths if path.stem != "__init__"]) for name, paths in _folders().items()
-    }
+    sizes = {name: len([path for path in paths if path.stem != "__init__"]) for name, paths in _folders().items()}
     assert len(sizes) > 20
     assert {} == {name: size for name, size in sizes.items() if size > _MOST_MODULES}
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from roamkb.context.brief_text import LONGEST
+from roamkb.context.brief_text import LONGEST_BRIEF
 from roamkb.harnesses.hook_list import CLAUDE_HOOKS
 from roamkb.harnesses.hook_list import CODEX_HOOKS
 from roamkb.harnesses.hook_list import Hook
-from roamkb.harnesses.settings_json import CLAUDE_MADE
-from roamkb.harnesses.settings_json import CODEX_MADE
+from roamkb.harnesses.settings_json import CLAUDE_MADE_FILE
+from roamkb.harnesses.settings_json import CODEX_MADE_FILE
 from roamkb.harnesses.settings_json import with_hooks
 from tests.conftest import World
 from tests.interfaces.hooks.test_main import answer
@@ -87,8 +87,8 @@ CODEX_WORDS = {
 @pytest.mark.parametrize(("harness", "hooks"), [("claude", CLAUDE_HOOKS), ("codex", CODEX_HOOKS)])
 def test_what_is_installed_is_in_the_harness_form(harness: str, hooks: tuple[Hook, ...]) -> None:
     """Event, group, handler; seconds; a matcher that the harness's own expressions know."""
-    made = CLAUDE_MADE if harness == "claude" else CODEX_MADE
-    settings: Json = json.loads(with_hooks(None, hooks, "/opt/with blank/roamkb", made=made))
+    made = CLAUDE_MADE_FILE if harness == "claude" else CODEX_MADE_FILE
+    settings: Json = json.loads(with_hooks(None, hooks, "/opt/with blank/roamkb", new_file_text=made))
     assert settings.keys() - {"hooks"} <= ({"$schema"} if harness == "claude" else {"description"})
     assert settings["hooks"].keys() <= _EVENTS[harness]
     for name, groups in settings["hooks"].items():
@@ -96,9 +96,7 @@ def test_what_is_installed_is_in_the_harness_form(harness: str, hooks: tuple[Hoo
             assert group.keys() <= {"matcher", "hooks"}
             matcher = group.get("matcher", "")
             # exact names where there is nothing else in it; Codex's expressions know no lookahead
-            assert not matcher or (
-                harness == "claude" and re.search(r"[^\w, |-]", matcher) and re.compile(matcher)
-            )
+            assert not matcher or (harness == "claude" and re.search(r"[^\w, |-]", matcher) and re.compile(matcher))
             for handler in group["hooks"]:
                 assert handler.keys() <= _HANDLER
                 assert "command" == handler["type"]
@@ -133,9 +131,7 @@ def provoked(world: World) -> list[tuple[str, Json]]:
         "0.9",
     )
     world.run("learn", "The migration runner skips names with a digit", "--type", "gotcha", "--file", "m/**")
-    world.run(
-        "remedy", "record", "--error", "KeyError: 'x'", "--technique", "Use get", "--outcome", "success"
-    )
+    world.run("remedy", "record", "--error", "KeyError: 'x'", "--technique", "Use get", "--outcome", "success")
     learned = world.run(
         "learn", "SQLite in WAL mode needs its -shm file beside the database, so copies lose commits",
         "--category", "bug_fix", "--confidence", "0.9", "--json",
@@ -161,16 +157,12 @@ def provoked(world: World) -> list[tuple[str, Json]]:
         ),
         (
             "additionalContext",
-            event(
-                folder, "PreToolUse", tool_name="Edit", tool_input={"file_path": str(folder / "m" / "1.sql")}
-            ),
+            event(folder, "PreToolUse", tool_name="Edit", tool_input={"file_path": str(folder / "m" / "1.sql")}),
         ),
         ("additionalContext", event(folder, "PostToolUseFailure", **failure, error="KeyError: 'x'")),
         (
             "additionalContext",
-            event(
-                folder, "PostToolUse", **failure, tool_response={"output": "KeyError: 'x'", "exit_code": 1}
-            ),
+            event(folder, "PostToolUse", **failure, tool_response={"output": "KeyError: 'x'", "exit_code": 1}),
         ),
         ("", event(folder, "PostToolUse", **failure, tool_response={"output": "ok", "exit_code": 0})),
         ("", event(folder, "PreCompact", trigger="auto")),
@@ -193,7 +185,5 @@ def test_every_answer_is_in_the_harness_form(world: World) -> None:
         assert not specific or name == specific["hookEventName"]
         assert specific.get("permissionDecision", "deny") == "deny"
         assert said.get("decision", "block") == "block"
-        assert all(
-            len(text) <= LONGEST for text in (*specific.values(), *said.values()) if isinstance(text, str)
-        )
+        assert all(len(text) <= LONGEST_BRIEF for text in (*specific.values(), *said.values()) if isinstance(text, str))
         assert (field in said or field in specific) if field else not said, (name, said)

@@ -3,7 +3,7 @@
 import pytest
 
 from roamkb.interfaces.http.operation_routes import OperationRoute
-from roamkb.interfaces.http.operation_routes import routes
+from roamkb.interfaces.http.operation_routes import offered_routes
 from roamkb.interfaces.mcp.tools import TOOLS
 from roamkb.interfaces.mcp.tools import McpTool
 from tests.conftest import World
@@ -15,7 +15,7 @@ NEVER = frozenset("approve reject rollback override init install uninstall injec
 LISTED = frozenset({"promote", "review", "curate"})
 
 
-@pytest.mark.parametrize("offered", [*routes(), *TOOLS], ids=lambda one: getattr(one, "name", "") or "route")
+@pytest.mark.parametrize("offered", [*offered_routes(), *TOOLS], ids=lambda one: getattr(one, "name", "") or "route")
 def test_no_door_of_agents_promotes_or_approves(offered: OperationRoute | McpTool) -> None:
     """Neither by its name nor by an option."""
     if offered.operation is None:
@@ -33,9 +33,7 @@ def test_a_promotion_is_only_listed(world: World) -> None:
     world.run("init")
     world.run("learn", "Deploys are frozen on Fridays", "--provenance", "user-stated")
     with serving(world) as served:
-        assert {"schema": 1, "candidates": [], "hindered": {"not verified": 1}} == served.get(
-            "/api/promote"
-        ).json
+        assert {"schema": 1, "candidates": [], "hindered": {"not verified": 1}} == served.get("/api/promote").json
         for body in (b'{"all": true}', b'{"keys": ["learned-deploys-are-frozen-on-fridays"]}', b"{}"):
             assert 405 == served.send("POST", "/api/promote", body).status
         assert 400 == served.get("/api/promote?all=true").status

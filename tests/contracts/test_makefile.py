@@ -153,9 +153,7 @@ def test_install_again_and_uninstall(clone: Path, home: Path) -> None:
     assert "link  " not in second.stdout
     assert 4 == second.stdout.count("skip  ")
     assert "isn't on your PATH" not in second.stdout
-    assert before == {
-        path: path.lstat().st_mtime_ns for path in home.rglob("*") if "__pycache__" not in path.parts
-    }
+    assert before == {path: path.lstat().st_mtime_ns for path in home.rglob("*") if "__pycache__" not in path.parts}
 
     last = run("make", "uninstall", cwd=clone, home=home)
     assert last.returncode == 0, last.stderr

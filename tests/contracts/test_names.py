@@ -67,9 +67,9 @@ def call(world: World, name: str, parameter: str, bad: str) -> None:
         given["memory"] = True
     kb = world.open()
     door = kb.log if operation.is_of_log else kb
-    printed = render.render(name, getattr(door, operation.method)(**given))
+    printed = render.render_result(name, getattr(door, operation.method_name)(**given))
     printed.text(False).encode()
-    render.dumps(printed.json).encode()
+    render.dump_json(printed.as_json).encode()
 
 
 @pytest.fixture(scope="module")
@@ -84,9 +84,7 @@ def busy(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 
 @pytest.mark.parametrize(("operation", "parameter", "bad"), list(cases(names=True)))
-def test_a_name_that_nothing_could_have_is_refused(
-    operation: str, parameter: str, bad: str, busy: World
-) -> None:
+def test_a_name_that_nothing_could_have_is_refused(operation: str, parameter: str, bad: str, busy: World) -> None:
     """With a hint, and before anything is done."""
     before = busy.log().knowledge.read_bytes(), busy.log().ledger.read_bytes()
     with pytest.raises(UsageError) as refused:
@@ -103,5 +101,5 @@ def test_any_other_text_ends_in_an_answer_or_an_error_of_ours(
     try:
         call(busy, operation, parameter, bad)
     except RoamkbError as error:
-        assert b"\x00" not in render.dumps(render.error_json(error)).encode()
+        assert b"\x00" not in render.dump_json(render.error_json(error)).encode()
         assert error.message

@@ -21,7 +21,7 @@ from roamkb.interfaces.operations import ServeRequest
 def test_a_method_of_the_library_takes_the_request_of_its_operation(operation: Operation) -> None:
     """What the command line builds its parameters from is what the library is called with."""
     owner = ProjectLog if operation.is_of_log else KnowledgeBase
-    method = getattr(owner, operation.method)
+    method = getattr(owner, operation.method_name)
     assert getattr(requests, operation.request) is method.request_type
     assert {"self", *(p.name for p in operation.parameters)} == set(inspect.signature(method).parameters)
 

@@ -22,8 +22,7 @@ _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _MANIFEST: dict[str, dict[str, type]] = {
     "claude": dict.fromkeys(("name", "version", "description", "homepage", "repository", "license"), str)
     | {"author": dict, "keywords": list},
-    "codex": dict.fromkeys(("name", "version", "description", "skills", "mcpServers"), str)
-    | {"interface": dict},
+    "codex": dict.fromkeys(("name", "version", "description", "skills", "mcpServers"), str) | {"interface": dict},
 }
 
 
@@ -89,7 +88,7 @@ def test_a_plugins_hooks_are_those_of_the_installer(harness: str, hooks: tuple[H
     assert [hook.event for hook in hooks] == list(told["hooks"])
     for hook in hooks:
         (group,) = told["hooks"][hook.event]
-        handler = {"type": "command", "command": f"roamkb hook {hook.word}", "timeout": hook.timeout}
+        handler = {"type": "command", "command": f"roamkb hook {hook.command_word}", "timeout": hook.timeout}
         assert {"hooks": [handler], **({"matcher": hook.matcher} if hook.matcher else {})} == group
 
 

@@ -128,9 +128,7 @@ def prepared(world: World) -> None:
     world.node("invoices.org", NODE, "Invoices are numbered", "Each January they restart.")
     kb = world.open(CLAUDECODE="1")
     kb.log.init()
-    kb.log.learn(
-        "Invoice numbers restart at one each January", type="gotcha", category="bug_fix", task="bd-1"
-    )
+    kb.log.learn("Invoice numbers restart at one each January", type="gotcha", category="bug_fix", task="bd-1")
     (world.personal / "other.jsonl").write_text(
         '{"key":"k","type":"learned","content":"Other tools log other things","ts":1}\n'
     )
@@ -145,7 +143,7 @@ def called(world: World, operation: Operation, arguments: Arguments) -> None:
         arguments = {**arguments, "name": written.id}
     door = kb.log if operation.is_of_log else kb
     try:
-        getattr(door, operation.method)(**arguments)
+        getattr(door, operation.method_name)(**arguments)
     except RoamkbError:
         return
 
@@ -166,10 +164,8 @@ def test_an_append_refuses_what_no_action_looked_at(world: World, kind: str) -> 
     world.open().log.init()
     world.open().log.learn("Invoice numbers restart at one each January")
     log, secret = world.log(), next(planted())
-    learning = replace(log.read().learnings[0], extra={"deep": [{"er": f"use {secret}"}]})
-    event = LedgerEvent(
-        id="01JXE5QK7M0000000000000000", ts=1.0, event="noted", fields={"deep": {"er": [secret]}}
-    )
-    with pytest.raises(SecretFound), log.locked():
-        log.append([learning]) if kind == "knowledge" else log.append(events=[event])
+    learning = replace(log.read_contents().learnings[0], extra={"deep": [{"er": f"use {secret}"}]})
+    event = LedgerEvent(id="01JXE5QK7M0000000000000000", ts=1.0, event="noted", fields={"deep": {"er": [secret]}})
+    with pytest.raises(SecretFound), log.append_lock():
+        log.append_entries([learning]) if kind == "knowledge" else log.append_entries(events=[event])
     assert not [path for path in files(world) if path.is_file() and secret.encode() in path.read_bytes()]

@@ -77,9 +77,7 @@ def test_it_goes_through_the_server(served: Served) -> None:
     assert found["count"] >= 5
     message = AGAIN.partition("\n")[0].replace(" ", "%20").partition(":")[2]
     strategy = served.get(f"/api/knowledge/strategy/TypeError?message={message}").json
-    assert ("Add null check", 1, 0) == tuple(
-        strategy[name] for name in ("technique", "successes", "failures")
-    )
+    assert ("Add null check", 1, 0) == tuple(strategy[name] for name in ("technique", "successes", "failures"))
     used = {"name": learned["id"], "outcome": "success", "task": "task-2", "match": "similar"}
     assert served.post("/api/used", used).json["confidence"] > learned["confidence"]
     assert {"gotcha": 6} == served.get("/api/knowledge/stats").json["by_type"]

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from roamkb.text.tokenize import words
+from roamkb.text.tokenize import split_words
 from tests.conftest import World
 
 #: Learnings that share words with the new one, so that all comparisons are made.
@@ -37,8 +37,8 @@ def _calls(world: World, *given: str, payload: object = None) -> dict[str, Count
 
 def test_the_words_of_a_text_are_remembered() -> None:
     """All steps of a call share one splitting of a text; a whole note's isn't kept."""
-    assert words(_NEW + " once") is words(_NEW + " once")
-    assert words("note " * 1000) is not words("note " * 1000)
+    assert split_words(_NEW + " once") is split_words(_NEW + " once")
+    assert split_words("note " * 1000) is not split_words("note " * 1000)
 
 
 def test_a_learning_is_split_into_words_once(world: World) -> None:
@@ -46,7 +46,7 @@ def test_a_learning_is_split_into_words_once(world: World) -> None:
     world.run("init")
     for text in _KNOWN:
         world.run("learn", text)
-    calls = _calls(world, "learn", _NEW)["words"]
+    calls = _calls(world, "learn", _NEW)["split_words"]
     assert 0 < sum(count for text, count in calls.items() if text.casefold() == _NEW.casefold()) <= _MOST
     assert max(calls.values()) <= _MOST
 
@@ -59,7 +59,7 @@ def test_a_query_is_parsed_once(world: World, command: str) -> None:
     world.run("write", _NEW, "--body", "Somebody should look.")
     calls = _calls(world, command, "kettle", "burner")
     assert {"kettle burner": 1} == calls["parse_query"]
-    assert calls["words"]["kettle burner"] <= 2
+    assert calls["split_words"]["kettle burner"] <= 2
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,13 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from pathspec import GitIgnoreSpec
 
-from roamkb.core.gitignore import anchor
-from roamkb.core.gitignore import concerns
-from roamkb.core.gitignore import fault_of
+from roamkb.core.gitignore import deepest_common_folder
+from roamkb.core.gitignore import entry_fault
+from roamkb.core.gitignore import escape_path
 from roamkb.core.gitignore import is_under
 from roamkb.core.gitignore import is_within
-from roamkb.core.gitignore import literal
 from roamkb.core.gitignore import literal_path
+from roamkb.core.gitignore import matches_file
 from roamkb.core.gitignore import may_contain
 from tests.examples import examples
 
@@ -90,7 +90,9 @@ def test_case_counts_unless_it_is_said_not_to() -> None:
 
 def test_anchors() -> None:
     """A search for what an entry means begins below its last plain folder."""
-    assert ["/p/work", "/p", "/", "/p*"] == [anchor(e) for e in ("/p/work", "/p/c-*/x", "/*", "/p\\*/[a]")]
+    assert ["/p/work", "/p", "/", "/p*"] == [
+        deepest_common_folder(e) for e in ("/p/work", "/p/c-*/x", "/*", "/p\\*/[a]")
+    ]
 
 
 names = st.text(min_size=1, max_size=6).filter(lambda name: "/" not in name and "\0" not in name)
@@ -100,23 +102,23 @@ paths = st.lists(names, min_size=1, max_size=4).map(lambda parts: "/" + "/".join
 @given(paths)
 def test_a_literal_means_itself(path: str) -> None:
     """Whatever a folder is called, its entry means it."""
-    entry = literal(path)
+    entry = escape_path(path)
     assert literal_path(entry) is not None
     assert is_under(path, entry)
     assert is_within(path, path)
-    assert fault_of(entry) is None
+    assert entry_fault(entry) is None
 
 
 def test_a_literal_s_trailing_blanks_are_escaped() -> None:
     """gitignore cuts off the others."""
-    assert ["/a\\ ", "/a b\\ \\ ", "/ a"] == [literal("/a "), literal("/a b  "), literal("/ a")]
-    assert is_under("/a /x", literal("/a ") + "/*")
+    assert ["/a\\ ", "/a b\\ \\ ", "/ a"] == [escape_path("/a "), escape_path("/a b  "), escape_path("/ a")]
+    assert is_under("/a /x", escape_path("/a ") + "/*")
 
 
 @given(paths, paths)
 def test_a_literal_means_nothing_else(path: str, other: str) -> None:
     """Two folders that don't lie in each other have entries that don't."""
-    assert is_under(other, literal(path)) is is_within(other, path)
+    assert is_under(other, escape_path(path)) is is_within(other, path)
 
 
 def test_plain_entries_are_decided_without_pathspec() -> None:
@@ -169,16 +171,16 @@ def test_wildcards_mean_what_git_says(repository: Path) -> None:
 @pytest.mark.parametrize("bad", ["x" * 1_000_000, "\ud800", "\0", "s*c/\ud800*", "[z-a]", ""])
 def test_a_pattern_that_nobody_could_mean_takes_no_other_with_it(bad: str) -> None:
     """One line of a log that somebody else wrote would end each question about a file."""
-    assert concerns([bad, "src/*.py"], "src/a.py")
-    assert not concerns([bad], "src/a.py")
-    assert not concerns(["src/*.py"], bad)
+    assert matches_file([bad, "src/*.py"], "src/a.py")
+    assert not matches_file([bad], "src/a.py")
+    assert not matches_file(["src/*.py"], bad)
 
 
 def test_of_too_many_patterns_the_first_are_looked_at() -> None:
     """No learning is about so many places."""
     many = [f"**/a*b*c*d*/{n}/**/*x*y*z*" for n in range(20_000)]
-    assert concerns(["src/*.py", *many], "src/a.py")
-    assert not concerns(many, "src/a.py")
+    assert matches_file(["src/*.py", *many], "src/a.py")
+    assert not matches_file(many, "src/a.py")
 
 
 @settings(max_examples=examples(300))
@@ -192,4 +194,4 @@ def test_a_glance_at_the_letters_changes_no_answer(patterns: list[str], path: st
     for pattern in patterns:
         with contextlib.suppress(ValueError):
             read += GitIgnoreSpec.from_lines([pattern])
-    assert read.match_file(path) == concerns(patterns, path)
+    assert read.match_file(path) == matches_file(patterns, path)

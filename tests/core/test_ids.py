@@ -54,9 +54,7 @@ def test_two_machines_with_slow_clocks_never_give_one_id() -> None:
     assert 1000 == len({after(last) for _ in range(1000)})
 
 
-@pytest.mark.parametrize(
-    "strange", ["", "zzz", "01JXE5ZKQ8M3V6T1Y2W4X7N9AB", "f" * 8 + "-ffff-ffff-ffff-" + "f" * 12]
-)
+@pytest.mark.parametrize("strange", ["", "zzz", "01JXE5ZKQ8M3V6T1Y2W4X7N9AB", "f" * 8 + "-ffff-ffff-ffff-" + "f" * 12])
 def test_an_id_that_nothing_can_follow_is_passed_over(strange: str) -> None:
     """Other programs write into the ledger as well, and one line of theirs must not stop ours."""
     assert not is_id(strange)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roamkb.core.line_diff import count_line_changes
 from roamkb.core.line_diff import differing_lines
-from roamkb.core.line_diff import line_changes
 
 _LINES = st.lists(st.sampled_from("abcde"), max_size=12)
 
@@ -28,13 +28,13 @@ _LINES = st.lists(st.sampled_from("abcde"), max_size=12)
 )
 def test_lines_are_counted_as_diff_counts_them(old: str, new: str, changes: tuple[int, int]) -> None:
     """Added lines come first; a moved line is one added and one removed."""
-    assert changes == line_changes(old, new)
+    assert changes == count_line_changes(old, new)
 
 
 @given(old=_LINES, new=_LINES)
 def test_the_counts_add_up_and_are_never_more_than_difflib_finds(old: list[str], new: list[str]) -> None:
     """The distance is the least there is, and explains both lengths."""
-    added, removed = line_changes("".join(f"{x}\n" for x in old), "".join(f"{x}\n" for x in new))
+    added, removed = count_line_changes("".join(f"{x}\n" for x in old), "".join(f"{x}\n" for x in new))
     kept = sum(block.size for block in difflib.SequenceMatcher(None, old, new, False).get_matching_blocks())
     assert len(old) + added - removed == len(new)
     assert added <= len(new) - kept
@@ -60,7 +60,7 @@ def test_lines_that_differ_make_one_text_of_the_other(old: list[str], new: list[
     """Taken out and put in where they say, as few as are counted."""
     before, after = "".join(f"{x}\n" for x in old), "".join(f"{x}\n" for x in new)
     lines = differing_lines(before, after)
-    assert line_changes(before, after) == tuple(
+    assert count_line_changes(before, after) == tuple(
         sum(line.startswith(sign) for line in lines) for sign in ("+", "-")
     )
     made: list[str] = []
@@ -82,5 +82,5 @@ def test_texts_without_a_common_line_are_compared_at_once() -> None:
     """Two long texts that differ everywhere are counted as heaps of lines."""
     old = "".join(f"old {n}\n" for n in range(30_000)) + "same\n" + "tail of old\n"
     new = "".join(f"new {n}\n" for n in range(40_000)) + "same\n" + "tail of new\n"
-    assert (40_001, 30_001) == line_changes(old, new)
+    assert (40_001, 30_001) == count_line_changes(old, new)
     assert () == differing_lines(old, new)

@@ -29,7 +29,7 @@ from roamkb.core.server_address import parse_address
 def test_an_address_is_a_server_and_a_path(text: str, origin: str, is_loopback: bool) -> None:
     """Only what is this machine for certain counts as it."""
     address = parse_address(text)
-    assert (origin, is_loopback) == (address.origin, address.is_loopback)
+    assert (origin, is_loopback) == (address.origin_url, address.is_loopback)
     assert not address.path.endswith("/")
 
 
@@ -77,4 +77,4 @@ def test_any_text_is_an_address_or_says_why_not(text: str) -> None:
         address = parse_address(text)
     except BadAddress:
         return
-    assert address.origin == parse_address(address.origin).origin
+    assert address.origin_url == parse_address(address.origin_url).origin_url

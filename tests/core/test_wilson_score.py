@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamkb.core.wilson_score import lower_bound
+from roamkb.core.wilson_score import wilson_lower_bound
 
 
 @pytest.mark.parametrize(
@@ -13,25 +13,25 @@ from roamkb.core.wilson_score import lower_bound
 )  # fmt: skip
 def test_the_bound_is_as_published(successes: int, trials: int, bound: float) -> None:
     """81 of 263 is the example of Newcombe (1998), table I: 0.2553."""
-    assert bound == pytest.approx(lower_bound(successes, trials), abs=0.00005)
+    assert bound == pytest.approx(wilson_lower_bound(successes, trials), abs=0.00005)
 
 
 @given(st.integers(0, 400), st.integers(0, 400))
 def test_it_lies_between_nothing_and_the_share(successes: int, failures: int) -> None:
     """Whatever was counted."""
     trials = successes + failures
-    bound = lower_bound(successes, trials)
+    bound = wilson_lower_bound(successes, trials)
     assert 0 <= bound <= (successes / trials if trials else 0)
 
 
 @given(st.integers(0, 200), st.integers(0, 200))
 def test_a_success_raises_it_and_a_failure_does_not(successes: int, failures: int) -> None:
     """So that an order by it rewards what works."""
-    bound = lower_bound(successes, successes + failures)
-    assert lower_bound(successes + 1, successes + failures + 1) > bound
-    assert lower_bound(successes, successes + failures + 1) <= bound
+    bound = wilson_lower_bound(successes, successes + failures)
+    assert wilson_lower_bound(successes + 1, successes + failures + 1) > bound
+    assert wilson_lower_bound(successes, successes + failures + 1) <= bound
 
 
 def test_much_evidence_beats_little() -> None:
     """One of one is not better than nineteen of twenty."""
-    assert lower_bound(19, 20) > lower_bound(3, 3) > lower_bound(1, 1)
+    assert wilson_lower_bound(19, 20) > wilson_lower_bound(3, 3) > wilson_lower_bound(1, 1)

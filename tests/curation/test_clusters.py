@@ -5,7 +5,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamkb.curation.clusters import clusters
+from roamkb.curation.clusters import find_clusters
 from roamkb.log.learning import Learning
 from roamkb.log.state.learning_state import CANONICAL
 from roamkb.log.state.learning_state import SUPERSEDED
@@ -45,7 +45,7 @@ def test_order_changes_nothing(said: list[Learning], chance: random.Random) -> N
     """A union merge may give the lines in any order."""
     mixed = list(said)
     chance.shuffle(mixed)
-    one, other = (clusters(replay(lines, []), {}) for lines in (said, mixed))
+    one, other = (find_clusters(replay(lines, []), {}) for lines in (said, mixed))
     assert [cluster.changes for cluster in one] == [cluster.changes for cluster in other]
 
 
@@ -54,7 +54,7 @@ def test_once_applied_there_is_less_to_do_until_there_is_nothing(said: list[Lear
     """Nobody is asked the same twice."""
     events: list[LedgerEvent] = []
     for _ in range(len(said) + 1):
-        found = clusters(replay(said, events), {})
+        found = find_clusters(replay(said, events), {})
         changes = [change for cluster in found for change in cluster.changes]
         if not found:
             break
@@ -62,16 +62,14 @@ def test_once_applied_there_is_less_to_do_until_there_is_nothing(said: list[Lear
         assert len(changes) == len({(change.event, change.of) for change in changes})
         for change in changes:
             id = f"{len(events):08}"
-            events.append(
-                LedgerEvent(id=id, ts=9, event=change.event, of=change.of, fields=dict(change.fields))
-            )
+            events.append(LedgerEvent(id=id, ts=9, event=change.event, of=change.of, fields=dict(change.fields)))
     assert [] == found
 
 
 @given(logs)
 def test_every_superseded_one_has_a_canonical_successor(said: list[Learning]) -> None:
     """Of its own type, and no decision but for one that is said to the letter."""
-    changes = [change for cluster in clusters(replay(said, []), {}) for change in cluster.changes]
+    changes = [change for cluster in find_clusters(replay(said, []), {}) for change in cluster.changes]
     state = replay(
         said,
         [
@@ -96,5 +94,5 @@ def test_the_one_that_is_no_noise_is_kept() -> None:
         Learning(id="a", key="a", type="fact", content=good, confidence=50),
         Learning(id="b", key="b", type="fact", content=noisy, confidence=90),
     ]
-    found = clusters(replay(said, []), {})
+    found = find_clusters(replay(said, []), {})
     assert ["a"] == [cluster.keeper.id for cluster in found if cluster.keeper]

@@ -27,9 +27,7 @@ def test_the_command_replaces_it(world: World) -> None:
     world.run("init")
     world.run("learn", "uses jq", "--task", "bd-1")
     command = world.run("refine").out.splitlines()[-1].strip()
-    words = shlex.split(
-        command.replace("WHAT IT SHOULD SAY", "The release script reads the manifest through jq 1.7")
-    )
+    words = shlex.split(command.replace("WHAT IT SHOULD SAY", "The release script reads the manifest through jq 1.7"))
     done = world.run(*words[1:])
     assert (0, True) == (done.status, "in place of learned-uses-jq" in done.out)
     assert 1 == world.run("refine", "bd-1").status

@@ -48,7 +48,7 @@ def test_only_what_was_approved_is_appended(twins: World) -> None:
     assert {"Monthly"} == {one["review_reason"] for one in written}
     assert "2 lines of 1 decision to be appended" in terminal
     assert 2 == len(twins.run("curate").out.splitlines())
-    assert not (twins.log().local / "review.org").exists()
+    assert not (twins.log().local_folder / "review.org").exists()
 
 
 def test_an_untouched_file_does_nothing(twins: World) -> None:
@@ -84,7 +84,7 @@ def test_an_editor_that_fails_decides_nothing(twins: World, script: str | None) 
     extra = editor(twins, script) if script else {"EDITOR": "/nowhere/editor"}
     ran, _ = at_a_terminal(twins, "review", "--curate", "--reason", "x", extra=extra)
     assert (2, []) == (ran.status, ledger(twins))
-    assert not (twins.log().local / "review.org").exists()
+    assert not (twins.log().local_folder / "review.org").exists()
 
 
 def test_the_log_may_move_while_the_editor_is_open(twins: World) -> None:

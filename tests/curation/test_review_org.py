@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamkb.curation.clusters import clusters
+from roamkb.curation.clusters import find_clusters
 from roamkb.curation.review_org import parse_review
 from roamkb.curation.review_org import render_review
 from roamkb.log.learning import Learning
@@ -21,7 +21,7 @@ def review(*contents: str, reason: str = "") -> str:
         for n, content in enumerate(contents)
         for half in ("", " ")
     ]
-    found = clusters(replay(learnings, []), {})
+    found = find_clusters(replay(learnings, []), {})
     return render_review(found, digest="d" * 64, reason=reason)
 
 

@@ -76,9 +76,7 @@ def _our_row(node: Node) -> Row:
     return row
 
 
-def their_rows(
-    tables: dict[str, Any], folder: Path, *, newer: dict[str, Any] | None = None
-) -> dict[str, Row]:
+def their_rows(tables: dict[str, Any], folder: Path, *, newer: dict[str, Any] | None = None) -> dict[str, Row]:
     """Return org-roam's nodes by id; positions and links as in `newer`, where that is given."""
     newlines = _Lines(folder)
     found: dict[str, Row] = {}

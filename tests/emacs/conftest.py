@@ -27,9 +27,7 @@ class NoOrgRoam(Exception):
     """This machine has no Emacs with org-roam."""
 
 
-def org_roam_nodes(
-    folder: Path, *, plain: bool = False, newer: bool = False, timezone: str = "UTC"
-) -> Tables:
+def org_roam_nodes(folder: Path, *, plain: bool = False, newer: bool = False, timezone: str = "UTC") -> Tables:
     """Return all that real org-roam indexes of `folder`.
 
     `plain` keeps Emacs as it starts: it then obeys or refuses file variables and fetches

@@ -109,9 +109,7 @@ _WORDS = ["@ system", "the @:x", *"@ @entity @\u200b: @-x: x@:y @ :x @é: ( @:x 
 
 def _words_of_types() -> str:
     """Return a link for each type in each word, in each of the three forms of a link."""
-    words = [
-        word.replace("@", shape(kind)) for kind in TYPES for word in _WORDS for shape in (str, str.upper)
-    ]
+    words = [word.replace("@", shape(kind)) for kind in TYPES for word in _WORDS for shape in (str, str.upper)]
     return "\n\n".join(f"[[{word}]] [[{word}][d]] <{word}> {word}" for word in words)
 
 
@@ -208,15 +206,11 @@ _planning = st.sampled_from(
     ]
 )
 _value = st.lists(
-    st.sampled_from(
-        ["a", '"b c"', '"d\\"e"', "@k", "[cite:@a;@b]", _URL, "<https://q.r>", "foo:x", "nil", "\t"]
-    ),
+    st.sampled_from(["a", '"b c"', '"d\\"e"', "@k", "[cite:@a;@b]", _URL, "<https://q.r>", "foo:x", "nil", "\t"]),
     max_size=4,
 ).map(" ".join)
 _entry = st.tuples(
-    st.sampled_from(
-        ["ROAM_ALIASES", "ROAM_REFS", "ROAM_REFS+", "roam_aliases+", "X", "Y+", "CATEGORY", "TODO"]
-    ),
+    st.sampled_from(["ROAM_ALIASES", "ROAM_REFS", "ROAM_REFS+", "roam_aliases+", "X", "Y+", "CATEGORY", "TODO"]),
     _value,
 ).map(lambda entry: f":{entry[0]}: {entry[1]}")
 
@@ -228,9 +222,7 @@ def _notes(draw: st.DrawFn) -> str:
     for number in range(draw(st.integers(0, 4))):
         parts += [f"{line}\n" for line in draw(st.lists(_line, max_size=5))]
         stars = "*" * draw(st.integers(1, 3))
-        parts.append(
-            f"{stars} {draw(_keyword)}{draw(_inline)}{draw(_tags)}\n".replace("\n", " ").strip() + "\n"
-        )
+        parts.append(f"{stars} {draw(_keyword)}{draw(_inline)}{draw(_tags)}\n".replace("\n", " ").strip() + "\n")
         parts.append(draw(_planning))
         if draw(st.booleans()):
             parts.append(_drawer(f"{{id}}h{number}", *draw(st.lists(_entry, max_size=1))))

@@ -10,7 +10,7 @@ from typing import Any
 
 from roamkb.install.snippets import EMACS_SETTING
 from roamkb.install.snippets import FIRST_TITLE
-from roamkb.install.snippets import STIGNORE
+from roamkb.install.snippets import STIGNORE_TEXT
 from roamkb.install.snippets import first_node
 
 _KB = Path(__file__).parents[2] / "fixtures" / "kb"
@@ -91,6 +91,6 @@ def test_the_emacs_setting_does_what_it_says(tmp_path: Path, org_roam: OrgRoam) 
 
 def test_the_stignore_lines_hide_no_note() -> None:
     """Each is a pattern in Syncthing's own words, and none takes an org file."""
-    lines = [line for line in STIGNORE.splitlines() if not line.startswith("//")]
+    lines = [line for line in STIGNORE_TEXT.splitlines() if not line.startswith("//")]
     assert ".#*" in lines
     assert not any(line.endswith(".org") or line.startswith("#include") for line in lines)

@@ -27,8 +27,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from roamkb.core.errors import UsageError
-from roamkb.core.text import shown
-from roamkb.org.escape import escaped_name
+from roamkb.core.text import one_line
+from roamkb.org.escape import escape_name
 from roamkb.org.reader import parse_note
 from roamkb.org.syntax.links import TYPES
 from roamkb.org.writer import NodeDraft
@@ -125,9 +125,7 @@ bodies = st.lists(st.tuples(words, st.sampled_from(("\n", "\n", "\n", "\n\n", " 
     lambda pairs: "".join(word + end for word, end in pairs)
 )
 refs = st.one_of(
-    st.sampled_from(
-        ("https://x.org/a_(b)", "@key", "<http://y.org/>", "doi:10.1000/xyz", "https://z.org/%41?q=a&b#c")
-    ),
+    st.sampled_from(("https://x.org/a_(b)", "@key", "<http://y.org/>", "doi:10.1000/xyz", "https://z.org/%41?q=a&b#c")),
     st.from_regex(r"https://[a-z]{1,9}\.org/[\w~?&=#%+:;,.'*!$@-]{0,20}", fullmatch=True),
     st.text(max_size=10).map("@".__add__),
     st.text(max_size=10).map("https://x.org/".__add__),
@@ -189,9 +187,7 @@ def drafted(batch: int) -> list[NodeDraft]:
 
     collect()
     first = batch * SIZE
-    return [
-        replace(draft, id=f"01939b7a-0000-7000-8000-{first + n:012}") for n, draft in enumerate(found[:SIZE])
-    ]
+    return [replace(draft, id=f"01939b7a-0000-7000-8000-{first + n:012}") for n, draft in enumerate(found[:SIZE])]
 
 
 def written(batch: int) -> dict[str, str]:
@@ -242,10 +238,10 @@ def test_org_roam_indexes_each_note_as_it_was_meant(
     types, dests = by_node(tables["refs"], "type"), by_node(tables["refs"], "ref")
     for draft in drafted(batch):
         node = found[draft.id]
-        assert (node["title"], node["level"]) == (escaped_name(normalised_title(draft.title)), 0)
+        assert (node["title"], node["level"]) == (escape_name(normalised_title(draft.title)), 0)
         assert tuple(tags[draft.id]) == normalised_tags(draft.tags)
-        named = filter(shown, map(normalised_alias, draft.aliases))
-        assert set(aliases[draft.id]) == set(map(escaped_name, named))
+        named = filter(one_line, map(normalised_alias, draft.aliases))
+        assert set(aliases[draft.id]) == set(map(escape_name, named))
         refs_found = set(zip(types[draft.id], dests[draft.id], strict=True))
         assert refs_found == {(ref.type, ref.ref) for ref in map(normalised_ref, draft.refs)}
     assert undisturbed(tables, found)

@@ -27,7 +27,7 @@ from roamkb.core.ids import new_id
 from roamkb.core.model import ProjectKind
 from roamkb.fs import files as disk
 from roamkb.fs.locks import StateFolders
-from roamkb.fs.locks import lock
+from roamkb.fs.locks import hold_lock
 from roamkb.journal import journal as journaling
 from roamkb.journal.journal import JournalContext
 from roamkb.journal.store.journal import Journal
@@ -44,11 +44,11 @@ from roamkb.log.state.replay import replay
 from roamkb.log.state.state_rows import event_row
 from roamkb.log.state.state_rows import standing_row
 from roamkb.log.store.index import LogIndex
-from roamkb.log.store.observations import finish
-from roamkb.log.store.observations import keep_observation
-from roamkb.log.store.observations import observations
+from roamkb.log.store.observations import mark_consolidated
+from roamkb.log.store.observations import read_observations
+from roamkb.log.store.observations import record_observation
 from roamkb.log.store.project_log import ROTATE_AT
-from roamkb.log.store.project_log import ROTATED
+from roamkb.log.store.project_log import ROTATED_LINES
 from roamkb.log.store.project_log import Log
 from roamkb.log.store.project_log import LogContents
 from roamkb.log.store.state_cache import StateCache
@@ -58,9 +58,9 @@ from roamkb.pipeline import verify as verifying
 from roamkb.pipeline.extract.attention import Observation
 from roamkb.pipeline.extract.model_extraction import parse_extracted
 from roamkb.pipeline.gate.checks import JudgeScores
-from roamkb.pipeline.gate.checks import scores_of
+from roamkb.pipeline.gate.checks import parse_scores
 from roamkb.pipeline.gate.judge_protocol import Judgement
-from roamkb.pipeline.gate.judges import by_caller
+from roamkb.pipeline.gate.judges import caller_judge
 from roamkb.pipeline.ingest import ingest as ingesting
 from roamkb.pipeline.proposed_learning import ProposedLearning
 from roamkb.pipeline.proposed_learning import parse_proposals
@@ -123,20 +123,20 @@ def create_named(folder: Path) -> str:
 
 def swap(folder: Path) -> str:
     """Change a note."""
-    was = disk.digest(BODY)
-    disk.swap(folder / "kb" / NOTE, NEW_BODY, was=was, lock=lock(folder / "state" / "lock"))
+    was = disk.content_digest(BODY)
+    disk.swap_file(folder / "kb" / NOTE, NEW_BODY, expected_digest=was, lock=hold_lock(folder / "state" / "lock"))
     return NOTE
 
 
 def trash(folder: Path) -> str:
     """Trash a note."""
-    trash_of(folder).put(folder / "kb" / NOTE, was=disk.digest(BODY), id="1", title="old")
+    trash_of(folder).trash_note(folder / "kb" / NOTE, was=disk.content_digest(BODY), id="1", title="old")
     return NOTE
 
 
 def restore(folder: Path) -> str:
     """Bring a note back."""
-    return trash_of(folder).restore(trash_of(folder).get("1")).name
+    return trash_of(folder).restore_entry(trash_of(folder).get_entry("1")).name
 
 
 class Yes:
@@ -164,7 +164,7 @@ def keeper_of(folder: Path, *, place: str = "state/journal") -> JournalContext:
 
 def journal_look(folder: Path) -> str:
     """Take in what was destroyed."""
-    return str(keeper_of(folder).journal.look().moment)
+    return str(keeper_of(folder).journal.take_look().moment)
 
 
 def journal_restore(folder: Path) -> str:
@@ -195,7 +195,7 @@ def bad_replace(folder: Path) -> str:
 
 def bad_rename(folder: Path) -> str:
     """Write beside and rename to a free name; nothing is synced."""
-    beside = folder / "kb" / f"{disk.TEMPORARY}x.tmp"
+    beside = folder / "kb" / f"{disk.TEMPORARY_PREFIX}x.tmp"
     beside.write_bytes(BODY)
     beside.rename(folder / "kb" / OTHER)
     return OTHER
@@ -204,7 +204,7 @@ def bad_rename(folder: Path) -> str:
 def bad_deaf(folder: Path) -> str:
     """Do everything right and don't listen to what fsync says."""
     path = folder / "kb" / OTHER
-    beside = folder / "kb" / f"{disk.TEMPORARY}x.tmp"
+    beside = folder / "kb" / f"{disk.TEMPORARY_PREFIX}x.tmp"
     with beside.open("xb") as file:
         file.write(BODY)
         file.flush()
@@ -221,7 +221,7 @@ def bad_deaf(folder: Path) -> str:
 
 def log_of(folder: Path) -> Log:
     """Return the log of the project in `folder`."""
-    return Log(folder / "state" / "site", folder / "state").require()
+    return Log(folder / "state" / "site", folder / "state").require_adopted()
 
 
 def _hand() -> Author:
@@ -239,9 +239,7 @@ def _learn(folder: Path, text: str, *, supersedes: str | None = None) -> str:
     return _say(folder, NewLearning(content=text), _hand(), supersedes=supersedes).learning.id
 
 
-def _say(
-    folder: Path, saying: NewLearning, hand: Author, *, supersedes: str | None = None
-) -> learning.LearnResult:
+def _say(folder: Path, saying: NewLearning, hand: Author, *, supersedes: str | None = None) -> learning.LearnResult:
     def finder(state: LogState) -> LogIndex:
         # no index can be kept there, so that it is made in memory
         return LogIndex(Path("/dev/null/index"), {id: one.learning for id, one in state.standings.items()})
@@ -274,16 +272,16 @@ def episode(folder: Path) -> str:
 
 def mend(folder: Path) -> str:
     """Say what fixed it in an agent's words, in place of the deeds."""
-    return remedying.mend(log_of(folder), MENDED, SAID, replace(_hand(), session="s-1")).technique
+    return remedying.replace_technique(log_of(folder), MENDED, SAID, replace(_hand(), session="s-1")).technique
 
 
 def _propose(folder: Path, proposals: Sequence[ProposedLearning], hand: Author) -> str:
     log = log_of(folder)
 
     def verified(id: str) -> tuple[LearningState, tuple[str, ...]]:
-        state = log.read().state()
+        state = log.read_contents().replay_state()
         tuple(verifying.verify(log, verifying.Gate(state, _bench()), [state.standings[id]], hand))
-        return log.read().state().standings[id], ()
+        return log.read_contents().replay_state().standings[id], ()
 
     done = proposing.take_proposals(
         log,
@@ -326,14 +324,14 @@ def observe(folder: Path) -> None:
     said = (KNOWN + " all over their body", NEW, NEW + " in the shade", "Lions sleep 20 hours of most days")
     for number, text in enumerate((*said, said[3].replace("20", "12"))):
         told = Observation(id=str(number), ts=1.0, type="learned", text=text, session="s", agent="me")
-        keep_observation(log_of(folder).ignored, told)
+        record_observation(log_of(folder).ignored, told)
 
 
 def consolidate(folder: Path) -> str:
     """Turn what a session said into learnings, and an agent's learnings into fewer."""
     log = log_of(folder)
-    consolidating.consolidate_session(log, "s", observations(log.ignored, "s"), _hand(), shown=())
-    finish(log.ignored, "s")
+    consolidating.consolidate_session(log, "s", read_observations(log.ignored, "s"), _hand(), shown_learnings=())
+    mark_consolidated(log.ignored, "s")
     consolidating.consolidate_agent(log, "me", _hand())
     return "s"
 
@@ -341,49 +339,49 @@ def consolidate(folder: Path) -> str:
 def verify(folder: Path) -> str:
     """Put all that wants judging through the gate."""
     log = log_of(folder)
-    state = log.read().state()
-    wanted = [one for one in state.standings.values() if verifying.wants_judging(one)]
+    state = log.read_contents().replay_state()
+    wanted = [one for one in state.standings.values() if verifying.needs_judging(one)]
     return f"{len(list(verifying.verify(log, verifying.Gate(state, _bench()), wanted, _hand())))} judged"
 
 
 def _bench() -> verifying.JudgeContext:
     return verifying.JudgeContext(
         name="caller",
-        judge=by_caller(Judgement(scores=scores_of(dict.fromkeys(JudgeScores.__slots__, 0.9)))),
+        judge=caller_judge(Judgement(scores=parse_scores(dict.fromkeys(JudgeScores.__slots__, 0.9)))),
         missing_anchors=lambda _: (),
-        boot={},
-        shown={},
+        boot_lines={},
+        shown_by_session={},
     )
 
 
 def amount(folder: Path) -> str:
     """Ask what the log amounts to, and keep it or what was added to it."""
     log = log_of(folder)
-    contents = log.read()
-    kept = StateCache(log.local / "standings", least=0)
-    found = kept.find(contents.pages, lambda: replayed(contents))
+    contents = log.read_contents()
+    kept = StateCache(log.local_folder / "standings", least=0)
+    found = kept.load_state(contents.pages, lambda: replayed(contents))
     if found is None:
         found = replayed(contents)
-        kept.keep(contents.pages, found)
+        kept.save_state(contents.pages, found)
     return said_by(found)
 
 
 def replayed(contents: LogContents) -> LogState:
     """Return what the lines amount to."""
-    return replay(contents.learnings, contents.events, archived=contents.archived)
+    return replay(contents.learnings, contents.events, archived=contents.archived_learnings)
 
 
 def said_by(state: LogState) -> str:
     """Return what stands for all that a state says."""
     told = [*map(standing_row, state.standings.values()), *map(event_row, state.events)]
-    return disk.digest(b"\n".join(told))
+    return disk.content_digest(b"\n".join(told))
 
 
 def rotate(folder: Path) -> str:
     """Add the line that is one too many."""
     log = log_of(folder)
-    with log.locked():
-        log.append([fact(ROTATE_AT)])
+    with log.append_lock():
+        log.append_entries([fact(ROTATE_AT)])
     return f"L{ROTATE_AT}"
 
 
@@ -403,10 +401,10 @@ def bad_rotate(folder: Path) -> str:
     """Shorten the log first, and fill the archive then."""
     log = log_of(folder)
     lines = [*log.knowledge.read_bytes().splitlines(), learning_line(fact(ROTATE_AT))]
-    beside = log.folder / f"{disk.TEMPORARY}x.tmp"
-    beside.write_bytes(b"\n".join(lines[ROTATED:]) + b"\n")
+    beside = log.folder / f"{disk.TEMPORARY_PREFIX}x.tmp"
+    beside.write_bytes(b"\n".join(lines[ROTATED_LINES:]) + b"\n")
     beside.replace(log.knowledge)
-    log.archive.write_bytes(b"\n".join(lines[:ROTATED]) + b"\n")
+    log.archive.write_bytes(b"\n".join(lines[:ROTATED_LINES]) + b"\n")
     return f"L{ROTATE_AT}"
 
 

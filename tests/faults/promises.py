@@ -5,7 +5,7 @@ from pathlib import Path
 
 from roamkb.fs import files as disk
 from roamkb.kb.notes.file_names import is_note
-from roamkb.kb.notes.store.walk import walk
+from roamkb.kb.notes.store.walk import walk_notes
 from tests.faults import program
 from tests.faults.sweep import Fault
 from tests.faults.sweep import Run
@@ -34,7 +34,7 @@ def trashed_note(folder: Path) -> None:
 
 def notes(run: Run) -> dict[str, bytes]:
     """Return what a reader of the knowledge base would see."""
-    return {note.file: note.path.read_bytes() for note in walk(run.folder / "kb").files}
+    return {note.file: note.path.read_bytes() for note in walk_notes(run.folder / "kb").files}
 
 
 def wrong_manners(run: Run) -> str:
@@ -52,7 +52,7 @@ def wrong_leftovers(run: Run) -> str:
     """Name a file that is neither a note nor, where the cleaning itself was hit, a temporary one."""
     hit = run.fault is not None and (run.fault.error == "KILL" or run.fault.call.startswith("unlink"))
     for name in (path.name for path in (run.folder / "kb").iterdir()):
-        if not is_note(name) and not (hit and name.startswith(disk.TEMPORARY)):
+        if not is_note(name) and not (hit and name.startswith(disk.TEMPORARY_PREFIX)):
             return f"left {name} behind"
     return ""
 
@@ -119,7 +119,7 @@ def restored(run: Run) -> str:
 def wrong_loss(run: Run) -> str:
     """Name a note that is whole neither in its place nor in the trash."""
     trash = program.trash_of(run.folder)
-    copies = [(trash.folder / f"{entry.key}.org").read_bytes() for entry in trash.entries()]
+    copies = [(trash.folder / f"{entry.key}.org").read_bytes() for entry in trash.list_entries()]
     copies += notes(run).values()
     if not copies:
         return "lost"

@@ -12,14 +12,12 @@ from pathlib import Path
 
 from roamkb.core.errors import UsageError
 from roamkb.kb.search.index.query import IndexQuery
-from roamkb.kb.search.query import narrowed
+from roamkb.kb.search.query import narrow_query
 from roamkb.kb.search.query import parse_query
 from tests.kb.search.index.index_base import TODAY
 from tests.kb.search.index.index_base import Base
 
-_WORDS = (
-    "zebra stripe savanna Zebra's getUserName parse_http_header the not how 2026 42 x é naïve Ünïcödé".split()
-)
+_WORDS = "zebra stripe savanna Zebra's getUserName parse_http_header the not how 2026 42 x é naïve Ünïcödé".split()
 #: What FTS5, SQL, shells, regular expressions and our own language mean something by.
 _SIGNS = (
     *"AND OR NOT NEAR NEAR( NEAR(a,b,3) title: {title: alias} : ^ * + - -- ( ) [ ] { } , ; % _ ? ?1 @x $y".split(),
@@ -59,9 +57,7 @@ def _piece(dice: random.Random) -> str:
     if kind < 0.76:
         return f'"{dice.choice(_WORDS)} {_letters(dice)}"'
     if kind < 0.8:
-        return dice.choice(("tag:", "-tag:", "id:", "is:", "before:", "after:", "since:", "-")) + _letters(
-            dice
-        )
+        return dice.choice(("tag:", "-tag:", "id:", "is:", "before:", "after:", "since:", "-")) + _letters(dice)
     return _letters(dice)
 
 
@@ -78,7 +74,7 @@ def ask_all(base: Base, *, seed: int, count: int) -> int:
     def look(db: sqlite3.Connection) -> int:
         return sum(map(any, _answers(db, dice, count)))
 
-    return base.index().view(look)
+    return base.index().read_view(look)
 
 
 def _answers(db: sqlite3.Connection, dice: random.Random, count: int) -> Iterator[list[object]]:
@@ -88,11 +84,11 @@ def _answers(db: sqlite3.Connection, dice: random.Random, count: int) -> Iterato
             query = parse_query(text, today=TODAY)
             if dice.random() < 0.1:
                 # what the command's options add
-                query = narrowed(query, tags=(_piece(dice),), since=_letters(dice), before=_letters(dice))
+                query = narrow_query(query, tags=(_piece(dice),), since=_letters(dice), before=_letters(dice))
         except UsageError:
             continue
         try:
-            yield list(IndexQuery(db, query).answers(dice.choice((0, 1, 20, 20, None))))
+            yield list(IndexQuery(db, query).find_answers(dice.choice((0, 1, 20, 20, None))))
         except BaseException as error:
             error.add_note(f"the query was {text[:2000]!r}")
             raise
@@ -100,9 +96,7 @@ def _answers(db: sqlite3.Connection, dice: random.Random, count: int) -> Iterato
 
 def main() -> None:
     """Ask, and say how often there was an answer."""
-    options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--count", type=int, default=100_000)
     options.add_argument("--seed", type=int, default=0)
     given = options.parse_args()

@@ -122,9 +122,7 @@ class Result:
 
     def __str__(self) -> str:
         found = "".join(f"\n  {line}" for line in self.broken + self.duds)
-        return (
-            f"{self.points} calls, {self.runs} runs, {len(self.broken)} broken, {len(self.duds)} duds{found}"
-        )
+        return f"{self.points} calls, {self.runs} runs, {len(self.broken)} broken, {len(self.duds)} duds{found}"
 
 
 #: Looks at a run and names what is wrong with it; empty when the promise holds.
@@ -282,9 +280,7 @@ def names_folder(line: str, folder: Path) -> bool:
     return str(folder / "kb") in line or str(folder / "state") in line
 
 
-def faults_at(
-    points: list[tuple[str, int]], errnos: Mapping[str, tuple[str, ...]] = ERRNOS
-) -> Iterator[Fault]:
+def faults_at(points: list[tuple[str, int]], errnos: Mapping[str, tuple[str, ...]] = ERRNOS) -> Iterator[Fault]:
     """Yield every fault for each of `points`."""
     for call, nth in points:
         if call not in READING:

@@ -34,9 +34,7 @@ def base(tmp_path: Path) -> Base:
     """Notes in some languages, enough for an index of some pages."""
     base = Base(tmp_path).animals()
     for number in range(4):
-        base.note(
-            f"{number}.org", f"Filler {number}", f"quiet words {number} that say nothing of zebras\n" * 20
-        )
+        base.note(f"{number}.org", f"Filler {number}", f"quiet words {number} that say nothing of zebras\n" * 20)
     base.note("de.org", "Streifen", "Die Streifen der Tiere sind nicht von hier, wie wir sagen.")
     base.note("ja.org", "縞", "縞馬がいる")
     return base
@@ -44,7 +42,7 @@ def base(tmp_path: Path) -> Base:
 
 def found(index: Index) -> list[PassageHits]:
     """What the queries find."""
-    return [index.find(parse_query(text, today=TODAY)) for text in _QUERIES]
+    return [index.find_passages(parse_query(text, today=TODAY)) for text in _QUERIES]
 
 
 def right(base: Base) -> list[PassageHits]:
@@ -65,7 +63,7 @@ def test_no_damage_is_ever_answered_from(base: Base, tmp_path: Path, kind: str) 
         shutil.copytree(whole, base.cache)
         if seed % 2:
             # the seal of a copy is another until it was seen once
-            base.index().find(parse_query("zebra", today=TODAY))
+            base.index().find_passages(parse_query("zebra", today=TODAY))
         damage(base.cache, kind, random.Random(f"{kind} {seed}"), other)
         assert expected == found(base.index()), (kind, seed)
         assert {"index.db", "index.seal", "index.lock"} == {path.name for path in base.cache.iterdir()}
@@ -95,9 +93,7 @@ def damage(cache: Path, kind: str, dice: random.Random, other: Path) -> None:
             page = at - at % 4096
             data[page : page + 4096 * dice.randint(1, 4)] = bytes(4096)
         case "stranger":
-            data = bytearray(
-                dice.choice((b"", b"not an index\n", b"SQLite format 3\0", dice.randbytes(9000)))
-            )
+            data = bytearray(dice.choice((b"", b"not an index\n", b"SQLite format 3\0", dice.randbytes(9000))))
         case "journal":
             beside = cache / "index.db-journal"
             beside.write_bytes(journal(data, dice, folder=other.parent))
@@ -180,10 +176,10 @@ def test_a_kill_at_any_step_leaves_nothing_wrong(
         shutil.copytree(prepared, base.cache)
         died = in_a_child(lambda: found(base.index()), at=steps, what=kill)
         assert expected == found(base.index()), (kind, steps)
-        assert 0 == base.index().differences()
+        assert 0 == base.index().count_differences()
         if list(base.cache.glob("*.tmp*")):
             # who took the dead one's index as it was had nothing to change
-            base.index().forget()
+            base.index().discard_seal()
             base.titles("zebra")
         assert not list(base.cache.glob("*.tmp*"))
         if not died:
@@ -241,7 +237,7 @@ def test_processes_that_build_at_once_answer_alike(base: Base) -> None:
     for _ in range(3):
         children = [fork(asked) for _ in range(6)]
         assert [0] * 6 == [os.waitpid(child, 0)[1] for child in children]
-        assert 0 == base.index().differences()
+        assert 0 == base.index().count_differences()
         assert {"index.db", "index.seal", "index.lock"} == {path.name for path in base.cache.iterdir()}
         base.note("0.org", "Changed", "zebra " * random.Random(7).randrange(9))
 

@@ -27,7 +27,7 @@ def destroyed(folder: Path) -> None:
     for name in (NOTE, OTHER):
         (kb / name).write_bytes(program.BODY)
     (kb / "witness.org").write_bytes(program.TAKEN)
-    program.keeper_of(folder).journal.look(what="mark")
+    program.keeper_of(folder).journal.take_look(look_kind="mark")
     (kb / NOTE).unlink()
     (kb / OTHER).write_bytes(program.NEW_BODY)
 
@@ -44,7 +44,7 @@ def looked(run: Run) -> str:
     if notes(run) != {OTHER: program.NEW_BODY, "witness.org": program.TAKEN}:
         return "a look changed the notes"
     journal = program.keeper_of(run.folder).journal
-    if run.acknowledged and journal.holdings().last < 2:
+    if run.acknowledged and journal.read_holdings().last < 2:
         return "acknowledged, and not put down"
     return kept(run) or wrong_manners(run)
 
@@ -52,8 +52,8 @@ def looked(run: Run) -> str:
 def kept(run: Run) -> str:
     """Look again without a fault, and check that both notes are held as they were and as they are."""
     journal = program.keeper_of(run.folder).journal
-    journal.look()
-    if journal.damaged:
+    journal.take_look()
+    if journal.damaged_files:
         return "a failing disk is taken for a damaged journal"
     changes = journal.changes_since(1)
     if [(one.what, one.path) for one in changes] != [
@@ -61,7 +61,7 @@ def kept(run: Run) -> str:
         (ChangeKind.VANISHED, NOTE.encode()),
     ]:
         return f"the journal says {changes}"
-    with journal.contents() as content:
+    with journal.content_reader() as content:
         if any(content(one.was) != program.BODY for one in changes if one.was):
             return "what was destroyed is lost"
         is_there = all(content(one.now) == program.NEW_BODY for one in changes if one.now)
@@ -81,7 +81,7 @@ def restored(run: Run) -> str:
         return "acknowledged, and not back"
     if wrong := wrong_manners(run):
         return wrong
-    program.keeper_of(run.folder, place="journal").journal.look()
+    program.keeper_of(run.folder, place="journal").journal.take_look()
     if run.status == -signal.SIGKILL or not is_back:
         # what the dead one restored is what the mark has, and nothing to restore
         program.journal_restore(run.folder)
@@ -92,9 +92,7 @@ def restored(run: Run) -> str:
 @pytest.mark.parametrize(
     "sweep",
     [
-        Sweep(
-            task="journal_look", set_up=destroyed, check=looked, is_lasting=False, errnos=ERRNOS | OF_SQLITE
-        ),
+        Sweep(task="journal_look", set_up=destroyed, check=looked, is_lasting=False, errnos=ERRNOS | OF_SQLITE),
         Sweep(
             task="journal_restore",
             set_up=destroyed_and_seen,
@@ -105,9 +103,7 @@ def restored(run: Run) -> str:
     ],
     ids=lambda sweep: sweep.task,
 )
-def test_no_fault_costs_a_note(
-    sweep: Sweep, tmp_path: Path, record_property: Callable[[str, object], None]
-) -> None:
+def test_no_fault_costs_a_note(sweep: Sweep, tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
     """Each call, killed, failed once and failed from then on: 0 broken, 0 duds."""
     result = sweep.run(tmp_path)
     record_property("sweep", str(result).splitlines()[0])

@@ -17,7 +17,7 @@ from roamkb.log.state.learning_state import ATTEMPTED
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.store.project_log import ROTATE_AT
 from roamkb.log.store.state_cache import StateCache
-from roamkb.remedies.effectiveness import attempts
+from roamkb.remedies.effectiveness import parse_attempts
 from tests.faults import program
 from tests.faults.promises import wrong_manners
 from tests.faults.sweep import Run
@@ -51,7 +51,7 @@ def empty(folder: Path) -> None:
     root.mkdir(parents=True)
     init(root, home=folder, kb=None, state=folder / "state")
     # so that a run doesn't make it
-    with program.log_of(folder).locked():
+    with program.log_of(folder).append_lock():
         pass
 
 
@@ -66,8 +66,8 @@ def two_known(folder: Path) -> None:
     """Lay out a log that says two things and has a torn tail."""
     known(folder)
     log = program.log_of(folder)
-    with log.locked():
-        log.append([program.fact(1)])
+    with log.append_lock():
+        log.append_entries([program.fact(1)])
 
 
 def observed(folder: Path) -> None:
@@ -87,23 +87,23 @@ def learned(run: Run) -> str:
     log = program.log_of(run.folder)
     if not log.knowledge.read_bytes().startswith(FULL[0] + b"\n" + TORN):
         return "what was there isn't"
-    state = log.read().state()
+    state = log.read_contents().replay_state()
     said = [one for one in state.standings.values() if one.learning.content == program.NEW]
     wrong = told_otherwise(run, is_there=bool(said)) or wrong_manners(run)
     if wrong:
         return wrong
     # what went wrong once doesn't stand in the way, and doubles nothing
     program.learn(run.folder)
-    contents = log.read()
+    contents = log.read_contents()
     again = [one for one in contents.learnings if one.content == program.NEW]
     if len(again) != 1 or program.KNOWN not in {one.content for one in contents.learnings}:
         return f"after the next, it is there {len(again)} times"
-    return "" if len(contents.faults) <= 3 else "more than one torn line is left"
+    return "" if len(contents.line_faults) <= 3 else "more than one torn line is left"
 
 
 def replaced(run: Run) -> str:
     """Check one that replaces another: as `learned`, and the other is marked if it was acknowledged."""
-    state = program.log_of(run.folder).read().state()
+    state = program.log_of(run.folder).read_contents().replay_state()
     if run.acknowledged and state.standings["L0"].status != "superseded":
         return "acknowledged, and the other one isn't marked"
     return learned(run)
@@ -116,12 +116,14 @@ def repeated(run: Run) -> str:
         return "the log has changed"
     if not log.ledger.read_bytes().startswith(TORN):
         return "what was there isn't"
-    count = log.read().state().standings["L0"].occurrences
+    count = log.read_contents().replay_state().standings["L0"].occurrences
     wrong = told_otherwise(run, is_there=count == 2) or wrong_manners(run)
     if wrong:
         return wrong
     program.learn_again(run.folder)
-    return "" if log.read().state().standings["L0"].occurrences == count + 1 else "the next isn't counted"
+    return (
+        "" if log.read_contents().replay_state().standings["L0"].occurrences == count + 1 else "the next isn't counted"
+    )
 
 
 def mended(folder: Path) -> None:
@@ -132,8 +134,8 @@ def mended(folder: Path) -> None:
 
 def techniques(run: Run) -> list[str]:
     """Return what is known against the error."""
-    state = program.log_of(run.folder).read().state()
-    return [one.technique for one in attempts(state.named(ATTEMPTED))]
+    state = program.log_of(run.folder).read_contents().replay_state()
+    return [one.technique for one in parse_attempts(state.events_named(ATTEMPTED))]
 
 
 def episode(run: Run) -> str:
@@ -193,7 +195,7 @@ def rotated(run: Run) -> str:
 
 def view(folder: Path) -> dict[tuple[str, str], tuple[object, ...]]:
     """Return what a log amounts to, whatever the ids of its events."""
-    state = program.log_of(folder).read().state()
+    state = program.log_of(folder).read_contents().replay_state()
     return {
         (one.id if one.learning.canonical_type != "summary" else "", one.learning.content): (
             one.occurrences,
@@ -240,19 +242,15 @@ def proposed(run: Run, task: Callable[[Path], str]) -> str:
         task(run.folder)
         if wrong := _unlike_proposed(run.folder, task):
             return f"done {again}, {wrong}"
-    return "" if len(log.read().faults) <= 3 else "more than one torn line is left"
+    return "" if len(log.read_contents().line_faults) <= 3 else "more than one torn line is left"
 
 
 def _unlike_proposed(folder: Path, task: Callable[[Path], str]) -> str:
     """Name what isn't as the proposals would have it."""
-    state = program.log_of(folder).read().state()
+    state = program.log_of(folder).read_contents().replay_state()
     claims = [one["claim"] for one in json.loads(program.PROPOSED)["proposals"] if "claim" in one]
     for claim in claims:
-        found = [
-            (one.occurrences, one.verdict)
-            for one in state.standings.values()
-            if one.learning.content == claim
-        ]
+        found = [(one.occurrences, one.verdict) for one in state.standings.values() if one.learning.content == claim]
         if found != [(1, "verified")]:
             return f"{claim} is there as {found}"
     # an extractor replaces nothing
@@ -272,7 +270,7 @@ def lines(run: Run) -> list[bytes]:
 def manners_of_rotation(run: Run) -> str:
     """As any run's; but what is safe without the rotation is acknowledged whatever becomes of it."""
     hit = run.fault is not None and (run.fault.error == "KILL" or run.fault.call.startswith("unlink"))
-    left = [path.name for path in program.log_of(run.folder).folder.glob(f"{disk.TEMPORARY}*")]
+    left = [path.name for path in program.log_of(run.folder).folder.glob(f"{disk.TEMPORARY_PREFIX}*")]
     if left and not hit:
         return f"left {left} behind"
     if run.fault is not None and run.fault.call == "fsync" and run.fault.nth > 1:
@@ -286,26 +284,26 @@ def kept(folder: Path) -> None:
     log = program.log_of(folder)
     log.knowledge.write_bytes(FULL[0] + b"\n")
     program.amount(folder)
-    with log.locked():
-        log.append([program.fact(1)], [LedgerEvent(id="E1", ts=1.0, event="repeated", of="L0")])
+    with log.append_lock():
+        log.append_entries([program.fact(1)], [LedgerEvent(id="E1", ts=1.0, event="repeated", of="L0")])
 
 
 def amounted(run: Run) -> str:
     """Check what is kept: whoever asks is told what the lines say, then and afterwards."""
-    contents = program.log_of(run.folder).read()
+    contents = program.log_of(run.folder).read_contents()
     state = program.replayed(contents)
     if run.status not in (0, 2, -signal.SIGKILL):
         return "not a status that we promise"
     if run.acknowledged and run.said.split()[1] != program.said_by(state):
         return "answered otherwise"
-    store = StateCache(program.log_of(run.folder).local / "standings", least=0)
+    store = StateCache(program.log_of(run.folder).local_folder / "standings", least=0)
     for _ in range(2):
-        found = store.find(contents.pages, lambda: state)
+        found = store.load_state(contents.pages, lambda: state)
         if found is not None and found != state:
             return "says otherwise afterwards"
         if found is None:
-            store.keep(contents.pages, state)
-    return "" if store.find(contents.pages, lambda: state) == state else "isn't kept afterwards"
+            store.save_state(contents.pages, state)
+    return "" if store.load_state(contents.pages, lambda: state) == state else "isn't kept afterwards"
 
 
 SWEEPS = [

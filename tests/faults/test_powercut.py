@@ -110,9 +110,7 @@ class mounted:
         self.image, self.place = image, place
 
     def __enter__(self) -> None:
-        subprocess.run(
-            ["mount", "-o", "loop", self.image, self.place], check=True, capture_output=True, text=True
-        )
+        subprocess.run(["mount", "-o", "loop", self.image, self.place], check=True, capture_output=True, text=True)
 
     def __exit__(self, *_: object) -> None:
         subprocess.run(["umount", self.place], check=True)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from roamkb.core.errors import DiskError
 from roamkb.fs.append import append_lines
-from roamkb.fs.append import opened
+from roamkb.fs.append import open_regular_file
 from roamkb.fs.append import read_bytes
 from roamkb.fs.append import read_lines
 
@@ -107,7 +107,7 @@ def test_who_holds_a_file_open_sees_what_is_added_after_it_is_replaced(tmp_path:
     """A program without our lock may still have it open."""
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"one\n")
-    with opened(path) as file, path.open("ab", buffering=0) as theirs:
+    with open_regular_file(path) as file, path.open("ab", buffering=0) as theirs:
         assert b"one\n" == file.read()
         (tmp_path / "b").write_bytes(b"")
         (tmp_path / "b").replace(path)

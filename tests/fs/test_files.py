@@ -25,7 +25,7 @@ from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
 from roamkb.core.model import UnreadableFile
 from roamkb.fs import files as disk
-from roamkb.fs.locks import lock
+from roamkb.fs.locks import hold_lock
 from roamkb.kb.notes.file_names import note_names
 
 FREE = contextlib.nullcontext()
@@ -133,7 +133,7 @@ def test_patience_ends(tmp_path: Path) -> None:
 def test_a_created_file_is_whole_and_alone(tmp_path: Path) -> None:
     """The content is there, the mode is a note's, and nothing else was left."""
     os.umask(0o022)
-    path = disk.create(tmp_path, "a.org", NEW)
+    path = disk.create_file(tmp_path, "a.org", NEW)
     assert path == tmp_path / "a.org"
     assert path.read_bytes() == NEW
     assert path.stat().st_mode & 0o777 == 0o644
@@ -146,36 +146,34 @@ def test_nothing_is_overwritten(occupy: Callable[[Path], None], tmp_path: Path) 
     occupy(tmp_path / "a.org")
     before = (tmp_path / "a.org").lstat()
     with pytest.raises(NameTaken, match=r"a\.org: a file of that name is there already; nothing was written"):
-        disk.create(tmp_path, "a.org", NEW)
+        disk.create_file(tmp_path, "a.org", NEW)
     assert (tmp_path / "a.org").lstat().st_ino == before.st_ino
     assert names_in(tmp_path) == {"a.org"}
 
 
 def test_the_first_free_name_is_taken(tmp_path: Path) -> None:
     """Of several names the first that nobody has; with none left, NameTaken."""
-    disk.create(tmp_path, "a.org", OLD)
+    disk.create_file(tmp_path, "a.org", OLD)
     assert disk.create_unique(tmp_path, iter(["a.org", "b.org", "c.org"]), NEW) == tmp_path / "b.org"
     with pytest.raises(NameTaken):
         disk.create_unique(tmp_path, ["a.org", "b.org"], NEW)
     assert names_in(tmp_path) == {"a.org", "b.org"}
 
 
-@pytest.mark.parametrize(
-    "name", ["", ".", "..", "../a.org", "/tmp/a.org", "a/b.org", "a\0.org", "half-\ud83d.org"]
-)
+@pytest.mark.parametrize("name", ["", ".", "..", "../a.org", "/tmp/a.org", "a/b.org", "a\0.org", "half-\ud83d.org"])
 def test_a_name_is_one_part(name: str, tmp_path: Path) -> None:
     """Nothing is created anywhere else than in the folder that was named."""
     with pytest.raises(DiskError, match="isn't the name of a file"):
-        disk.create(tmp_path, name, NEW)
+        disk.create_file(tmp_path, name, NEW)
 
 
 def test_a_folder_that_isnt_there_isnt_made(tmp_path: Path) -> None:
     """An unmounted disk looks like a missing folder, and must stay one."""
     with pytest.raises(DiskError, match="kb: doesn't exist"):
-        disk.create(tmp_path / "kb", "a.org", NEW)
+        disk.create_file(tmp_path / "kb", "a.org", NEW)
     (tmp_path / "file").touch()
     with pytest.raises(DiskError, match="file: isn't a folder"):
-        disk.create(tmp_path / "file", "a.org", NEW)
+        disk.create_file(tmp_path / "file", "a.org", NEW)
     assert names_in(tmp_path) == {"file"}
 
 
@@ -183,13 +181,13 @@ def test_without_unnamed_files_the_note_is_the_same(tmp_path: Path, monkeypatch:
     """As on macOS: written beside under a name that Syncthing ignores, linked, removed."""
     monkeypatch.delattr(os, "O_TMPFILE", raising=False)
     os.umask(0o022)
-    path = disk.create(tmp_path, "a.org", NEW, token=lambda: "x")
+    path = disk.create_file(tmp_path, "a.org", NEW, token=lambda: "x")
     assert path.read_bytes() == NEW
     assert path.stat().st_mode & 0o777 == 0o644
     assert path.stat().st_nlink == 1
     assert names_in(tmp_path) == {"a.org"}
     with pytest.raises(NameTaken):
-        disk.create(tmp_path, "a.org", OLD)
+        disk.create_file(tmp_path, "a.org", OLD)
 
 
 WHEN = datetime(2026, 6, 10, 14, 29)
@@ -214,8 +212,7 @@ def lost(create: Callable[[Path, str], None], folder: Path) -> int:
     fork = multiprocessing.get_context("fork")
     start = fork.Barrier(PROCESSES)
     writers = [
-        fork.Process(target=write_all, args=(create, folder, ids[n::PROCESSES], start))
-        for n in range(PROCESSES)
+        fork.Process(target=write_all, args=(create, folder, ids[n::PROCESSES], start)) for n in range(PROCESSES)
     ]
     for writer in writers:
         writer.start()
@@ -238,9 +235,7 @@ def test_32_naive_writers_lose_notes(tmp_path: Path) -> None:
 
     def create_naively(folder: Path, id: str) -> None:
         """Create one as most programs do, at the worst of moments."""
-        path = next(
-            path for name in note_names(WHEN, "same_title", id) if not (path := folder / name).exists()
-        )
+        path = next(path for name in note_names(WHEN, "same_title", id) if not (path := folder / name).exists())
         all_have_looked.wait()
         path.write_bytes(id.encode())
 
@@ -274,17 +269,17 @@ def test_a_full_disk_keeps_what_is_there(
     with tmpfs(tmp_path / "kb", size) as kb:
         written: list[Path] = []
         with pytest.raises(DiskError, match="the disk is full") as full:
-            written.extend(disk.create(kb, f"{number}.org", body) for number in itertools.count())
+            written.extend(disk.create_file(kb, f"{number}.org", body) for number in itertools.count())
         assert full.value.hint == "free some space and try again"
         assert written
         assert names_in(kb) == {path.name for path in written}
         assert {path.read_bytes() for path in written} == {body}
         with pytest.raises(DiskError, match="the disk is full"):
-            disk.swap(written[0], body * 2, was=disk.digest(body), lock=FREE)
+            disk.swap_file(written[0], body * 2, expected_digest=disk.content_digest(body), lock=FREE)
         assert written[0].read_bytes() == body
         assert names_in(kb) == {path.name for path in written}
         written.pop().unlink()
-        assert disk.create(kb, "again.org", body).read_bytes() == body
+        assert disk.create_file(kb, "again.org", body).read_bytes() == body
 
 
 def test_a_limit_on_file_size_leaves_nothing(tmp_path: Path) -> None:
@@ -293,7 +288,7 @@ def test_a_limit_on_file_size_leaves_nothing(tmp_path: Path) -> None:
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
         try:
-            disk.create(tmp_path, "a.org", b"x" * 10_000)
+            disk.create_file(tmp_path, "a.org", b"x" * 10_000)
         except DiskError as error:
             os._exit(0 if "larger than is allowed" in str(error) else 1)
         os._exit(2)
@@ -308,24 +303,22 @@ def test_a_limit_on_file_size_leaves_nothing(tmp_path: Path) -> None:
 def test_a_read_only_file_system_is_named(tmp_path: Path) -> None:
     """Nothing is written, and the reason is said."""
     with tmpfs(tmp_path / "kb", "64k") as kb:
-        disk.create(kb, "a.org", OLD)
+        disk.create_file(kb, "a.org", OLD)
         subprocess.run(["mount", "-o", "remount,ro", kb], check=True)
         with pytest.raises(DiskError, match="the file system is read-only") as found:
-            disk.create(kb, "b.org", NEW)
+            disk.create_file(kb, "b.org", NEW)
         assert "sandbox" in found.value.hint
         with pytest.raises(DiskError, match="the file system is read-only"):
-            disk.swap(kb / "a.org", NEW, was=disk.digest(OLD), lock=FREE)
+            disk.swap_file(kb / "a.org", NEW, expected_digest=disk.content_digest(OLD), lock=FREE)
         assert disk.read_file(kb / "a.org") == OLD
 
 
-@pytest.mark.skipif(
-    os.geteuid() == 0, reason="permission bits stop nobody who is root; the sweep injects EACCES"
-)
+@pytest.mark.skipif(os.geteuid() == 0, reason="permission bits stop nobody who is root; the sweep injects EACCES")
 def test_a_folder_without_permission_is_named(tmp_path: Path) -> None:
     """Nothing is written, and the reason is said."""
     tmp_path.chmod(0o500)
     with pytest.raises(DiskError, match="permission denied"):
-        disk.create(tmp_path, "a.org", NEW)
+        disk.create_file(tmp_path, "a.org", NEW)
     tmp_path.chmod(0o700)
     assert names_in(tmp_path) == set()
 
@@ -335,7 +328,7 @@ def test_a_note_is_replaced_at_once(note: Path) -> None:
     note.chmod(0o664)
     before = note.stat().st_ino
     os.umask(0o077)
-    disk.swap(note, NEW, was=disk.digest(OLD), lock=FREE)
+    disk.swap_file(note, NEW, expected_digest=disk.content_digest(OLD), lock=FREE)
     os.umask(0o022)
     assert note.read_bytes() == NEW
     assert note.stat().st_mode & 0o777 == 0o664
@@ -347,7 +340,7 @@ def test_a_note_is_replaced_at_once(note: Path) -> None:
 def test_a_note_stays_its_owners(note: Path) -> None:
     """Root, who changes somebody's note, leaves it theirs."""
     os.chown(note, 12345, 12346)
-    disk.swap(note, NEW, was=disk.digest(OLD), lock=FREE)
+    disk.swap_file(note, NEW, expected_digest=disk.content_digest(OLD), lock=FREE)
     assert (note.stat().st_uid, note.stat().st_gid) == (12345, 12346)
 
 
@@ -371,9 +364,9 @@ def test_what_the_human_did_is_kept(human: Callable[[Path], None], reason: str, 
     before = {name: (note.parent / name).lstat().st_mtime_ns for name in names_in(note.parent)}
     (note.parent / "trash").mkdir()
     with pytest.raises(ChangedOnDisk, match=reason):
-        disk.swap(note, NEW, was=disk.digest(OLD), lock=FREE)
+        disk.swap_file(note, NEW, expected_digest=disk.content_digest(OLD), lock=FREE)
     with pytest.raises(ChangedOnDisk, match=reason):
-        disk.move(note, note.parent / "trash" / "note.org", was=disk.digest(OLD), lock=FREE)
+        disk.move_file(note, note.parent / "trash" / "note.org", expected_digest=disk.content_digest(OLD), lock=FREE)
     assert names_in(note.parent / "trash") == set()
     (note.parent / "trash").rmdir()
     assert before == {name: (note.parent / name).lstat().st_mtime_ns for name in names_in(note.parent)}
@@ -389,7 +382,7 @@ def test_what_the_human_did_meanwhile_is_kept(human: Callable[[Path], None], not
         return "x"
 
     with pytest.raises(ChangedOnDisk):
-        disk.swap(note, NEW, was=disk.digest(OLD), lock=FREE, token=meanwhile)
+        disk.swap_file(note, NEW, expected_digest=disk.content_digest(OLD), lock=FREE, token=meanwhile)
     assert not note.exists() or note.read_bytes() in (OLD, b"by hand\n")
     assert names_in(note.parent) <= {"note.org", ".#note.org"}
 
@@ -411,7 +404,7 @@ def test_what_the_human_does_to_a_note_on_its_way_is_kept(
 
     monkeypatch.setattr(os, "fsync", fsync_and_be_overtaken)
     with pytest.raises(ChangedOnDisk):
-        disk.move(note, trash / "note.org", was=disk.digest(OLD), lock=FREE)
+        disk.move_file(note, trash / "note.org", expected_digest=disk.content_digest(OLD), lock=FREE)
     if human is Path.unlink:
         # removed by somebody else at that moment: ours is the only copy left
         assert (trash / "note.org").read_bytes() == OLD
@@ -433,7 +426,7 @@ def test_a_copy_that_may_not_last_is_no_copy(note: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(os, "fsync", fsync)
     with pytest.raises(DiskError, match="nothing was moved"):
-        disk.move(note, trash / "note.org", was=disk.digest(OLD), lock=FREE)
+        disk.move_file(note, trash / "note.org", expected_digest=disk.content_digest(OLD), lock=FREE)
     assert note.read_bytes() == OLD
     assert names_in(trash) == set()
 
@@ -445,18 +438,25 @@ def test_a_copy_that_reads_otherwise_is_no_copy(note: Path, monkeypatch: pytest.
     write = os.write
     monkeypatch.setattr(os, "write", lambda fd, data: write(fd, b"?" * len(data)))
     with pytest.raises(DiskError, match="something else than was written"):
-        disk.move(note, trash / "note.org", was=disk.digest(OLD), lock=FREE)
+        disk.move_file(note, trash / "note.org", expected_digest=disk.content_digest(OLD), lock=FREE)
     assert note.read_bytes() == OLD
     assert names_in(trash) == set()
 
 
 def test_a_note_isnt_changed_while_another_roamkb_is_at_it(note: Path, tmp_path: Path) -> None:
     """Both a change and a move take the lock that they are given."""
-    with lock(tmp_path / "lock"):
+    with hold_lock(tmp_path / "lock"):
         with pytest.raises(Busy):
-            disk.swap(note, NEW, was=disk.digest(OLD), lock=lock(tmp_path / "lock", wait=0))
+            disk.swap_file(
+                note, NEW, expected_digest=disk.content_digest(OLD), lock=hold_lock(tmp_path / "lock", wait=0)
+            )
         with pytest.raises(Busy):
-            disk.move(note, tmp_path / "moved", was=disk.digest(OLD), lock=lock(tmp_path / "lock", wait=0))
+            disk.move_file(
+                note,
+                tmp_path / "moved",
+                expected_digest=disk.content_digest(OLD),
+                lock=hold_lock(tmp_path / "lock", wait=0),
+            )
     assert note.read_bytes() == OLD
     assert names_in(tmp_path) == {"lock", "note.org"}
 
@@ -466,9 +466,9 @@ def test_a_link_is_left_alone(note: Path) -> None:
     link = note.parent / "link.org"
     link.symlink_to(note)
     with pytest.raises(DiskError, match="roamkb changes no links"):
-        disk.swap(link, NEW, was=disk.digest(OLD), lock=FREE)
+        disk.swap_file(link, NEW, expected_digest=disk.content_digest(OLD), lock=FREE)
     with pytest.raises(DiskError, match="roamkb changes no links"):
-        disk.move(link, note.parent / "moved", was=disk.digest(OLD), lock=FREE)
+        disk.move_file(link, note.parent / "moved", expected_digest=disk.content_digest(OLD), lock=FREE)
     assert link.is_symlink()
     assert note.read_bytes() == OLD
 
@@ -477,7 +477,7 @@ def test_a_note_moves_to_another_file_system(note: Path, tmp_path: Path) -> None
     """The trash may be anywhere."""
     note.chmod(0o640)
     with tmpfs(tmp_path / "trash", "64k") as trash:
-        disk.move(note, trash / "note.org", was=disk.digest(OLD), lock=FREE)
+        disk.move_file(note, trash / "note.org", expected_digest=disk.content_digest(OLD), lock=FREE)
         assert not note.exists()
         assert (trash / "note.org").read_bytes() == OLD
         assert (trash / "note.org").stat().st_mode & 0o777 == 0o640
@@ -488,7 +488,7 @@ def test_a_move_overwrites_nothing(note: Path) -> None:
     taken = note.parent / "taken.org"
     taken.write_bytes(NEW)
     with pytest.raises(NameTaken):
-        disk.move(note, taken, was=disk.digest(OLD), lock=FREE)
+        disk.move_file(note, taken, expected_digest=disk.content_digest(OLD), lock=FREE)
     assert (note.read_bytes(), taken.read_bytes()) == (OLD, NEW)
 
 
@@ -497,7 +497,7 @@ def test_a_trash_that_is_full_keeps_the_note(note: Path, tmp_path: Path) -> None
     note.write_bytes(OLD * 10_000)
     with tmpfs(tmp_path / "trash", "64k") as trash:
         with pytest.raises(DiskError, match="the disk is full"):
-            disk.move(note, trash / "note.org", was=disk.digest(OLD * 10_000), lock=FREE)
+            disk.move_file(note, trash / "note.org", expected_digest=disk.content_digest(OLD * 10_000), lock=FREE)
         assert names_in(trash) == set()
     assert note.read_bytes() == OLD * 10_000
 
@@ -516,7 +516,7 @@ def test_a_reader_never_sees_a_part(note: Path) -> None:
     reader = threading.Thread(target=watch)
     reader.start()
     for before, after in itertools.pairwise(versions * 3):
-        disk.swap(note, after, was=disk.digest(before), lock=FREE)
+        disk.swap_file(note, after, expected_digest=disk.content_digest(before), lock=FREE)
     done.set()
     reader.join()
     assert seen <= set(versions)
@@ -532,7 +532,7 @@ def test_ctrl_c_leaves_nothing_half_done(tmp_path: Path) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             for number in itertools.count():
-                disk.create(tmp_path, f"{number}.org", NEW * 1000)
+                disk.create_file(tmp_path, f"{number}.org", NEW * 1000)
                 if number == 20:
                     busy.set()
         except KeyboardInterrupt:

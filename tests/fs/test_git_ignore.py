@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from roamkb.fs.git_ignore import find_ignoring_file
 from roamkb.fs.git_ignore import git_folder
-from roamkb.fs.git_ignore import ignored_by
 from tests.examples import examples
 
 LOG = ".roamkb/knowledge.jsonl"
@@ -38,9 +38,7 @@ PATTERNS = st.builds(
     st.sampled_from(["", "", "/"]),
     st.sampled_from(["", "", "", " ", "\r", "\\ "]),
 )
-LINES = PATTERNS | st.sampled_from(
-    ["", "# *", "\\#x", "\\!x", "!", "/", "*/**", "*\n!*/", "!*/", "\x0b*", "a\u2028*"]
-)
+LINES = PATTERNS | st.sampled_from(["", "# *", "\\#x", "\\!x", "!", "/", "*/**", "*\n!*/", "!*/", "\x0b*", "a\u2028*"])
 FILES = st.lists(LINES, max_size=4).map("\n".join) | st.lists(LINES, max_size=3).map(
     lambda lines: "\ufeff" + "\n".join(lines)
 )
@@ -75,7 +73,7 @@ def test_git_says_the_same(top: str, inner: str, exclude: str, own: str) -> None
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, newline="")
         said = git(root, home, "check-ignore", "-q", LOG).returncode == 0
-        assert said == (ignored_by(root / LOG, root, home=home) is not None)
+        assert said == (find_ignoring_file(root / LOG, root, home=home) is not None)
 
 
 @pytest.mark.parametrize("where", [".gitignore", ".roamkb/.gitignore", ".git/info/exclude"])
@@ -83,7 +81,7 @@ def test_the_file_that_decides_is_named(where: str, tmp_path: Path) -> None:
     """So that it can be changed."""
     (tmp_path / where).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / where).write_text("*.jsonl\n")
-    assert tmp_path / where == ignored_by(tmp_path / LOG, tmp_path, home=tmp_path / "home")
+    assert tmp_path / where == find_ignoring_file(tmp_path / LOG, tmp_path, home=tmp_path / "home")
 
 
 def test_a_worktree_shares_the_exclusions_of_its_repository(tmp_path: Path) -> None:
@@ -96,10 +94,10 @@ def test_a_worktree_shares_the_exclusions_of_its_repository(tmp_path: Path) -> N
     assert (main / ".git").samefile(git_folder(tree))
     (main / ".git" / "info").mkdir(exist_ok=True)
     (main / ".git" / "info" / "exclude").write_text(".roamkb\n")
-    assert ignored_by(tree / LOG, tree, home=tmp_path / "home") is not None
+    assert find_ignoring_file(tree / LOG, tree, home=tmp_path / "home") is not None
 
 
 def test_where_there_is_nothing_to_read_nothing_is_ignored(tmp_path: Path) -> None:
     """No repository, or files that are none."""
     (tmp_path / ".gitignore").mkdir()
-    assert ignored_by(tmp_path / LOG, tmp_path, home=tmp_path) is None
+    assert find_ignoring_file(tmp_path / LOG, tmp_path, home=tmp_path) is None

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamkb.fs.git_index import _entries
-from roamkb.fs.git_index import tracked_below
+from roamkb.fs.git_index import _index_entries
+from roamkb.fs.git_index import tracked_files_below
 from roamkb.fs.git_index import unchanged_texts
 
 
@@ -45,31 +45,31 @@ def test_what_is_tracked_is_told(version: str, object_format: str, tmp_path: Pat
         put(tmp_path, "src/later.py")
         git(tmp_path, "add", "-N", "src/later.py")
     git(tmp_path, "update-index", "--index-version", version)
-    assert ("a", "b/é.jsonl") == tracked_below(tmp_path / ".roamkb" / "local")
-    assert ("c",) == tracked_below(tmp_path / "sub" / ".roamkb" / "local")
-    assert () == tracked_below(tmp_path / "src" / ".roamkb" / "local")
+    assert ("a", "b/é.jsonl") == tracked_files_below(tmp_path / ".roamkb" / "local")
+    assert ("c",) == tracked_files_below(tmp_path / "sub" / ".roamkb" / "local")
+    assert () == tracked_files_below(tmp_path / "src" / ".roamkb" / "local")
     tracked = git(tmp_path, "ls-files", "-z").split("\0")[:-1]
-    assert tracked == [name.decode() for name, _ in _entries((tmp_path / ".git" / "index").read_bytes())]
+    assert tracked == [name.decode() for name, _ in _index_entries((tmp_path / ".git" / "index").read_bytes())]
 
 
 def test_a_worktree_has_an_index_of_its_own(tmp_path: Path) -> None:
     """And a folder without a repository has none."""
     main, other = tmp_path / "main", tmp_path / "other"
     put(main, ".roamkb/local/a")
-    assert () == tracked_below(main / ".roamkb" / "local")
+    assert () == tracked_files_below(main / ".roamkb" / "local")
     git(main, "init", "-q")
     git(main, "add", "-A", "-f")
     git(main, "commit", "-q", "-m", "x")
     git(main, "worktree", "add", "-q", str(other))
     git(main, "rm", "-q", "--cached", "-r", ".roamkb")
-    assert () == tracked_below(main / ".roamkb" / "local")
-    assert ("a",) == tracked_below(other / ".roamkb" / "local")
+    assert () == tracked_files_below(main / ".roamkb" / "local")
+    assert ("a",) == tracked_files_below(other / ".roamkb" / "local")
 
 
 @given(st.binary(max_size=300).map(lambda data: b"DIRC\0\0\0\2\0\0\0\3" + data) | st.binary(max_size=300))
 def test_garbage_has_no_names(data: bytes) -> None:
     """Or such as stand in it; nothing raises."""
-    assert all(name in data for name, _ in _entries(data))
+    assert all(name in data for name, _ in _index_entries(data))
 
 
 @pytest.mark.parametrize("object_format", ["sha1", "sha256"])

@@ -8,16 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamkb.fs.json_edit import BadJson
+from roamkb.fs.json_edit import insert_item
 from roamkb.fs.json_edit import parse_json
-from roamkb.fs.json_edit import with_item
-from roamkb.fs.json_edit import with_value
-from roamkb.fs.json_edit import without
+from roamkb.fs.json_edit import remove_value
+from roamkb.fs.json_edit import replace_value
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: (
-        st.lists(inner, min_size=1, max_size=3) | st.dictionaries(st.text(), inner, min_size=1, max_size=3)
-    ),
+    lambda inner: st.lists(inner, min_size=1, max_size=3) | st.dictionaries(st.text(), inner, min_size=1, max_size=3),
     max_leaves=12,
 )
 OBJECTS = st.dictionaries(st.text(), VALUES, max_size=4)
@@ -42,9 +40,9 @@ def test_what_was_put_in_comes_out_without_a_trace(
     text = json.dumps(held, **style) + end
     if end == "\r\n":
         text = text.replace("\n", "\r\n").replace("\r\r", "\r")
-    added = with_item(text, (), "roamkb added", value)
+    added = insert_item(text, (), "roamkb added", value)
     assert {**json.loads(text), "roamkb added": value} == json.loads(added)
-    assert text == without(added, ("roamkb added",))
+    assert text == remove_value(added, ("roamkb added",))
     assert "\r" not in text or added.count("\n") == added.count("\r\n")
 
 
@@ -53,7 +51,7 @@ def test_any_member_can_be_taken_out(held: dict[str, object], style: dict[str, A
     """The others say what they said."""
     text = json.dumps(held, **style)
     for key in held:
-        assert {k: v for k, v in held.items() if k != key} == json.loads(without(text, (key,)))
+        assert {k: v for k, v in held.items() if k != key} == json.loads(remove_value(text, (key,)))
 
 
 @pytest.mark.parametrize(
@@ -71,19 +69,19 @@ def test_what_is_added_looks_like_what_is_around_it(
     text: str, way: tuple[str, ...], key: str | None, value: object, after: str
 ) -> None:
     """Indentation, line ends and one-line lists are kept."""
-    assert after == with_item(text, way, key, value)
+    assert after == insert_item(text, way, key, value)
 
 
 def test_one_value_is_replaced_where_it_stands() -> None:
     """Nothing around it moves."""
-    assert '{"a" :  "x" , "b":[1]}' == with_value('{"a" :  2 , "b":[1]}', ("a",), "x")
-    assert '{"a":[1,{"b": "x"}]}' == with_value('{"a":[1,{"b": 2}]}', ("a", 1, "b"), "x")
+    assert '{"a" :  "x" , "b":[1]}' == replace_value('{"a" :  2 , "b":[1]}', ("a",), "x")
+    assert '{"a":[1,{"b": "x"}]}' == replace_value('{"a":[1,{"b": 2}]}', ("a", 1, "b"), "x")
 
 
 def test_what_is_empty_then_goes_as_well() -> None:
     """But for the root."""
-    assert '{"z": 1}' == without('{"z": 1, "a": {"b": [{"c": 1}]}}', ("a", "b", 0))
-    assert "{}" == without('{"a": {"b": [1]}}', ("a", "b", 0))
+    assert '{"z": 1}' == remove_value('{"z": 1, "a": {"b": [{"c": 1}]}}', ("a", "b", 0))
+    assert "{}" == remove_value('{"a": {"b": [1]}}', ("a", "b", 0))
 
 
 @pytest.mark.parametrize(

@@ -12,17 +12,17 @@ import pytest
 from roamkb.core.errors import Busy
 from roamkb.core.errors import DiskError
 from roamkb.fs.locks import StateFolders
-from roamkb.fs.locks import lock
-from roamkb.fs.locks import private_folder
+from roamkb.fs.locks import hold_lock
+from roamkb.fs.locks import make_private_folder
 
 
 def test_a_lock_is_held_by_one(tmp_path: Path) -> None:
     """Who comes second hears that it is busy, after a bounded wait."""
     path = tmp_path / "state" / "kb.lock"
-    with lock(path), pytest.raises(Busy, match="held by another roamkb"), lock(path, wait=0.2):
+    with hold_lock(path), pytest.raises(Busy, match="held by another roamkb"), hold_lock(path, wait=0.2):
         pytest.fail("held twice")
     # who gave up may still stand in the queue for a moment
-    with lock(path):
+    with hold_lock(path):
         pass
 
 
@@ -35,7 +35,7 @@ def test_who_waits_gets_his_turn(tmp_path: Path) -> None:
     def take_again_and_again() -> None:
         nonlocal turns
         while turns < 1000 and not is_served.is_set():
-            with lock(path):
+            with hold_lock(path):
                 turns += 1
                 time.sleep(0.002)
 
@@ -43,7 +43,7 @@ def test_who_waits_gets_his_turn(tmp_path: Path) -> None:
     greedy.start()
     try:
         for _ in range(20):
-            with lock(path, wait=threading.TIMEOUT_MAX):
+            with hold_lock(path, wait=threading.TIMEOUT_MAX):
                 assert turns < 1000
     finally:
         is_served.set()
@@ -53,11 +53,11 @@ def test_who_waits_gets_his_turn(tmp_path: Path) -> None:
 def test_who_gave_up_waiting_doesnt_hold_it_later(tmp_path: Path) -> None:
     """Whoever comes after the holder finds it free."""
     path = tmp_path / "kb.lock"
-    with lock(path):
+    with hold_lock(path):
         for _ in range(5):
-            with pytest.raises(Busy), lock(path, wait=0.05):
+            with pytest.raises(Busy), hold_lock(path, wait=0.05):
                 pytest.fail("held twice")
-    with lock(path, wait=threading.TIMEOUT_MAX):
+    with hold_lock(path, wait=threading.TIMEOUT_MAX):
         pass
 
 
@@ -68,26 +68,26 @@ def test_a_lock_ends_with_its_holder(tmp_path: Path) -> None:
     held = fork.Event()
 
     def hold() -> None:
-        with lock(path):
+        with hold_lock(path):
             held.set()
             signal.pause()
 
     holder = fork.Process(target=hold)
     holder.start()
     held.wait()
-    with pytest.raises(Busy), lock(path, wait=0):
+    with pytest.raises(Busy), hold_lock(path, wait=0):
         pytest.fail("held twice")
     holder.kill()
     holder.join()
-    with lock(path, wait=0):
+    with hold_lock(path, wait=0):
         pass
 
 
 def test_a_lock_ends_with_an_error_too(tmp_path: Path) -> None:
     """What fails inside lets go."""
-    with pytest.raises(ZeroDivisionError), lock(tmp_path / "kb.lock"):
+    with pytest.raises(ZeroDivisionError), hold_lock(tmp_path / "kb.lock"):
         raise ZeroDivisionError
-    with lock(tmp_path / "kb.lock", wait=0):
+    with hold_lock(tmp_path / "kb.lock", wait=0):
         pass
 
 
@@ -98,7 +98,7 @@ def test_who_waits_comes_in_turn(tmp_path: Path) -> None:
 
     def count() -> None:
         for _ in range(20):
-            with lock(tmp_path / "kb.lock", wait=threading.TIMEOUT_MAX):
+            with hold_lock(tmp_path / "kb.lock", wait=threading.TIMEOUT_MAX):
                 counter.write_text(str(int(counter.read_text()) + 1))
 
     fork = multiprocessing.get_context("fork")
@@ -113,7 +113,7 @@ def test_who_waits_comes_in_turn(tmp_path: Path) -> None:
 def test_a_link_in_the_locks_place_isnt_followed(tmp_path: Path) -> None:
     """Nobody makes us create a file somewhere else."""
     (tmp_path / "kb.lock").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(DiskError), lock(tmp_path / "kb.lock"):
+    with pytest.raises(DiskError), hold_lock(tmp_path / "kb.lock"):
         pytest.fail("held a link")
     assert not (tmp_path / "elsewhere").exists()
 
@@ -121,12 +121,12 @@ def test_a_link_in_the_locks_place_isnt_followed(tmp_path: Path) -> None:
 def test_folders_are_private(tmp_path: Path) -> None:
     """Made for the owner alone, and made so where they are there."""
     os.umask(0o022)
-    assert private_folder(tmp_path / "a" / "b").stat().st_mode & 0o777 == 0o700
+    assert make_private_folder(tmp_path / "a" / "b").stat().st_mode & 0o777 == 0o700
     (tmp_path / "open").mkdir(mode=0o755)
-    assert private_folder(tmp_path / "open").stat().st_mode & 0o777 == 0o700
+    assert make_private_folder(tmp_path / "open").stat().st_mode & 0o777 == 0o700
     (tmp_path / "file").touch()
     with pytest.raises(DiskError, match="isn't a folder"):
-        private_folder(tmp_path / "file" / "x")
+        make_private_folder(tmp_path / "file" / "x")
 
 
 def test_a_base_has_one_state_however_it_is_called(tmp_path: Path) -> None:

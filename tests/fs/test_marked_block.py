@@ -14,9 +14,7 @@ BLOCK = "## Knowledge base\n\nSearch first."
 
 #: Files as people and programs leave them: any encoding, any line ends, with or without the last one.
 files = st.lists(
-    st.binary(max_size=8).filter(
-        lambda b: b"roamkb:" not in b and not b.startswith((b"\xff\xfe", b"\xfe\xff"))
-    ),
+    st.binary(max_size=8).filter(lambda b: b"roamkb:" not in b and not b.startswith((b"\xff\xfe", b"\xfe\xff"))),
     max_size=6,
 ).flatmap(lambda lines: st.sampled_from([b"\n", b"\r\n", b"\r"]).map(lambda eol: eol.join(lines)))
 

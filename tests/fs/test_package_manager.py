@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from roamkb.fs.package_manager import how_to_add
-from roamkb.fs.package_manager import how_to_mend
-from roamkb.fs.package_manager import how_to_remove
+from roamkb.fs.package_manager import extra_install_command
+from roamkb.fs.package_manager import reinstall_command
+from roamkb.fs.package_manager import uninstall_command
 from tests.conftest import ROOT
 
-_ADD = "from roamkb.fs.package_manager import *; print(how_to_add('mcp')); print(how_to_mend('numpy')); print(how_to_remove())"
+_ADD = "from roamkb.fs.package_manager import *; print(extra_install_command('mcp')); print(reinstall_command('numpy')); print(uninstall_command())"
 
 
 @pytest.mark.parametrize(
@@ -40,8 +40,8 @@ _ADD = "from roamkb.fs.package_manager import *; print(how_to_add('mcp')); print
 def test_uv_is_told_what_its_receipt_says(tmp_path: Path, requirement: str, command: str) -> None:
     """With one more extra, so that its next upgrade keeps it; the environment itself has no pip."""
     (tmp_path / "uv-receipt.toml").write_text(f"[tool]\nrequirements = [{requirement}]\n")
-    assert command == how_to_add("mcp", environment=tmp_path)
-    assert "uv tool uninstall roamkb" == how_to_remove(environment=tmp_path)
+    assert command == extra_install_command("mcp", environment=tmp_path)
+    assert "uv tool uninstall roamkb" == uninstall_command(environment=tmp_path)
 
 
 def test_pipx_is_told_the_name_of_its_environment(tmp_path: Path) -> None:
@@ -49,16 +49,16 @@ def test_pipx_is_told_the_name_of_its_environment(tmp_path: Path) -> None:
     place = tmp_path / "roamkb-next"
     place.mkdir()
     (place / "pipx_metadata.json").write_text("{}")
-    assert "pipx inject roamkb-next 'roamkb[mcp]'" == how_to_add("mcp", environment=place)
-    mend = how_to_mend("numpy", environment=place)
+    assert "pipx inject roamkb-next 'roamkb[mcp]'" == extra_install_command("mcp", environment=place)
+    mend = reinstall_command("numpy", environment=place)
     assert "pipx runpip roamkb-next install --force-reinstall --no-deps numpy" == mend
-    assert "pipx uninstall roamkb-next" == how_to_remove(environment=place)
+    assert "pipx uninstall roamkb-next" == uninstall_command(environment=place)
 
 
 def test_an_environment_with_pip_is_told_its_own(tmp_path: Path) -> None:
     """As `make install` and `python -m venv` make them."""
-    assert f"{sys.executable} -m pip install 'roamkb[mcp]'" == how_to_add("mcp", environment=tmp_path)
-    assert f"{sys.executable} -m pip install --force-reinstall --no-deps numpy" == how_to_mend(
+    assert f"{sys.executable} -m pip install 'roamkb[mcp]'" == extra_install_command("mcp", environment=tmp_path)
+    assert f"{sys.executable} -m pip install --force-reinstall --no-deps numpy" == reinstall_command(
         "numpy", environment=tmp_path
     )
 

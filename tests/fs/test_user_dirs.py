@@ -7,12 +7,12 @@ import platformdirs
 import pytest
 
 from roamkb.core.errors import DiskError
-from roamkb.fs.user_dirs import KEY
-from roamkb.fs.user_dirs import make_key
-from roamkb.fs.user_dirs import own_name
-from roamkb.fs.user_dirs import usual_cache
-from roamkb.fs.user_dirs import usual_data
-from roamkb.fs.user_dirs import usual_state
+from roamkb.fs.user_dirs import MACHINE_KEY
+from roamkb.fs.user_dirs import create_machine_key
+from roamkb.fs.user_dirs import default_cache_dir
+from roamkb.fs.user_dirs import default_data_dir
+from roamkb.fs.user_dirs import default_state_dir
+from roamkb.fs.user_dirs import local_state_name
 
 
 def test_the_name_is_of_this_machine_and_this_place(tmp_path: Path) -> None:
@@ -21,27 +21,27 @@ def test_the_name_is_of_this_machine_and_this_place(tmp_path: Path) -> None:
     site = tmp_path / "site"
     site.mkdir()
     (tmp_path / "link").symlink_to(site)
-    assert "" == own_name(str(site), str(here))
+    assert "" == local_state_name(str(site), str(here))
     for machine in (here, there):
-        make_key(machine)
-    names = {own_name(str(place), str(state)) for place in (site, tmp_path) for state in (here, there)}
+        create_machine_key(machine)
+    names = {local_state_name(str(place), str(state)) for place in (site, tmp_path) for state in (here, there)}
     assert 4 == len(names)
-    assert own_name(str(site), str(here)) == own_name(str(tmp_path / "link"), str(here)) in names
+    assert local_state_name(str(site), str(here)) == local_state_name(str(tmp_path / "link"), str(here)) in names
     assert all(len(name) == 16 and name.isalnum() for name in names)
 
 
 def test_the_secret_is_made_once_and_is_its_owners(tmp_path: Path) -> None:
     """However many begin at once."""
-    threads = [threading.Thread(target=make_key, args=[tmp_path / "state"]) for _ in range(8)]
+    threads = [threading.Thread(target=create_machine_key, args=[tmp_path / "state"]) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    key = tmp_path / "state" / KEY
+    key = tmp_path / "state" / MACHINE_KEY
     made = key.read_bytes()
-    make_key(tmp_path / "state")
+    create_machine_key(tmp_path / "state")
     assert (32, 0o600, made) == (len(made), key.stat().st_mode & 0o777, key.read_bytes())
-    assert [KEY] == [path.name for path in (tmp_path / "state").iterdir()]
+    assert [MACHINE_KEY] == [path.name for path in (tmp_path / "state").iterdir()]
 
 
 @pytest.mark.parametrize("kind", ["short", "folder", "FIFO", "link to nothing"])
@@ -49,7 +49,7 @@ def test_what_is_no_secret_names_nothing(kind: str, tmp_path: Path) -> None:
     """And is left for its owner to see."""
     import os
 
-    key = tmp_path / KEY
+    key = tmp_path / MACHINE_KEY
     if kind == "short":
         key.write_bytes(b"x" * 31)
     elif kind == "folder":
@@ -58,9 +58,9 @@ def test_what_is_no_secret_names_nothing(kind: str, tmp_path: Path) -> None:
         os.mkfifo(key)
     else:
         key.symlink_to(tmp_path / "gone")
-    assert "" == own_name(str(tmp_path), str(tmp_path))
+    assert "" == local_state_name(str(tmp_path), str(tmp_path))
     with pytest.raises(DiskError, match="no secret"):
-        make_key(tmp_path)
+        create_machine_key(tmp_path)
 
 
 @pytest.mark.parametrize("told", [None, "", "/somewhere", "relative"])
@@ -73,6 +73,6 @@ def test_the_folders_are_those_that_platformdirs_names(
         monkeypatch.delenv(variable, raising=False)
         if told is not None:
             monkeypatch.setenv(variable, told)
-    assert str(platformdirs.user_state_path("roamkb")) == usual_state()
-    assert str(platformdirs.user_cache_path("roamkb")) == usual_cache()
-    assert str(platformdirs.user_data_path("roamkb")) == usual_data()
+    assert str(platformdirs.user_state_path("roamkb")) == default_state_dir()
+    assert str(platformdirs.user_cache_path("roamkb")) == default_cache_dir()
+    assert str(platformdirs.user_data_path("roamkb")) == default_data_dir()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from roamkb.guard.interactive_commands import awaited
+from roamkb.guard.interactive_commands import find_interactive_program
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ from roamkb.guard.interactive_commands import awaited
 )
 def test_what_waits_is_named(command: str, program: str) -> None:
     """Alone, behind other commands, with what leaves it waiting."""
-    assert program == awaited(command)
+    assert program == find_interactive_program(command)
 
 
 @pytest.mark.parametrize(
@@ -50,4 +50,4 @@ def test_what_waits_is_named(command: str, program: str) -> None:
 )  # fmt: skip
 def test_what_ends_by_itself_is_none(command: str) -> None:
     """It has its orders already."""
-    assert "" == awaited(command)
+    assert "" == find_interactive_program(command)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamkb.guard.paths import expand
-from roamkb.guard.paths import matches
+from roamkb.guard.paths import expand_variables
+from roamkb.guard.paths import matches_glob
 from roamkb.guard.paths import may_be_note
 
 
@@ -26,7 +26,7 @@ from roamkb.guard.paths import may_be_note
 )
 def test_a_value_is_cut_as_in_bash(word: str, expanded: str) -> None:
     """Each was tried there; what isn't known stays as it is written."""
-    assert expanded == expand(word, {"X": "/home/ada/roam/a.b.org"})
+    assert expanded == expand_variables(word, {"X": "/home/ada/roam/a.b.org"})
 
 
 @given(st.text(alphabet="ab/?*[]\0", max_size=12), st.text(alphabet="ab/.", max_size=12))
@@ -36,12 +36,12 @@ def test_a_glob_is_matched_as_its_expression_is(glob: str, name: str) -> None:
 
     plain = re.sub(r"\[[^]]{1,100}+\]", "?", glob).replace("\0", "*")
     expression = "".join({"*": ".*", "?": "."}.get(one, re.escape(one)) for one in plain)
-    assert matches(glob, name) is (re.fullmatch(expression, name, re.DOTALL) is not None)
+    assert matches_glob(glob, name) is (re.fullmatch(expression, name, re.DOTALL) is not None)
 
 
 def test_a_hostile_glob_is_answered() -> None:
     """Tried end by end, this would take for ever."""
-    assert not matches("*a" * 200, "a" * 199 + "b" * 200)
+    assert not matches_glob("*a" * 200, "a" * 199 + "b" * 200)
 
 
 @pytest.mark.parametrize(

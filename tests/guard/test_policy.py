@@ -38,18 +38,14 @@ def resolve(path: str) -> str:
     return path
 
 
-def ground(
-    kind: ProjectKind | Callable[[], str] = ProjectKind.WORK, cwd: str = WORK, **more: Any
-) -> GuardContext:
+def ground(kind: ProjectKind | Callable[[], str] = ProjectKind.WORK, cwd: str = WORK, **more: Any) -> GuardContext:
     return GuardContext(
         kb=(KB,), kind=(lambda: kind) if isinstance(kind, ProjectKind) else kind, cwd=cwd, home=HOME, resolve=resolve,
         is_agent_note=lambda path: path not in HUMANS | FOLDERS, **more,
     )  # fmt: skip
 
 
-def bash(
-    command: str, kind: ProjectKind | Callable[[], str] = ProjectKind.WORK, cwd: str = WORK
-) -> Denial | None:
+def bash(command: str, kind: ProjectKind | Callable[[], str] = ProjectKind.WORK, cwd: str = WORK) -> Denial | None:
     return judge_tool("Bash", {"command": command}, ground(kind, cwd))
 
 
@@ -130,9 +126,7 @@ def put(naming: str, write: str, wrapper: str = "{}") -> str:
         return wrapper.format(q=quoted(before + command + CLOSED.get(naming, "")))
     # a heredoc's end stands by itself
     wrapper = (
-        wrapper.replace("{};", "{}\n").replace("({})", "({}\n)").replace("{} &", "{}\n")
-        if "<<" in write
-        else wrapper
+        wrapper.replace("{};", "{}\n").replace("({})", "({}\n)").replace("{} &", "{}\n") if "<<" in write else wrapper
     )
     if wrapper.startswith("bash <<"):
         return wrapper.format(before + command + CLOSED.get(naming, ""))
@@ -158,12 +152,7 @@ def sensible(naming: str, write: str) -> bool:
     """Whether a shell would do what the write says: names in single quotes stay as they are."""
     live = set("$~*?[{\\'\"(`") & set(NAMINGS[naming][1])
     in_code = (
-        "'{}" in write
-        or '"{}' in write
-        or "{}'" in write
-        or '{}"' in write
-        or "'rm {}" in write
-        or "'w {}" in write
+        "'{}" in write or '"{}' in write or "{}'" in write or '{}"' in write or "'rm {}" in write or "'w {}" in write
     )
     glued = any(mark + "{}" in write for mark in ("=", "-o")) and NAMINGS[naming][1].startswith("~")
     return not (in_code and live) and not glued
@@ -176,9 +165,7 @@ MATRIX = [pair for pair in itertools.product(NAMINGS, WRITES) if sensible(*pair)
 @pytest.mark.parametrize("naming", NAMINGS)
 def test_every_write_is_denied_by_whatever_name(naming: str, kind: ProjectKind) -> None:
     """Outside personal projects: each form of write, each way to name the file."""
-    allowed = [
-        text for name, write in MATRIX if name == naming and bash(text := put(name, write), kind) is None
-    ]
+    allowed = [text for name, write in MATRIX if name == naming and bash(text := put(name, write), kind) is None]
     assert [] == allowed
 
 
@@ -552,9 +539,7 @@ shellish = st.lists(
 @settings(deadline=None)
 @given(
     tools,
-    st.dictionaries(
-        st.sampled_from(["command", "file_path", "cmd", "action", "input"]), json_values, max_size=3
-    ),
+    st.dictionaries(st.sampled_from(["command", "file_path", "cmd", "action", "input"]), json_values, max_size=3),
     st.sampled_from(list(ProjectKind)),
 )
 def test_any_input_has_an_answer(tool: str, asked: dict[str, Any], kind: ProjectKind) -> None:

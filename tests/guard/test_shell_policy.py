@@ -5,7 +5,7 @@ Written to get past the advice, and kept; the tables of `test_guard` put plain w
 
 import pytest
 
-from roamkb.core.data_tables import rows
+from roamkb.core.data_tables import data_rows
 from roamkb.core.model import ProjectKind
 from roamkb.guard.tool_calls import judge_tool
 from tests.guard.shell_lines import BEYOND
@@ -116,11 +116,11 @@ def test_each_row_of_the_table_is_interpreted(kind: ProjectKind) -> None:
     """With every option that it names, and elsewhere none is denied for a file of the project."""
     starts = [
         f"{names.replace(': ', ' ').split(' ')[0]} {names.split(' ')[-1] if ': ' in names else ''}"
-        for names, *_ in rows("programs.tsv")
+        for names, *_ in data_rows("programs.tsv")
     ]
     options = [
         [word for word in "".join(told).replace(":", " ").replace(",", " ").split() if word.startswith("-")]
-        for _, _, *told in rows("programs.tsv")
+        for _, _, *told in data_rows("programs.tsv")
     ]
     assert len(starts) > 100
     # a harness without hooks is denied wherever it is

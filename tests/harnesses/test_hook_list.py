@@ -18,7 +18,7 @@ def answered() -> set[str]:
     function = next(
         node
         for node in ast.walk(ast.parse(_DOOR.read_text(encoding="utf-8")))
-        if isinstance(node, ast.FunctionDef) and node.name == "_answer"
+        if isinstance(node, ast.FunctionDef) and node.name == "_answer_event"
     )
     cases = (node.pattern for node in ast.walk(function) if isinstance(node, ast.match_case))
     values = (node.value for case in cases for node in ast.walk(case) if isinstance(node, ast.MatchValue))
@@ -32,8 +32,8 @@ def approval_in(words: list[str]) -> str:
 
 def test_every_event_that_is_answered_is_asked_for() -> None:
     """And the other way round."""
-    assert answered() == {hook.word for hook in CLAUDE_HOOKS}
-    assert answered() - {"post-tool-use-failure"} == {hook.word for hook in CODEX_HOOKS}
+    assert answered() == {hook.command_word for hook in CLAUDE_HOOKS}
+    assert answered() - {"post-tool-use-failure"} == {hook.command_word for hook in CODEX_HOOKS}
 
 
 def test_the_hook_before_a_tool_hears_of_all_that_could_write() -> None:

@@ -12,9 +12,9 @@ from roamkb.fs.json_edit import BadJson
 from roamkb.harnesses.hook_list import CLAUDE_HOOKS
 from roamkb.harnesses.hook_list import CODEX_HOOKS
 from roamkb.harnesses.hook_list import deny_rules
-from roamkb.harnesses.settings_json import CLAUDE_MADE
-from roamkb.harnesses.settings_json import CODEX_MADE
-from roamkb.harnesses.settings_json import find_plugin
+from roamkb.harnesses.settings_json import CLAUDE_MADE_FILE
+from roamkb.harnesses.settings_json import CODEX_MADE_FILE
+from roamkb.harnesses.settings_json import enabled_plugin
 from roamkb.harnesses.settings_json import is_disabled
 from roamkb.harnesses.settings_json import own_handlers
 from roamkb.harnesses.settings_json import with_hooks
@@ -27,21 +27,19 @@ USERS = {
     "permissions": {"allow": ["Bash(ls *)"], "deny": ["Read(./.env)"]},
     "hooks": {
         "Stop": [{"hooks": [{"type": "command", "command": "say 'roamkb hook stop'"}]}],
-        "PreToolUse": [
-            {"matcher": "Bash", "hooks": [{"type": "command", "command": "~/bin/guard --roamkb"}]}
-        ],
+        "PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "~/bin/guard --roamkb"}]}],
     },
 }
 
 
 def put(data: bytes | None, program: str = PROGRAM) -> bytes:
     """Return the settings with what `install --claude` wants in them."""
-    return with_hooks(data, CLAUDE_HOOKS, program, made=CLAUDE_MADE, deny=DENY)
+    return with_hooks(data, CLAUDE_HOOKS, program, new_file_text=CLAUDE_MADE_FILE, deny=DENY)
 
 
 def take(data: bytes) -> bytes | None:
     """Return the settings without it."""
-    return without_hooks(data, made=CLAUDE_MADE, deny=DENY)
+    return without_hooks(data, new_file_text=CLAUDE_MADE_FILE, deny=DENY)
 
 
 def commands(data: bytes, event: str) -> list[str]:
@@ -105,9 +103,7 @@ def test_a_file_is_as_it_was_after_both(data: bytes) -> None:
     st.lists(st.text(), min_size=1),
     st.sampled_from([None, 1, 4, "\t"]),
 )
-def test_whatever_hooks_a_user_has_they_keep(
-    hooks: dict[str, Any], deny: list[str], indent: int | str | None
-) -> None:
+def test_whatever_hooks_a_user_has_they_keep(hooks: dict[str, Any], deny: list[str], indent: int | str | None) -> None:
     """And the second time there is nothing to do."""
     data = rendered(indent, told={"hooks": hooks, "permissions": {"deny": deny}})
     added = put(data)
@@ -132,11 +128,11 @@ def test_an_empty_file_gets_hooks() -> None:
 
 def test_codex_gets_no_field_that_it_would_refuse_the_file_for() -> None:
     """Its reader knows two, and no matcher of ours is none that its engine can't read."""
-    made = with_hooks(None, CODEX_HOOKS, PROGRAM, made=CODEX_MADE)
+    made = with_hooks(None, CODEX_HOOKS, PROGRAM, new_file_text=CODEX_MADE_FILE)
     assert {"description", "hooks"} == set(json.loads(made))
     assert "?!" not in made.decode()
     assert "PostToolUseFailure" not in made.decode()
-    assert without_hooks(made, made=CODEX_MADE) is None
+    assert without_hooks(made, new_file_text=CODEX_MADE_FILE) is None
 
 
 def test_another_place_of_the_program_is_renewed_and_nothing_else() -> None:
@@ -194,9 +190,9 @@ def test_what_has_another_form_is_refused(data: bytes) -> None:
 def test_settings_name_our_plugin_where_it_is_on() -> None:
     """From whichever marketplace; another's name may only begin like ours."""
     told = b'{"enabledPlugins": {"roamkb@roamkb": true, "roamkb@mine": false, "roamkb-x@roamkb": true}}'
-    assert "roamkb@roamkb" == find_plugin(told)
+    assert "roamkb@roamkb" == enabled_plugin(told)
     for none in (b"[]", b"{}", b'{"enabledPlugins": []}'):
-        assert "" == find_plugin(none)
+        assert "" == enabled_plugin(none)
 
 
 def test_settings_may_turn_all_hooks_off() -> None:

@@ -15,10 +15,10 @@ from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
 from roamkb.fs.locks import StateFolders
-from roamkb.fs.locks import private_folder
+from roamkb.fs.locks import make_private_folder
 from roamkb.install.doctor import doctor
 from roamkb.install.doctor_report import DoctorCheck
-from roamkb.install.snippets import STIGNORE
+from roamkb.install.snippets import STIGNORE_TEXT
 from roamkb.install.store.machine import DoctorContext
 from tests.conftest import World
 
@@ -36,7 +36,7 @@ def patient(world: World) -> DoctorContext:
         project_parents=(str(world.home / "code"), str(world.home / "nowhere")),
     )
     world.node("a.org", "a", "A")
-    (world.kb / ".stignore").write_text(STIGNORE)
+    (world.kb / ".stignore").write_text(STIGNORE_TEXT)
     date(world.kb / "a.org", -60)
     commands = world.home / ".local" / "bin"
     commands.mkdir(parents=True)
@@ -70,16 +70,14 @@ def config(world: World, folder: str) -> None:
     """Configure Syncthing with one folder."""
     path = world.home / ".config" / "syncthing" / "config.xml"
     path.parent.mkdir(parents=True)
-    path.write_text(
-        f"<configuration><apikey>key</apikey>{folder}<defaults><folder/></defaults></configuration>"
-    )
+    path.write_text(f"<configuration><apikey>key</apikey>{folder}<defaults><folder/></defaults></configuration>")
 
 
 def test_all_is_well(patient: DoctorContext) -> None:
     """Nothing is wrong, and nothing was made or changed by looking, but that the journal has looked, too."""
     journal_folder = patient.state.journal_folder(patient.home / "roam")
     assert journal_folder is not None
-    private_folder(journal_folder)
+    make_private_folder(journal_folder)
     before = sorted(patient.home.rglob("*"))
     found = doctor(patient)
     shutil.rmtree(journal_folder)
@@ -181,7 +179,7 @@ def test_a_projects_log(patient: DoctorContext, world: World) -> None:
 def test_a_link_in_a_log_is_named_with_what_to_do(name: str, logged: DoctorContext, world: World) -> None:
     """Hooks say nothing of such a log, and a brief that is silent says nothing of why."""
     log = world.log()
-    path = log.local / name.removeprefix("own").strip("/") if name.startswith("own") else log.root / name
+    path = log.local_folder / name.removeprefix("own").strip("/") if name.startswith("own") else log.root / name
     if path.exists():
         path.rename(world.home / "elsewhere")
     path.symlink_to(world.home / "elsewhere")
@@ -355,7 +353,7 @@ def test_stignore_of_a_folder_above(patient: DoctorContext, world: World) -> Non
     (world.kb / ".stfolder").rmdir()
     (world.home / ".stfolder").mkdir()
     assert str(world.home / ".stignore") in of(patient, "stignore").detail
-    (world.home / ".stignore").write_text(STIGNORE)
+    (world.home / ".stignore").write_text(STIGNORE_TEXT)
     assert of(patient, "stignore").ok
 
 
@@ -368,9 +366,7 @@ def test_stignore_of_a_folder_above(patient: DoctorContext, world: World) -> Non
         ("", False),
     ],
 )
-def test_syncthing_that_keeps_no_conflict_copies(
-    patient: DoctorContext, world: World, setting: str, ok: bool
-) -> None:
+def test_syncthing_that_keeps_no_conflict_copies(patient: DoctorContext, world: World, setting: str, ok: bool) -> None:
     """The edit that loses would be deleted; the key in that file is nobody's business."""
     config(world, f'<folder id="roam" label="Roam" path="~/roam">{setting}</folder>')
     found = of(patient, "Syncthing")

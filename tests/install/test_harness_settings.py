@@ -11,7 +11,7 @@ from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
 from roamkb.fs.locks import StateFolders
-from roamkb.install.install import Ask
+from roamkb.install.install import AskFunction
 from roamkb.install.install import install
 from roamkb.install.plan import InstallOptions
 from roamkb.install.plan import InstallReport
@@ -47,16 +47,14 @@ def world(world: World) -> World:
 def put(
     world: World,
     *,
-    ask: Ask | None = None,
+    ask: AskFunction | None = None,
     cwd: Path | None = None,
     program: str | None = "/opt/roamkb",
     **wishes: Any,
 ) -> InstallReport:
     """Install with `wishes` (`claude` and `yes` unless told otherwise)."""
     return install(
-        InstallOptions(
-            **{"claude": True, "yes": ask is None, "program": Path(program) if program else None, **wishes}
-        ),
+        InstallOptions(**{"claude": True, "yes": ask is None, "program": Path(program) if program else None, **wishes}),
         home=world.home,
         data=world.home / ".local/share/roamkb",
         account_home=world.home,
@@ -103,9 +101,7 @@ def test_hooks_and_rules_are_put_in_once(world: World) -> None:
     assert StepOutcome.WRITTEN is of(put(world)).outcome
     told = json.loads(path.read_bytes())
     assert "opus" == told["model"]
-    assert ["say done", "/opt/roamkb hook stop"] == [
-        group["hooks"][0]["command"] for group in told["hooks"]["Stop"]
-    ]
+    assert ["say done", "/opt/roamkb hook stop"] == [group["hooks"][0]["command"] for group in told["hooks"]["Stop"]]
     assert "Edit(~/roam/**)" in told["permissions"]["deny"]
     touched = path.stat().st_mtime_ns
     assert StepOutcome.UNCHANGED is of(put(world)).outcome

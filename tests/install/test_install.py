@@ -20,7 +20,7 @@ from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Rule
 from roamkb.fs.locks import StateFolders
-from roamkb.install.install import Ask
+from roamkb.install.install import AskFunction
 from roamkb.install.install import install
 from roamkb.install.plan import InstallOptions
 from roamkb.install.plan import InstallReport
@@ -67,7 +67,7 @@ def copy_of(home: Path) -> Path:
 def put(
     home: Path,
     *,
-    ask: Ask | None = None,
+    ask: AskFunction | None = None,
     rules: Mapping[Path, bytes] | None = None,
     cwd: Path | None = None,
     has_kb: bool = True,
@@ -85,7 +85,7 @@ def installing(
     wishes: Mapping[str, Any],
     *,
     home: Path,
-    ask: Ask | None = None,
+    ask: AskFunction | None = None,
     rules: Mapping[Path, bytes] | None = None,
     cwd: Path | None = None,
 ) -> InstallReport:
@@ -742,17 +742,13 @@ def lived_in(world: World) -> None:
     world.run("exec", "--", "true")
     world.run("search", "lions")
     world.run("hook", "pre-tool-use", input=json.dumps({"tool_name": "Read", "cwd": str(world.personal)}))
-    ServedKnowledgeBase(world.open().environment).bearer()
+    ServedKnowledgeBase(world.open().environment).access_token()
 
 
 def test_uninstall_names_what_it_leaves(world: World) -> None:
     """Notes, logs, the index, the state and the trash; nothing of them goes, and nothing fails."""
     lived_in(world)
-    before = {
-        path: path.read_bytes()
-        for path in world.home.rglob("*")
-        if path.is_file() and "rules" not in path.parts
-    }
+    before = {path: path.read_bytes() for path in world.home.rglob("*") if path.is_file() and "rules" not in path.parts}
     ran = world.run("uninstall", cwd=world.home)
     for words in (
         f"keep  notes: {world.kb}",

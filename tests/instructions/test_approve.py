@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from roamkb.core.errors import UsageError
-from roamkb.instructions.instruction_block import BEGIN
-from roamkb.instructions.instruction_block import END
-from roamkb.interfaces.output.render import render
+from roamkb.instructions.instruction_block import BEGIN_MARK
+from roamkb.instructions.instruction_block import END_MARK
+from roamkb.interfaces.output.render import render_result
 from tests.conftest import Ran
 from tests.conftest import World
 from tests.human import at_a_terminal
@@ -25,12 +25,10 @@ from tests.instructions.test_propose import rules
 
 def queue(world: World) -> dict[str, Any]:
     """What `review` shows."""
-    return render("review", world.open().log.review()).json
+    return render_result("review", world.open().log.review()).as_json
 
 
-def proposed(
-    world: World, *contents: str, text: str | bytes = RULES, section: str = "Database"
-) -> dict[str, Any]:
+def proposed(world: World, *contents: str, text: str | bytes = RULES, section: str = "Database") -> dict[str, Any]:
     """Propose `contents` for CLAUDE.md; return the queue."""
     ready(world, *contents)
     rules(world, text)
@@ -51,7 +49,7 @@ def content(world: World, name: str = "CLAUDE.md") -> bytes:
 def block(*lines: str, eol: str = "\n") -> str:
     """A block of ours."""
     return "".join(
-        f"{line}{eol}" for line in (BEGIN.decode(), *(f"- {line}" for line in lines), END.decode())
+        f"{line}{eol}" for line in (BEGIN_MARK.decode(), *(f"- {line}" for line in lines), END_MARK.decode())
     )
 
 
@@ -182,9 +180,9 @@ def test_all_of_them_at_once(world: World) -> None:
     ran, _ = approve(world, "--all", queue(world)["digest"])
     assert 0 == ran.status, ran.err
     assert RULES.encode() == content(world).replace(
-        content(world)[content(world).index(BEGIN) :].partition(END)[0] + END + b"\n\n", b""
+        content(world)[content(world).index(BEGIN_MARK) :].partition(END_MARK)[0] + END_MARK + b"\n\n", b""
     )
-    assert (1, 3) == (content(world).count(BEGIN), len(happened(world, "applied")))
+    assert (1, 3) == (content(world).count(BEGIN_MARK), len(happened(world, "applied")))
 
 
 def test_several_files_at_once(world: World) -> None:
@@ -395,8 +393,7 @@ def test_a_ledger_of_somebody_else_moves_nothing(world: World, target: str) -> N
         "text": "- Evil",
     }
     events = [
-        {"id": new_id(NOON), "ts": "2026-06-10T13:00:00Z", "event": name, **told}
-        for name in ("proposed", "approved")
+        {"id": new_id(NOON), "ts": "2026-06-10T13:00:00Z", "event": name, **told} for name in ("proposed", "approved")
     ]
     with (world.personal / ".roamkb" / "ledger.jsonl").open("a") as file:
         file.writelines(json.dumps(event) + "\n" for event in events)

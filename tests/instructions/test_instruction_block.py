@@ -7,18 +7,18 @@ from hypothesis import strategies as st
 
 from roamkb.fs.marked_block import with_block
 from roamkb.fs.marked_block import without_block
-from roamkb.instructions.instruction_block import BEGIN
-from roamkb.instructions.instruction_block import END
+from roamkb.instructions.instruction_block import BEGIN_MARK
+from roamkb.instructions.instruction_block import END_MARK
 from roamkb.instructions.instruction_block import BadPlace
-from roamkb.instructions.instruction_block import lines_in
-from roamkb.instructions.instruction_block import section_named
-from roamkb.instructions.instruction_block import with_lines
-from roamkb.instructions.instruction_block import without_line
+from roamkb.instructions.instruction_block import block_lines
+from roamkb.instructions.instruction_block import find_section
+from roamkb.instructions.instruction_block import insert_lines
+from roamkb.instructions.instruction_block import remove_line
 
 FILE = b"# Site\n\nWords.\n\n## Database\n\n- Amounts are cents\n\n### Migrations\n\nForward only.\n\n## Style\nTabs.\n"
 LINE = "- Use TEXT for dates in SQLite"
 OTHER = "- Invoice numbers restart at 1 every year"
-BLOCK = BEGIN + b"\n" + LINE.encode() + b"\n" + END + b"\n"
+BLOCK = BEGIN_MARK + b"\n" + LINE.encode() + b"\n" + END_MARK + b"\n"
 
 PIECES = st.lists(
     st.sampled_from(
@@ -30,22 +30,20 @@ PIECES = st.lists(
 
 
 @given(PIECES, st.sampled_from([b"\n", b"\r\n"]), st.sampled_from(["", "A", "B"]), st.booleans())
-def test_in_and_out_again_is_as_it_was(
-    pieces: list[bytes], eol: bytes, section: str, is_closed: bool
-) -> None:
+def test_in_and_out_again_is_as_it_was(pieces: list[bytes], eol: bytes, section: str, is_closed: bool) -> None:
     """Whatever the file, its line ends and its last line."""
     data = eol.join(pieces).replace(b"\n", eol).replace(b"\r\r", b"\r") + (eol if is_closed else b"")
     try:
-        name = section_named(data, section)
-        put = with_lines(data, name, [LINE])
+        name = find_section(data, section)
+        put = insert_lines(data, name, [LINE])
     except BadPlace:
         assume(False)
-    both = with_lines(put, name, [LINE, OTHER])
-    assert {LINE, OTHER} == lines_in(both)
-    assert 1 == both.count(BEGIN)
-    assert both == with_lines(both, name, [OTHER, LINE])
-    assert put == without_line(both, OTHER)
-    assert data == without_line(put, LINE)
+    both = insert_lines(put, name, [LINE, OTHER])
+    assert {LINE, OTHER} == block_lines(both)
+    assert 1 == both.count(BEGIN_MARK)
+    assert both == insert_lines(both, name, [OTHER, LINE])
+    assert put == remove_line(both, OTHER)
+    assert data == remove_line(put, LINE)
     old = data.splitlines(keepends=True)
     # the rest is there, in order
     rest = iter(both.splitlines())
@@ -54,24 +52,24 @@ def test_in_and_out_again_is_as_it_was(
 
 def test_it_stands_under_its_own_section() -> None:
     """Behind its last word, and before what is below it."""
-    put = with_lines(FILE, section_named(FILE, "database"), [LINE])
+    put = insert_lines(FILE, find_section(FILE, "database"), [LINE])
     assert FILE.replace(b"are cents\n", b"are cents\n\n" + BLOCK) == put
-    both = with_lines(put, "## Database", [OTHER])
-    assert put.replace(END, OTHER.encode() + b"\n" + END) == both
+    both = insert_lines(put, "## Database", [OTHER])
+    assert put.replace(END_MARK, OTHER.encode() + b"\n" + END_MARK) == both
 
 
 def test_another_section_has_its_own_block() -> None:
     """One a section."""
-    put = with_lines(with_lines(FILE, "## Database", [LINE]), "### Migrations", [OTHER])
-    assert 2 == put.count(BEGIN)
-    assert FILE == without_line(without_line(put, LINE), OTHER)
+    put = insert_lines(insert_lines(FILE, "## Database", [LINE]), "### Migrations", [OTHER])
+    assert 2 == put.count(BEGIN_MARK)
+    assert FILE == remove_line(remove_line(put, LINE), OTHER)
 
 
 def test_without_a_section_the_one_block_is_the_place() -> None:
     """Wherever its human moved it; else the end of the file."""
-    assert FILE + b"\n" + BLOCK == with_lines(FILE, "", [LINE])
+    assert FILE + b"\n" + BLOCK == insert_lines(FILE, "", [LINE])
     moved = b"# Site\n\n" + BLOCK + b"\n## Database\n"
-    assert moved.replace(END, OTHER.encode() + b"\n" + END) == with_lines(moved, "", [OTHER])
+    assert moved.replace(END_MARK, OTHER.encode() + b"\n" + END_MARK) == insert_lines(moved, "", [OTHER])
 
 
 @pytest.mark.parametrize("name", ["Databases", "## Migrations", "A", "Twice"])
@@ -79,30 +77,30 @@ def test_a_section_that_is_not_there_once_is_an_error(name: str) -> None:
     """Of another level, in code, or there twice."""
     data = FILE + b"\n```\n# A\n```\n# Twice\n# Twice\n"
     with pytest.raises(BadPlace, match="section"):
-        section_named(data, name)
+        find_section(data, name)
 
 
 def test_headings_have_one_name_however_they_are_written() -> None:
     """Underlined, closed by hashes, in other case; the level may be told."""
     data = b"Top\n===\n\n## The *Second*  One ##\n"
-    assert "# Top" == section_named(data, "top") == section_named(data, "# Top")
-    assert "## The *Second* One" == section_named(data, "the *second* one")
-    assert "" == section_named(data, " ")
+    assert "# Top" == find_section(data, "top") == find_section(data, "# Top")
+    assert "## The *Second* One" == find_section(data, "the *second* one")
+    assert "" == find_section(data, " ")
 
 
 @pytest.mark.parametrize("tail", [b"```sh\nls\n", b"<!--\nnot said\n", b"<pre>\nx\n", b"~~~\n"])
 def test_what_is_left_open_swallows_no_line(tail: bytes) -> None:
     """The line would be code or a comment."""
     with pytest.raises(BadPlace, match="isn't closed"):
-        with_lines(FILE + tail, "", [LINE])
+        insert_lines(FILE + tail, "", [LINE])
 
 
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (END + b"\n", "out of order in line 1"),
-        (BEGIN + b"\n" + BEGIN + b"\n", "out of order in line 2"),
-        (b"x\n" + BEGIN + b"\n", "no end to the block that begins in line 2"),
+        (END_MARK + b"\n", "out of order in line 1"),
+        (BEGIN_MARK + b"\n" + BEGIN_MARK + b"\n", "out of order in line 2"),
+        (b"x\n" + BEGIN_MARK + b"\n", "no end to the block that begins in line 2"),
         (b"\xff\xfe#\x00", "UTF-16"),
         (b"caf\xe9\n", "UTF-8"),
     ],
@@ -110,27 +108,27 @@ def test_what_is_left_open_swallows_no_line(tail: bytes) -> None:
 def test_what_cannot_be_understood_is_left_alone(data: bytes, why: str) -> None:
     """Marks, and encodings."""
     with pytest.raises(BadPlace, match=why):
-        with_lines(data, "", [LINE])
+        insert_lines(data, "", [LINE])
     with pytest.raises(BadPlace, match=why):
-        without_line(data, LINE)
+        remove_line(data, LINE)
 
 
 def test_marks_in_code_are_no_marks() -> None:
     """A file may explain them."""
-    data = b"```\n" + BEGIN + b"\n```\n"
-    assert data == without_line(with_lines(data, "", [LINE]), LINE)
+    data = b"```\n" + BEGIN_MARK + b"\n```\n"
+    assert data == remove_line(insert_lines(data, "", [LINE]), LINE)
 
 
 def test_the_human_edits_around_it() -> None:
     """Their words above, below and in the block stay, line for line."""
-    put = with_lines(with_lines(FILE, "## Database", [LINE]), "## Database", [OTHER])
+    put = insert_lines(insert_lines(FILE, "## Database", [LINE]), "## Database", [OTHER])
     edited = (
         put.replace(b"are cents", b"are in cents")
-        .replace(END, b"Mine.\n" + END)
+        .replace(END_MARK, b"Mine.\n" + END_MARK)
         .replace(b"Tabs.", b"Spaces.")
     )
-    assert edited.replace(LINE.encode() + b"\n", b"") == without_line(edited, LINE, others=[OTHER])
-    assert {OTHER, "Mine."} == lines_in(without_line(edited, LINE))
+    assert edited.replace(LINE.encode() + b"\n", b"") == remove_line(edited, LINE, others=[OTHER])
+    assert {OTHER, "Mine."} == block_lines(remove_line(edited, LINE))
 
 
 @pytest.mark.parametrize(
@@ -143,26 +141,26 @@ def test_the_human_edits_around_it() -> None:
 )
 def test_a_line_that_its_human_changed_is_theirs(old: bytes, new: bytes, why: str) -> None:
     """Nothing is guessed."""
-    data = with_lines(FILE, "## Database", [LINE]).replace(old, new)
+    data = insert_lines(FILE, "## Database", [LINE]).replace(old, new)
     with pytest.raises(BadPlace, match=why):
-        without_line(data, LINE)
+        remove_line(data, LINE)
 
 
 def test_a_line_that_is_gone_is_gone() -> None:
     """By hand, or by a call that was cut off; other lines of ours may be alike."""
-    assert FILE == without_line(FILE, LINE)
+    assert FILE == remove_line(FILE, LINE)
     alike = LINE + " 3"
-    data = with_lines(FILE, "", [alike])
-    assert data == without_line(data, LINE, others=[alike])
+    data = insert_lines(FILE, "", [alike])
+    assert data == remove_line(data, LINE, others=[alike])
 
 
 def test_it_goes_along_with_the_block_of_install() -> None:
     """Either may come first and go first; nothing stands within the other."""
     gist = "## Knowledge\n\nRead the rule."
     installed = with_block(FILE, gist)
-    put = with_lines(installed, "", [LINE])
-    assert installed == without_line(put, LINE)
-    assert with_lines(FILE, "", [LINE]) == without_block(with_block(with_lines(FILE, "", [LINE]), gist))
-    assert with_lines(FILE, "## Style", [LINE]) in with_lines(installed, "## Style", [LINE])
+    put = insert_lines(installed, "", [LINE])
+    assert installed == remove_line(put, LINE)
+    assert insert_lines(FILE, "", [LINE]) == without_block(with_block(insert_lines(FILE, "", [LINE]), gist))
+    assert insert_lines(FILE, "## Style", [LINE]) in insert_lines(installed, "## Style", [LINE])
     with pytest.raises(BadPlace, match="no section"):
-        section_named(installed, "Knowledge")
+        find_section(installed, "Knowledge")

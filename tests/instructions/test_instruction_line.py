@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
-from roamkb.instructions.instruction_line import rule_line
+from roamkb.instructions.instruction_line import render_instruction_line
 
 #: What Markdown and harnesses make something of.
 SIGNS = st.sampled_from(
@@ -27,9 +27,7 @@ SIGNS = st.sampled_from(
         "    ",
     ]
 )
-TEXTS = st.lists(SIGNS | st.sampled_from(["a", "b c", " ", "<div>", "</x>", "\u2028", "é"]), max_size=14).map(
-    "".join
-)
+TEXTS = st.lists(SIGNS | st.sampled_from(["a", "b c", " ", "<div>", "</x>", "\u2028", "é"]), max_size=14).map("".join)
 
 
 @example("\\<div>", [])
@@ -37,7 +35,7 @@ TEXTS = st.lists(SIGNS | st.sampled_from(["a", "b c", " ", "<div>", "</x>", "\u2
 @given(TEXTS.filter(lambda text: text.strip(" \t\r\n\u2028")), st.lists(TEXTS, max_size=4))
 def test_it_is_one_item_of_one_paragraph_of_words(content: str, files: list[str]) -> None:
     """No heading, fence, quote, tag, comment, image or definition comes of it."""
-    line = rule_line(content, files)
+    line = render_instruction_line(content, files)
     assert line.splitlines() == [line]
     assert "<!--" not in line and "-->" not in line
     for around in ("{}\n", "Words before\n\n{}\n<!-- end -->\n", "- one\n{}\n- another\n"):
@@ -65,9 +63,9 @@ def test_it_is_one_item_of_one_paragraph_of_words(content: str, files: list[str]
 )
 def test_what_is_plain_stays_plain(content: str, line: str) -> None:
     """People should find their own words."""
-    assert line == rule_line(content)
+    assert line == render_instruction_line(content)
 
 
 def test_files_stand_behind_it() -> None:
     """Three of them, as code."""
-    assert "- Cents (about `a.ts`, `b/*.ts`, `c`)" == rule_line("Cents", ["a.ts", "b/*.ts", "c", "d"])
+    assert "- Cents (about `a.ts`, `b/*.ts`, `c`)" == render_instruction_line("Cents", ["a.ts", "b/*.ts", "c", "d"])

@@ -9,10 +9,10 @@ from roamkb.instructions.proposal import APPROVED
 from roamkb.instructions.proposal import PENDING
 from roamkb.instructions.proposal import REJECTED
 from roamkb.instructions.proposal import ROLLED_BACK
+from roamkb.instructions.proposal import exclusion_reason
+from roamkb.instructions.proposal import list_risks
 from roamkb.instructions.proposal import proposal_id
-from roamkb.instructions.proposal import risks
-from roamkb.instructions.proposal import rule_proposals
-from roamkb.instructions.proposal import why_not
+from roamkb.instructions.proposal import replay_proposals
 from roamkb.log.learning import Learning
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LedgerEvent
@@ -31,7 +31,7 @@ def event(number: int, name: str, *, of: str = "l", proposal: str = ID, section:
 def state_after(*names: str) -> str:
     """How the proposal stands after a proposal and what followed."""
     events = [event(number, name) for number, name in enumerate(("proposed", *names))]
-    return rule_proposals(events)[ID].state
+    return replay_proposals(events)[ID].state
 
 
 def test_the_way_of_a_proposal() -> None:
@@ -45,11 +45,7 @@ def test_the_way_of_a_proposal() -> None:
 
 def test_what_two_machines_said_ends_with_what_the_file_has() -> None:
     """A rejection takes nothing out of a file, and a line that was never in it isn't taken back."""
-    assert (
-        APPLIED
-        == state_after("rejected", "approved", "applied")
-        == state_after("approved", "applied", "rejected")
-    )
+    assert APPLIED == state_after("rejected", "approved", "applied") == state_after("approved", "applied", "rejected")
     assert PENDING == state_after("rolled_back")
     assert ROLLED_BACK == state_after("applied", "rolled_back", "applied", "proposed", "approved")
 
@@ -57,18 +53,15 @@ def test_what_two_machines_said_ends_with_what_the_file_has() -> None:
 def test_another_section_counts_until_somebody_decides() -> None:
     """The latest that was named."""
     first, second = event(1, "proposed", section="## A"), event(2, "proposed", section="## B")
-    assert "## B" == rule_proposals([first, second])[ID].section
-    assert (
-        "## A"
-        == rule_proposals([first, event(2, "approved"), event(3, "proposed", section="## B")])[ID].section
-    )
+    assert "## B" == replay_proposals([first, second])[ID].section
+    assert "## A" == replay_proposals([first, event(2, "approved"), event(3, "proposed", section="## B")])[ID].section
 
 
 def test_an_event_that_fits_no_proposal_makes_none() -> None:
     """One that was never proposed, of another learning, or with an id of somebody's choice."""
-    assert {} == rule_proposals([event(1, "approved"), event(2, "applied")])
-    assert {} == rule_proposals([event(1, "proposed", proposal="mine")])
-    assert PENDING == rule_proposals([event(1, "proposed"), event(2, "applied", of="other")])[ID].state
+    assert {} == replay_proposals([event(1, "approved"), event(2, "applied")])
+    assert {} == replay_proposals([event(1, "proposed", proposal="mine")])
+    assert PENDING == replay_proposals([event(1, "proposed"), event(2, "applied", of="other")])[ID].state
 
 
 @given(st.lists(st.sampled_from(NAMES), max_size=8), st.data())
@@ -78,7 +71,7 @@ def test_any_order_and_doubling_of_the_lines_is_the_same(names: list[str], data:
     learning = Learning(id="l", key="k", type="fact", content="Amounts are cents")
     mixed = data.draw(st.permutations([*events, *events[:3]]))
     one, other = replay([learning], events), replay([learning], mixed)
-    assert rule_proposals(one.events) == rule_proposals(other.events)
+    assert replay_proposals(one.events) == replay_proposals(other.events)
     assert names == [step.event.event for step in other.standings["l"].history]
 
 
@@ -93,21 +86,21 @@ def standing(content: str = "Amounts are cents", **more: object) -> LearningStat
 
 def test_limits_are_inclusive() -> None:
     """0.80 and three times."""
-    assert "" == why_not(standing(confidence=80), place=ProjectKind.PERSONAL)
-    assert "0.80" in why_not(standing(confidence=79), place=ProjectKind.PERSONAL)
-    assert "takes 3" in why_not(standing(occurrences=2), place=ProjectKind.PERSONAL)
+    assert "" == exclusion_reason(standing(confidence=80), project_kind=ProjectKind.PERSONAL)
+    assert "0.80" in exclusion_reason(standing(confidence=79), project_kind=ProjectKind.PERSONAL)
+    assert "takes 3" in exclusion_reason(standing(occurrences=2), project_kind=ProjectKind.PERSONAL)
 
 
 def test_what_deserves_a_second_look() -> None:
     """Each thing by itself."""
-    assert () == risks(standing())
+    assert () == list_risks(standing())
     for content in (
         "Amounts must be cents",
         "Run `make all` first",
         "See https://example.org/x",
         "word " * 50,
     ):
-        assert 1 == len(risks(standing(content)))
-    assert 1 == len(risks(standing("Disable certificate checks in the tests")))
-    assert ("its confidence is 0.85",) == risks(standing(confidence=85))
-    assert ("may_contradict, stale",) == risks(standing(flags={"stale": "x", "may_contradict": "y"}))
+        assert 1 == len(list_risks(standing(content)))
+    assert 1 == len(list_risks(standing("Disable certificate checks in the tests")))
+    assert ("its confidence is 0.85",) == list_risks(standing(confidence=85))
+    assert ("may_contradict, stale",) == list_risks(standing(flags={"stale": "x", "may_contradict": "y"}))

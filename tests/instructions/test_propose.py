@@ -48,9 +48,7 @@ def ready(
             at = NOON + timedelta(seconds=len(events))
             event = {"id": new_id(at), "ts": at.isoformat() + "Z", "event": name, "of": id, "by": "test"}
             # one who repeats himself moves no confidence
-            events.append(
-                {**event, **({"verdict": verdict} if name == "judged" else {"session": "s", "agent": "a"})}
-            )
+            events.append({**event, **({"verdict": verdict} if name == "judged" else {"session": "s", "agent": "a"})})
     folder = world.personal / ".roamkb"
     (folder / "knowledge.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
     (folder / "ledger.jsonl").write_text("".join(json.dumps(one) + "\n" for one in events))
@@ -109,9 +107,7 @@ def test_without_a_key_it_lists_what_could_be(world: World) -> None:
         ("Amounts are cents " * 40, {}, "600 characters"),
     ],
 )  # fmt: skip
-def test_only_what_is_verified_sure_and_said_often(
-    world: World, content: str, made: dict[str, Any], why: str
-) -> None:
+def test_only_what_is_verified_sure_and_said_often(world: World, content: str, made: dict[str, Any], why: str) -> None:
     """Each limit by itself; a verdict from before a check was there doesn't count."""
     ready(world, content, **made)
     rules(world)
@@ -138,9 +134,7 @@ def test_a_second_time_says_how_it_stands(world: World) -> None:
     assert 0 == world.run("promote", "k0", "--to", "AGENTS.md").status
     waiting = world.run("review", "--json").json["proposals"]
     assert isinstance(waiting, list)
-    assert {("CLAUDE.md", "## Style"), ("AGENTS.md", "")} == {
-        (one["target"], one["section"]) for one in waiting
-    }
+    assert {("CLAUDE.md", "## Style"), ("AGENTS.md", "")} == {(one["target"], one["section"]) for one in waiting}
 
 
 def test_two_that_say_the_same_are_one_line(world: World) -> None:
@@ -193,9 +187,7 @@ def test_a_link_within_the_project_is_what_it_leads_to(world: World) -> None:
         ("```\nopen", "", "isn't closed"),
     ],
 )
-def test_a_place_that_is_not_there_is_a_mistake(
-    world: World, text: str | bytes, section: str, why: str
-) -> None:
+def test_a_place_that_is_not_there_is_a_mistake(world: World, text: str | bytes, section: str, why: str) -> None:
     """Before anything is remembered."""
     ready(world, CENTS)
     rules(world, text)
@@ -230,12 +222,7 @@ def test_a_work_project_has_its_own_rules(world: World) -> None:
     for name in ("knowledge.jsonl", "ledger.jsonl"):
         (world.work / ".roamkb" / name).write_bytes((world.personal / ".roamkb" / name).read_bytes())
     assert 0 == world.run("promote", "k0", "--to", "CLAUDE.md", cwd=world.work).status
-    assert (
-        3
-        == world.run(
-            "promote", "k0", "--to", "CLAUDE.md", "--project", str(world.personal), cwd=world.work
-        ).status
-    )
+    assert 3 == world.run("promote", "k0", "--to", "CLAUDE.md", "--project", str(world.personal), cwd=world.work).status
 
 
 def test_what_waits_already_is_named_where_nothing_is_new(world: World) -> None:

@@ -37,7 +37,7 @@ def test_some_land_some_never_and_some_wait(world: World) -> None:
     assert (second["id"], "Said elsewhere") == (rejected["proposal"], rejected["reason"])
     assert first["text"].encode() in content(world)
     assert second["text"].encode() not in content(world)
-    assert not (world.log().local / "review.org").exists()
+    assert not (world.log().local_folder / "review.org").exists()
     assert 0 == world.run("review").status
 
 
@@ -80,14 +80,10 @@ def test_an_editor_that_approves_is_no_human(world: World) -> None:
 
 def test_the_file_shows_what_would_land_and_what_cannot(world: World) -> None:
     """As words: nothing that org or its agenda would act on."""
-    proposed(
-        world, "Timestamps such as <2026-01-01> or <%%(diary-date 1 1)> stay ]] raw in [[x]] exports", CENTS
-    )
+    proposed(world, "Timestamps such as <2026-01-01> or <%%(diary-date 1 1)> stay ]] raw in [[x]] exports", CENTS)
     rules(world, RULES.replace("## Database", "## Data"))
     kept = world.home / "kept.org"
     at_a_terminal(world, "review", "--edit", extra=editor(world, f'cp "$2" {kept}'))
     text = kept.read_text()
-    assert (
-        2 == text.count("* TODO CLAUDE.md, ## Database") == text.count("can't land: CLAUDE.md has no section")
-    )
+    assert 2 == text.count("* TODO CLAUDE.md, ## Database") == text.count("can't land: CLAUDE.md has no section")
     assert "<%%(" not in text and "[[x]]" not in text

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from roamkb.boundary.policy import permit
+from roamkb.boundary.policy import require_permit
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import NameTaken
 from roamkb.core.errors import NotFound
@@ -14,7 +14,7 @@ from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
 from roamkb.kb.conflicts import ConflictCopy
 from roamkb.kb.conflicts import ConflictList
-from roamkb.kb.conflicts import adopt
+from roamkb.kb.conflicts import adopt_copies
 from roamkb.kb.conflicts import conflicts
 from roamkb.kb.notes.store.notes import Notes
 from tests.conftest import World
@@ -39,9 +39,9 @@ def one(world: World) -> ConflictCopy:
 def adopted(world: World, file: str | None = None) -> ConflictList:
     """Adopt as a personal project may."""
     project = Project(kind=ProjectKind.PERSONAL, root=world.personal, reason="a test")
-    return adopt(
+    return adopt_copies(
         Notes(world.kb),
-        permit(project, "adopt", kb=world.kb),
+        require_permit(project, "adopt", kb=world.kb),
         lock_file=world.home / "state" / "lock",
         now=datetime(2026, 7, 1, 12, 0, 0),
         file=file,
@@ -106,9 +106,7 @@ def test_a_file_names_its_copies(world: World, name: str) -> None:
         (name, world.kb),
         (name, world.personal),
     ):
-        assert [world.kb / COPY] == [
-            copy.path for copy in conflicts(Notes(world.kb), file=file, folder=folder).copies
-        ]
+        assert [world.kb / COPY] == [copy.path for copy in conflicts(Notes(world.kb), file=file, folder=folder).copies]
 
 
 def test_a_file_without_copies_has_none_and_an_unknown_one_is_an_error(world: World) -> None:
@@ -225,7 +223,7 @@ def test_an_adopted_note_is_found(world: World) -> None:
     world.note(COPY, agent_text(ID, "OAuth"))
     adopted(world)
     notes = Notes(world.kb)
-    assert [ID] == [node.id for _, node in notes.read_all().nodes()]
+    assert [ID] == [node.id for _, node in notes.read_all().node_pairs()]
     assert () == conflicts(notes).copies
 
 

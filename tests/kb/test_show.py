@@ -82,9 +82,7 @@ def test_a_slip_of_the_pen_is_answered_with_what_was_meant(kb: World) -> None:
     ],
     ids=lambda words: words[0],
 )
-def test_a_name_of_no_node_is_answered_with_what_a_search_for_it_finds(
-    world: World, words: tuple[str, ...]
-) -> None:
+def test_a_name_of_no_node_is_answered_with_what_a_search_for_it_finds(world: World, words: tuple[str, ...]) -> None:
     """By every command that takes a name, as text and as JSON; nothing is written."""
     world.node("a.org", "id-a", "Networks of Docker containers", "Each has a bridge of its own.")
     world.node("b.org", "id-b", "Builds are cached", "Docker looks at each layer's command.")
@@ -141,9 +139,7 @@ def test_an_id_in_prose_is_no_node(kb: World) -> None:
 
 
 PLAIN = "Plain words of a walrus.\n\n* Heading\nThe walrus again.\n"
-PARTLY = (
-    "A walrus above.\n\n* Heading\n:PROPERTIES:\n:ID: part\n:END:\nIn the node.\n* Other\nA walrus below.\n"
-)
+PARTLY = "A walrus above.\n\n* Heading\n:PROPERTIES:\n:ID: part\n:END:\nIn the node.\n* Other\nA walrus below.\n"
 
 
 @pytest.fixture
@@ -157,9 +153,7 @@ def strays(kb: World) -> World:
     return kb
 
 
-@pytest.mark.parametrize(
-    "words", [["walrus"], ["walrus", "--regex"], ["walrus", "--lines"], ["plain"], ["empty"]]
-)
+@pytest.mark.parametrize("words", [["walrus"], ["walrus", "--regex"], ["walrus", "--lines"], ["plain"], ["empty"]])
 def test_whatever_a_search_returns_can_be_opened(strays: World, words: list[str]) -> None:
     """By the place that is printed, through the library and the command line."""
     ran = strays.run("search", *words)

@@ -24,9 +24,7 @@ def test_the_old_node_points_to_the_new_one(world: World) -> None:
     after = old.path.read_text()
     assert f":SUPERSEDED_BY: {result.written.id}\n" in after
     assert f"- superseded by :: [[id:{result.written.id}][Redirect URIs must match exactly]]" in after
-    kept = [
-        line for line in after.splitlines() if "SUPERSEDED_BY" not in line and "superseded by" not in line
-    ]
+    kept = [line for line in after.splitlines() if "SUPERSEDED_BY" not in line and "superseded by" not in line]
     assert [line for line in before.splitlines() if line] == [line for line in kept if line]
     assert [result.written.id] == [end.id for end in typed(NodeLinks, world.open().links(old.id)).forward]
     assert [old.id] == [end.id for end in typed(NodeLinks, world.open().links(result.written.id)).forward]
@@ -99,9 +97,7 @@ def fail_folder_sync(world: World, monkeypatch: pytest.MonkeyPatch, *, nth: int)
 
 
 @pytest.mark.parametrize("nth", [1, 2])
-def test_a_disk_that_promises_nothing_leaves_no_half(
-    world: World, monkeypatch: pytest.MonkeyPatch, nth: int
-) -> None:
+def test_a_disk_that_promises_nothing_leaves_no_half(world: World, monkeypatch: pytest.MonkeyPatch, nth: int) -> None:
     """Whichever of the two may not last: the new one is there, and the old one points to it."""
     old = world.open().write("A fact")
     with monkeypatch.context() as patched:
@@ -112,9 +108,7 @@ def test_a_disk_that_promises_nothing_leaves_no_half(
     assert new.id == world.open().show(old.id).node.properties["SUPERSEDED_BY"]
 
 
-def test_a_new_node_of_uncertain_fate_goes_with_a_failed_mark(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_new_node_of_uncertain_fate_goes_with_a_failed_mark(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """The old one is held by Emacs, so neither is there."""
     old = world.open().write("A fact")
     (world.kb / f".#{old.path.name}").symlink_to("human@desk.123:456")

@@ -16,7 +16,7 @@ from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
-from roamkb.interfaces.output.render import render
+from roamkb.interfaces.output.render import render_result
 from tests.conftest import World
 
 
@@ -227,9 +227,7 @@ def test_a_node_that_becomes_the_humans_while_it_is_looked_at_stays(
     assert path.exists()
 
 
-def test_a_node_that_loses_its_id_while_it_is_looked_at_stays(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_node_that_loses_its_id_while_it_is_looked_at_stays(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was asked for isn't there any more."""
     written = world.open().write("A fact")
     before_look(monkeypatch, written.path, nth=2, act=lambda: written.path.write_text("Mine.\n"))
@@ -238,9 +236,7 @@ def test_a_node_that_loses_its_id_while_it_is_looked_at_stays(
     assert written.path.exists()
 
 
-def test_the_sweep_leaves_what_becomes_the_humans_meanwhile(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_sweep_leaves_what_becomes_the_humans_meanwhile(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """It was an agent's when it was listed, and is not when its turn comes."""
     written = world.open().write("A fact")
     gone = world.open().write("Something quite different")
@@ -258,7 +254,7 @@ def test_what_links_to_a_trashed_node_is_told(world: World) -> None:
     done = world.open().trash(new.id)
     assert {old.id, "human"} == {one.id for one in done.linked_from}
     assert (old.id,) == tuple(one.id for one in done.replaced)
-    warned = render("trash", done).warnings
+    warned = render_result("trash", done).warnings
     assert any("Mine (human) links to what is in the trash" in one for one in warned)
     assert any(f"({old.id}) is superseded by what is in the trash" in one for one in warned)
     with pytest.raises(UsageError, match="isn't there any more") as raised:

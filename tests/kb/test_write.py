@@ -17,7 +17,7 @@ from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
 from roamkb.kb.links import NodeLinks
 from roamkb.org.writer import BODY_LIMIT
-from roamkb.org.writer import normalised
+from roamkb.org.writer import normalise_text
 from tests.conftest import World
 from tests.conftest import typed
 from tests.examples import examples
@@ -204,7 +204,7 @@ def test_what_show_gives_back_is_what_was_written(world: World, title: str, body
         written = world.open().write(title, body=body, anyway=True)
     except UsageError:
         return
-    assert normalised(body) == world.open().show(written.id).body
+    assert normalise_text(body) == world.open().show(written.id).body
 
 
 def test_writers_of_one_title_in_one_second_all_get_a_node(world: World) -> None:
@@ -225,9 +225,7 @@ def test_writers_of_one_title_in_one_second_all_get_a_node(world: World) -> None
 def test_a_twin_is_found_among_many_notes_of_the_same_words(world: World) -> None:
     """Only the best answers to its words are compared, and a twin is always among them."""
     for n in range(120):
-        world.node(
-            f"{n:03}.org", f"id{n}", f"Proxy note {n} on caches", f"The proxy timeout of cache {n} is long."
-        )
+        world.node(f"{n:03}.org", f"id{n}", f"Proxy note {n} on caches", f"The proxy timeout of cache {n} is long.")
     world.node("twin.org", "twin", "Proxy caches drop idle sockets", "Seen once.")
     with pytest.raises(NearDuplicate) as caught:
         world.open().write("Proxy caches drop the idle sockets")
@@ -337,9 +335,7 @@ def test_each_write_warns_of_a_work_root_that_isnt_there(world: World) -> None:
     """However the rule came: a slip makes work personal, and nobody else says so."""
     rule = world.home / ".claude" / "rules" / "knowledge-base.md"
     root = world.home / "work"
-    rule.write_text(
-        rule.read_text().replace(f"{root}\n", f"{root}\n{world.home / 'wrok'}\n{world.home}/x-*\n")
-    )
+    rule.write_text(rule.read_text().replace(f"{root}\n", f"{root}\n{world.home / 'wrok'}\n{world.home}/x-*\n"))
     world.run("init")
     for words in (
         ("write", "Zebras are striped"),
@@ -347,9 +343,7 @@ def test_each_write_warns_of_a_work_root_that_isnt_there(world: World) -> None:
         ("supersede", "Zebras are striped", "Zebras are striped in black"),
     ):
         ran = world.run(*words)
-        assert (0, 1) == (ran.status, ran.err.count(f"the work root {world.home / 'wrok'} isn't there")), (
-            ran.err
-        )
+        assert (0, 1) == (ran.status, ran.err.count(f"the work root {world.home / 'wrok'} isn't there")), ran.err
     warnings = world.run("write", "Okapis are not", "--json").json["warnings"]
     assert isinstance(warnings, list)
     assert "wrok" in warnings[0]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamkb.log.auto_tags import topics
+from roamkb.log.auto_tags import named_topics
 
 
 @pytest.mark.parametrize(
@@ -28,11 +28,11 @@ from roamkb.log.auto_tags import topics
 )
 def test_a_topic_is_named_by_a_whole_word(text: str, tags: tuple[str, ...]) -> None:
     """Case and identifiers don't matter; parts of words do not count."""
-    assert tags == topics(text)
+    assert tags == named_topics(text)
 
 
 @given(st.text(st.characters()))
 def test_any_text_has_each_topic_once(text: str) -> None:
     """Half characters included."""
-    found = topics(text)
+    found = named_topics(text)
     assert len(found) == len(set(found))

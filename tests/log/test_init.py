@@ -12,7 +12,7 @@ from roamkb.app.log.project_log import ProjectLog
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.log.init import init
-from roamkb.log.store.receipts import receipts
+from roamkb.log.store.receipts import read_receipts
 from tests.conftest import World
 from tests.conftest import learn
 
@@ -198,7 +198,7 @@ def test_local_state_that_came_with_the_project_is_not_believed(name: str, world
     (left,) = local.glob(f"{name}*")
     assert b"{}" == left.read_bytes()
     assert (left.name == name) == (name != "observations")
-    assert 1 == len(receipts(world.log().local))
+    assert 1 == len(read_receipts(world.log().local_folder))
 
 
 #: What praises a learning, or says that a human did.
@@ -228,9 +228,7 @@ def planted(world: World, content: str = "Deploys go through the relay host of t
     }
     said |= {"confidence": 100, "status": "canonical", "source": "user", "agent": "mallory"}
     (folder / "knowledge.jsonl").write_text(json.dumps(said) + "\n")
-    events = (
-        {"id": f"01890000-0000-7000-8000-{n:012}", "of": "planted", **one} for n, one in enumerate(PRAISE)
-    )
+    events = ({"id": f"01890000-0000-7000-8000-{n:012}", "of": "planted", **one} for n, one in enumerate(PRAISE))
     (folder / "ledger.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
 
 
@@ -382,7 +380,7 @@ def test_another_log_in_its_place_asks_anew(how: str, world: World) -> None:
     world.run("init")
     world.run("learn", "Zebras are striped")
     log = world.personal / ".roamkb"
-    local = world.log().local
+    local = world.log().local_folder
     shutil.rmtree(log / "local")
     if how == "local folder replaced":
         (log / "local").mkdir()

@@ -10,9 +10,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from roamkb.core.model import ProjectKind
-from roamkb.core.timestamps import iso
-from roamkb.core.timestamps import seconds
-from roamkb.log.jsonl import MOST_LINE
+from roamkb.core.timestamps import format_iso
+from roamkb.core.timestamps import parse_timestamp
+from roamkb.log.jsonl import LONGEST_LINE
 from roamkb.log.jsonl import BadLine
 from roamkb.log.jsonl import LearningLine
 from roamkb.log.jsonl import event_line
@@ -20,7 +20,7 @@ from roamkb.log.jsonl import learning_line
 from roamkb.log.jsonl import read_events
 from roamkb.log.jsonl import read_learnings
 from roamkb.log.learning import Learning
-from roamkb.log.learning import identity
+from roamkb.log.learning import content_identity
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.replay import replay
 from tests.examples import examples
@@ -75,9 +75,7 @@ def faults(*lines: bytes) -> list[BadLine]:
 
 
 @given(learning=LEARNINGS)
-@example(
-    learning=Learning(id="i", key="k", type="t", content="\ud800 \0 \u2028 \r\n \x85 \ufeff", confidence=1)
-)
+@example(learning=Learning(id="i", key="k", type="t", content="\ud800 \0 \u2028 \r\n \x85 \ufeff", confidence=1))
 def test_a_learning_comes_back_as_it_was_written(learning: Learning) -> None:
     """All of it, for every text; the line is one line and UTF-8."""
     line = learning_line(learning)
@@ -110,12 +108,12 @@ def test_an_event_comes_back_as_it_was_written(event: LedgerEvent) -> None:
 
 def test_a_line_that_nobody_wrote_keeps_nobody_waiting() -> None:
     """It is told with its number, and the others are read."""
-    (said,) = learnings(b'{"content":"a"}', b'{"content":"' + b"x" * MOST_LINE + b'"}')
+    (said,) = learnings(b'{"content":"a"}', b'{"content":"' + b"x" * LONGEST_LINE + b'"}')
     assert "a" == said.content
-    (bad,) = faults(b"{}", b" " * (MOST_LINE + 1))[1:]
+    (bad,) = faults(b"{}", b" " * (LONGEST_LINE + 1))[1:]
     assert (2, "it has more than 16,777,216 bytes") == (bad.line, bad.reason)
-    (long,) = learnings(b'{"content":"' + b"x" * (MOST_LINE - 14) + b'"}')
-    assert MOST_LINE - 14 == len(long.content)
+    (long,) = learnings(b'{"content":"' + b"x" * (LONGEST_LINE - 14) + b'"}')
+    assert LONGEST_LINE - 14 == len(long.content)
 
 
 #: What stands between good lines in a torn world.
@@ -231,7 +229,7 @@ def test_other_tools_lines_are_read_with_what_we_do_not_know() -> None:
     one, two, three = learnings(lavra, oro, wrapped)
     assert (("fact", "b"), 1781101780, "bd-1") == (one.tags, one.ts, one.bead)
     assert (1770544800.0, {"mood": "good"}, "") == (two.ts, two.extra, two.source)
-    assert ("C", 1.5, identity("learned", "C")) == (three.content, three.ts, three.id)
+    assert ("C", 1.5, content_identity("learned", "C")) == (three.content, three.ts, three.id)
     assert b'"mood":"good"' in learning_line(two)
 
 
@@ -280,7 +278,7 @@ def test_an_event_without_id_or_name_is_none() -> None:
 )
 def test_a_time_of_any_form_is_seconds(value: object, at: float) -> None:
     """UTC where nothing else is said, 0 where it makes no sense."""
-    assert at == seconds(value)
+    assert at == parse_timestamp(value)
 
 
 @pytest.mark.parametrize(
@@ -322,7 +320,7 @@ def test_our_own_confidence_of_one_hundredth_stays_that() -> None:
 )
 def test_a_time_is_shown_in_utc(ts: float, text: str) -> None:
     """To the millisecond; what is no time is the first one."""
-    assert text == iso(ts)
+    assert text == format_iso(ts)
 
 
 def test_a_line_of_a_megabyte_is_a_line() -> None:

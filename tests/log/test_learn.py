@@ -37,7 +37,7 @@ def log(world: World) -> ProjectLog:
 
 def standing(log: ProjectLog, id: str) -> LearningState:
     """Return what a learning counts now."""
-    return Log(log.init().root, Path()).read().state().standings[id]
+    return Log(log.init().root, Path()).read_contents().replay_state().standings[id]
 
 
 def lines(world: World, name: str = "knowledge.jsonl") -> list[dict[str, object]]:
@@ -239,7 +239,7 @@ def test_a_paraphrase_is_offered_and_never_merged(one: str, other: str, log: Pro
     first = learn(log, one)
     again = learn(log, other)
     assert ("new", (first.learning,), ()) == (again.outcome, again.looks_like, again.may_contradict)
-    assert [] == [event.event for event in Log(log.init().root, Path()).read().events]
+    assert [] == [event.event for event in Log(log.init().root, Path()).read_contents().events]
 
 
 def test_what_is_about_something_else_looks_like_nothing(log: ProjectLog) -> None:
@@ -359,7 +359,7 @@ def test_a_stricter_session_leaves_no_receipt(world: World) -> None:
     """It may read; what it asked for is recorded nowhere outside its own tree (D11)."""
     world.open().log.init()
     world.run("learn", "Zebras are striped")
-    receipts = world.log().local / "receipts.jsonl"
+    receipts = world.log().local_folder / "receipts.jsonl"
     for folder, count in ((world.work, 0), (world.unknown, 0), (world.personal, 1)):
         done = world.run("recall", "zebras", "--project", str(world.personal), "--task", "t", cwd=folder)
         assert 0 == done.status
@@ -379,9 +379,7 @@ def test_a_strange_event_of_another_program_stops_nothing(world: World, log: Pro
     """Its id has no successor."""
     log.learn("Rebase fails on dirty trees")
     with (world.personal / ".roamkb" / "ledger.jsonl").open("a") as file:
-        file.write(
-            '{"id":"zzz","event":"noted"}\n{"id":"ffffffff-ffff-ffff-ffff-ffffffffffff","event":"noted"}\n'
-        )
+        file.write('{"id":"zzz","event":"noted"}\n{"id":"ffffffff-ffff-ffff-ffff-ffffffffffff","event":"noted"}\n')
     done = learn(log, "Rebase fails on dirty trees")
     assert ("repeated", 2) == (done.outcome, done.occurrences)
 
@@ -390,10 +388,7 @@ def told_alike(world: World, count: int) -> None:
     """Have the log hold so many statements that differ in a number alone."""
     world.run("init")
     path = world.home / "alike.jsonl"
-    said = [
-        {"content": f"The retry limit of the payment queue is {n} seconds", "ts": n}
-        for n in range(10, count + 10)
-    ]
+    said = [{"content": f"The retry limit of the payment queue is {n} seconds", "ts": n} for n in range(10, count + 10)]
     path.write_text("".join(json.dumps({"type": "fact", **one}) + "\n" for one in said))
     assert 0 == world.run("ingest", "--file", str(path)).status
 
@@ -403,9 +398,7 @@ def processor_seconds(world: World, number: int) -> float:
     taken = []
     for n in range(number, number + 5):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        ran = world.run(
-            "learn", f"The retry limit of the payment queue is {n} seconds", "--type", "fact", "--json"
-        )
+        ran = world.run("learn", f"The retry limit of the payment queue is {n} seconds", "--type", "fact", "--json")
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         assert "new" == ran.json["outcome"]
         taken.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
@@ -444,10 +437,7 @@ def test_what_contradicts_one_that_was_settled_is_flagged_again(log: ProjectLog)
 
 def test_an_old_ledger_with_a_line_for_each_pair_counts_as_before(world: World, log: ProjectLog) -> None:
     """The last that was named is the one that is told."""
-    ids = [
-        learn(log, text).learning.id
-        for text in ("Apples grow on trees", "Ships sink in storms", "Bees dance")
-    ]
+    ids = [learn(log, text).learning.id for text in ("Apples grow on trees", "Ships sink in storms", "Bees dance")]
     pairs = [(one, other) for one in ids for other in ids if one != other]
     with (world.personal / ".roamkb" / "ledger.jsonl").open("a") as ledger:
         for n, (one, other) in enumerate(pairs):

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from roamkb.log.learning import TYPES
 from roamkb.log.learning import Learning
 from roamkb.log.learning import canonical_type
-from roamkb.log.learning import identity
+from roamkb.log.learning import content_identity
+from roamkb.log.learning import disambiguated_key
 from roamkb.log.learning import key_of
 from roamkb.log.learning import label_of
 from roamkb.log.learning import nearest_type
-from roamkb.log.learning import own_key
 
 ANY = st.text(st.characters())
 
@@ -110,7 +110,7 @@ def test_where_ascii_says_nothing_a_hash_does() -> None:
     """Two texts of one script have two keys."""
     one, other = key_of("fact", "日本語"), key_of("fact", "日本人")
     assert one != other
-    assert one == f"fact-{identity('fact', '日本語')[:8]}"
+    assert one == f"fact-{content_identity('fact', '日本語')[:8]}"
 
 
 @given(ANY, ANY)
@@ -119,12 +119,12 @@ def test_any_text_has_a_key_and_an_identity(type: str, content: str) -> None:
     key = key_of(type, content)
     assert key.removeprefix(f"{type}-").isascii()
     assert len(key) <= len(type) + 61
-    assert own_key(key, type, content) == f"{key}-{identity(type, content)[:8]}"
-    assert 64 == len(identity(type, content))
+    assert disambiguated_key(key, type, content) == f"{key}-{content_identity(type, content)[:8]}"
+    assert 64 == len(content_identity(type, content))
 
 
 @given(ANY, ANY, ANY, ANY)
 def test_an_identity_is_of_type_and_content(type: str, content: str, other: str, text: str) -> None:
     """What differs in one of them is something else."""
     if "\0" not in type + other:
-        assert ((type, content) == (other, text)) == (identity(type, content) == identity(other, text))
+        assert ((type, content) == (other, text)) == (content_identity(type, content) == content_identity(other, text))

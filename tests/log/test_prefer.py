@@ -2,7 +2,7 @@
 
 import pytest
 
-from roamkb.context.brief import fitting
+from roamkb.context.brief import fitting_learnings
 from roamkb.core.errors import NotFound
 from roamkb.log.recall import RecallResult
 from roamkb.tasks.signature import TaskRecord
@@ -61,9 +61,9 @@ def test_a_subagent_s_brief_has_it_first(log: World) -> None:
     contents = log.open().log
     last = keys(log, "a")[-1]
     contents.prefer(last, agent="a")
-    state = log.log().read().state()
+    state = log.log().read_contents().replay_state()
     finder = contents.learning_index(log.log(), state)
-    found = fitting(state, finder, TaskRecord(id=""), least_confidence=0, now=NOON.timestamp(), agent="a")
+    found = fitting_learnings(state, finder, TaskRecord(id=""), least_confidence=0, now=NOON.timestamp(), agent="a")
     assert last == found[0].standing.learning.key
 
 

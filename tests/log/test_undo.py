@@ -22,17 +22,17 @@ def log(world: World) -> World:
 
 def test_a_repetition_that_was_none_is_taken_back_and_counts_again(log: World) -> None:
     """The ledger keeps every line; a second call writes nothing."""
-    [event] = log.log().read().events
+    [event] = log.log().read_contents().events
     undone = log.open().log.undo(event.id.lower())
     assert undone.standing
     assert (True, 1, 70) == (undone.is_new, undone.standing.occurrences, undone.standing.confidence)
     once = log.log().ledger.read_bytes()
     assert not log.open().log.undo(event.id).is_new
     assert once == log.log().ledger.read_bytes()
-    redone = log.open().log.undo(log.log().read().events[-1].id)
+    redone = log.open().log.undo(log.log().read_contents().events[-1].id)
     assert redone.standing
     assert (2, 75) == (redone.standing.occurrences, redone.standing.confidence)
-    assert 3 == len(log.log().read().events)
+    assert 3 == len(log.log().read_contents().events)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_an_event_has_to_be_there(log: World) -> None:
     """`explain` tells their ids."""
     with pytest.raises(NotFound):
         log.open().log.undo("01JXE5QK7M0000000000000000")
-    [event] = log.log().read().events
+    [event] = log.log().read_contents().events
     assert f"id: {event.id}" in log.run("explain", KEY).out
 
 
@@ -62,7 +62,7 @@ def test_an_attempt_and_a_task_that_never_were_are_gone(log: World) -> None:
     kb = log.open().log
     kb.remedy("record", error="KeyError: 'x'", technique="ask for it", outcome="success")
     kb.task("start", "t-1", title="Do it")
-    for event in log.log().read().events[-2:]:
+    for event in log.log().read_contents().events[-2:]:
         assert kb.undo(event.id).standing is None
     assert not log.open().log.remedy("suggest", error="KeyError: 'x'").remedies  # type: ignore[union-attr]
     assert not log.open().log.task("list").tasks

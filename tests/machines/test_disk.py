@@ -20,12 +20,12 @@ from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
 from roamkb.fs import files as disk
 from roamkb.fs.locks import StateFolders
-from roamkb.fs.locks import lock
+from roamkb.fs.locks import hold_lock
 from roamkb.kb.notes.file_names import is_note
 from roamkb.kb.notes.file_names import note_names
 from roamkb.kb.notes.store.trash import Trash
 from roamkb.kb.notes.store.trash import TrashEntry
-from roamkb.kb.notes.store.walk import walk
+from roamkb.kb.notes.store.walk import walk_notes
 from tests.examples import examples
 
 WHEN = datetime(2026, 6, 10, 14, 29)
@@ -99,8 +99,12 @@ class Disk(RuleBasedStateMachine):
         name = self.any_name(pick)
         seen = self.files[name] if seen is None else seen
         with self.refusal(name, seen):
-            disk.swap(
-                self.kb / name, text, was=disk.digest(seen), lock=lock(self.lock_file), token=self.token
+            disk.swap_file(
+                self.kb / name,
+                text,
+                expected_digest=disk.content_digest(seen),
+                lock=hold_lock(self.lock_file),
+                token=self.token,
             )
             self.files[name] = text
 
@@ -111,7 +115,7 @@ class Disk(RuleBasedStateMachine):
         name = self.any_name(pick)
         seen = self.files[name] if seen is None else seen
         with self.refusal(name, seen) if is_note(name) else pytest.raises(DiskError):
-            entry = self.trash.put(self.kb / name, was=disk.digest(seen), id=name, title="")
+            entry = self.trash.trash_note(self.kb / name, was=disk.content_digest(seen), id=name, title="")
             self.trashed[entry.key] = (entry, self.files.pop(name))
 
     def refusal(self, name: str, seen: bytes) -> contextlib.AbstractContextManager[object]:
@@ -127,9 +131,9 @@ class Disk(RuleBasedStateMachine):
         entry, text = self.trashed[key]
         if entry.file in self.files:
             with pytest.raises(NameTaken):
-                self.trash.restore(entry)
+                self.trash.restore_entry(entry)
         else:
-            assert self.trash.restore(entry) == self.kb / entry.file
+            assert self.trash.restore_entry(entry) == self.kb / entry.file
             self.files[entry.file] = text
             del self.trashed[key]
 
@@ -168,8 +172,8 @@ class Disk(RuleBasedStateMachine):
         """Nothing is lost, changed, or left over, in the base and in the trash."""
         there = {path.name: path.read_bytes() for path in self.kb.iterdir() if not path.is_symlink()}
         assert there == self.files
-        assert [note.file for note in walk(self.kb).files] == sorted(filter(is_note, self.files))
-        assert {entry.key: entry for entry in self.trash.entries()} == {
+        assert [note.file for note in walk_notes(self.kb).files] == sorted(filter(is_note, self.files))
+        assert {entry.key: entry for entry in self.trash.list_entries()} == {
             key: entry for key, (entry, _) in self.trashed.items()
         }
         if self.trash.folder.exists():

@@ -69,7 +69,7 @@ def tree(folder: Path) -> Tree:
         for name in (*folders, *files):
             path = Path(place, name)
             mode = path.lstat().st_mode
-            form = EntryForm.of(mode)
+            form = EntryForm.from_mode(mode)
             content = os.fsencode(path.readlink()) if form is EntryForm.LINK else b""
             content = path.read_bytes() if form is EntryForm.FILE else content
             found[path.relative_to(folder).as_posix()] = (form.value, stat.S_IMODE(mode), content)
@@ -149,11 +149,11 @@ def test_a_restore_brings_back_the_mark_and_loses_nothing(
         journal, kb = keeper.journal, keeper.journal.kb
         do_all(before, kb)
         marked = tree(kb)
-        mark = journal.look(what="mark", session=JournalSession(id="s")).moment
+        mark = journal.take_look(look_kind="mark", session=JournalSession(id="s")).moment
         begin_turn(str(journal.folder), "s")
         do_all(meanwhile, kb)
         seen = tree(kb)
-        looked = journal.look(session=JournalSession(id="s"))
+        looked = journal.take_look(session=JournalSession(id="s"))
         do_all(since, kb)
         found = tree(kb)
         result = back(keeper, mark)
@@ -175,9 +175,7 @@ def test_a_restore_brings_back_the_mark_and_loses_nothing(
 
 def has_to_stay(name: str, left: set[str], newer: set[str]) -> bool:
     """Say whether what changed since the look, or was left for it, keeps a name from being as at the mark."""
-    return any(
-        name == one or name.startswith(one + "/") or one.startswith(name + "/") for one in left | newer
-    )
+    return any(name == one or name.startswith(one + "/") or one.startswith(name + "/") for one in left | newer)
 
 
 def do_all(deeds: list[Deed], kb: Path) -> None:

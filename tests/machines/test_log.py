@@ -73,13 +73,13 @@ class TwoBranches(RuleBasedStateMachine):
 
     def log(self, where: str) -> Log:
         """Return a branch's log."""
-        return Log(self.roots[where], self.state).require()
+        return Log(self.roots[where], self.state).require_adopted()
 
     def add(self, where: str, learning: Learning | None = None, event: LedgerEvent | None = None) -> None:
         """Append as the product does."""
         log = self.log(where)
-        with log.locked():
-            log.append([learning] if learning else [], [event] if event else [])
+        with log.append_lock():
+            log.append_entries([learning] if learning else [], [event] if event else [])
 
     @rule(where=WHERE, text=TEXT, has_id=st.booleans())
     def say(self, where: str, text: str, has_id: bool) -> None:
@@ -114,11 +114,9 @@ class TwoBranches(RuleBasedStateMachine):
         if known:
             self.happened(where, name, known[pick % len(known)], year, agent=agent, preference=preference)
 
-    def happened(
-        self, where: str, name: str, of: str, year: int, *, agent: str = "", preference: str = ""
-    ) -> None:
+    def happened(self, where: str, name: str, of: str, year: int, *, agent: str = "", preference: str = "") -> None:
         now = datetime(year, 6, 10)
-        id = next_id(self.log(where).read().last_event, lambda: new_id(now))
+        id = next_id(self.log(where).read_contents().last_event, lambda: new_id(now))
         fields = {"outcome": "success", "to": "task", "preference": preference}
         event = LedgerEvent(id=id, ts=1.0, event=name, of=of, agent=agent, fields=fields)
         assert all(id > other for other in self.events[where])
@@ -148,9 +146,7 @@ class TwoBranches(RuleBasedStateMachine):
         """Something leaves its traces at the end of a file."""
         self.append_bytes(where, name, debris)
 
-    @rule(
-        where=WHERE, name=st.sampled_from(["knowledge.jsonl", "ledger.jsonl"]), seed=PICK, crlf=st.booleans()
-    )
+    @rule(where=WHERE, name=st.sampled_from(["knowledge.jsonl", "ledger.jsonl"]), seed=PICK, crlf=st.booleans())
     def rewrite(self, where: str, name: str, seed: int, crlf: bool) -> None:
         """An editor saves the file with other ends of lines, sorted differently, some lines twice."""
         path = self.roots[where] / ".roamkb" / name
@@ -173,12 +169,12 @@ class TwoBranches(RuleBasedStateMachine):
     def nothing_is_lost_and_the_meaning_is_that_of_the_model(self) -> None:
         """By contents, and by what the events give in their order."""
         for where in ("main", "other"):
-            contents = self.log(where).read()
+            contents = self.log(where).read_contents()
             assert set(self.said[where].values()) == {one.content for one in contents.learnings}
             assert set(self.events[where]) == {event.id for event in contents.events}
             known = {one.id: one for one in contents.learnings}
             model = replay(known.values(), self.events[where].values())
-            assert model == contents.state()
+            assert model == contents.replay_state()
             shuffled = [*contents.events, *contents.events[:3]]
             random.Random(len(shuffled)).shuffle(shuffled)
             assert model == replay(reversed(contents.learnings), shuffled)

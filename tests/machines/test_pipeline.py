@@ -23,25 +23,25 @@ from hypothesis.stateful import rule
 from roamkb.core.ids import new_id
 from roamkb.core.model import ProjectKind
 from roamkb.fs.append import append_lines
-from roamkb.fs.user_dirs import make_key
+from roamkb.fs.user_dirs import create_machine_key
 from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.replay import replay
 from roamkb.log.store import project_log as log_module
-from roamkb.log.store.observations import keep_observation
-from roamkb.log.store.observations import observations
+from roamkb.log.store.observations import read_observations
+from roamkb.log.store.observations import record_observation
 from roamkb.log.store.project_log import Log
 from roamkb.pipeline.consolidate import consolidate_agent
 from roamkb.pipeline.consolidate import consolidate_session
 from roamkb.pipeline.consolidate import consolidate_task
 from roamkb.pipeline.extract.attention import Observation
-from roamkb.pipeline.gate.judges import by_evidence
-from roamkb.pipeline.gate.transcript_evidence import attestation_of
+from roamkb.pipeline.gate.judges import evidence_judge
+from roamkb.pipeline.gate.transcript_evidence import recorded_attestation
 from roamkb.pipeline.verify import Gate
 from roamkb.pipeline.verify import JudgeContext
+from roamkb.pipeline.verify import needs_judging
 from roamkb.pipeline.verify import verify
-from roamkb.pipeline.verify import wants_judging
 from tests.examples import examples
 
 SAYINGS = (
@@ -105,9 +105,9 @@ class Machine:
     def __init__(self, folder: Path, name: str) -> None:
         self.name = name
         state = folder / "state"
-        make_key(state)
+        create_machine_key(state)
         self.log = Log(folder, state)
-        self.log.local.mkdir(parents=True)
+        self.log.local_folder.mkdir(parents=True)
         self.now = START
 
     def hand(self) -> Author:
@@ -123,22 +123,22 @@ class Machine:
         )
 
     def state(self) -> LogState:
-        return self.log.read().state()
+        return self.log.read_contents().replay_state()
 
     def session(self, name: str) -> None:
-        said = observations(self.log.ignored, name)
-        consolidate_session(self.log, name, said, self.hand(), shown=(), boot=())
+        said = read_observations(self.log.ignored, name)
+        consolidate_session(self.log, name, said, self.hand(), shown_learnings=(), boot=())
 
     def verify(self) -> None:
         state = self.state()
         bench = JudgeContext(
             name="evidence",
-            judge=by_evidence(attestation_of),
+            judge=evidence_judge(recorded_attestation),
             missing_anchors=lambda _: (),
-            boot={},
-            shown={},
+            boot_lines={},
+            shown_by_session={},
         )
-        wanted = [one for one in state.standings.values() if wants_judging(one)]
+        wanted = [one for one in state.standings.values() if needs_judging(one)]
         list(verify(self.log, Gate(state, bench), wanted, self.hand()))
 
     def curate(self, place: int, name: str) -> None:
@@ -149,12 +149,12 @@ class Machine:
             "pinned": {"value": True},
             "superseded": {"reason": "out of date"},
         }
-        with self.log.locked():
-            contents = self.log.read()
-            ids = sorted(contents.state().standings)
+        with self.log.append_lock():
+            contents = self.log.read_contents()
+            ids = sorted(contents.replay_state().standings)
             if ids:
-                stamps = EventFactory(self.hand(), after=contents.last_event, by="curate")
-                self.log.append(events=[stamps.event(name, ids[place % len(ids)], **fields[name])])
+                stamps = EventFactory(self.hand(), after=contents.last_event, command="curate")
+                self.log.append_entries(events=[stamps.new_event(name, ids[place % len(ids)], **fields[name])])
 
 
 class Pipeline(RuleBasedStateMachine):
@@ -163,9 +163,7 @@ class Pipeline(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.top = Path(tempfile.mkdtemp())
-        self.killed, self.twin, self.other = (
-            Machine(self.top / name, name) for name in ("killed", "twin", "other")
-        )
+        self.killed, self.twin, self.other = (Machine(self.top / name, name) for name in ("killed", "twin", "other"))
         self.count = 0
 
     def teardown(self) -> None:
@@ -183,9 +181,7 @@ class Pipeline(RuleBasedStateMachine):
             self.killed.now = self.twin.now - timedelta(seconds=1)
         step(self.killed)
 
-    @rule(
-        pick=st.integers(0, len(SAYINGS) - 1), session=SESSIONS, agent=AGENTS, task=TASKS, apart=st.booleans()
-    )
+    @rule(pick=st.integers(0, len(SAYINGS) - 1), session=SESSIONS, agent=AGENTS, task=TASKS, apart=st.booleans())
     def observe(self, pick: int, session: str, agent: str, task: str, apart: bool) -> None:
         self.count += 1
         type, text = SAYINGS[pick]
@@ -199,7 +195,7 @@ class Pipeline(RuleBasedStateMachine):
             task=task,
         )
         for machine in (self.other,) if apart else (self.killed, self.twin):
-            keep_observation(machine.log.ignored, said)
+            record_observation(machine.log.ignored, said)
 
     @rule(session=SESSIONS, crash=st.none() | st.integers(0, 2))
     def consolidate_session(self, session: str, crash: int | None) -> None:
@@ -231,9 +227,9 @@ class Pipeline(RuleBasedStateMachine):
             self.killed.verify,
         ):
             again()
-            before = self.killed.log.stamp()
+            before = self.killed.log.files_stamp()
             again()
-            assert self.killed.log.stamp() == before
+            assert self.killed.log.files_stamp() == before
         self.twin.session(session)
         consolidate_agent(self.twin.log, agent, self.twin.hand())
         consolidate_task(self.twin.log, task, self.twin.hand())
@@ -245,14 +241,14 @@ class Pipeline(RuleBasedStateMachine):
 
     @invariant()
     def a_union_of_lines_is_one_state(self) -> None:
-        mine, theirs = self.killed.log.read(), self.other.log.read()
+        mine, theirs = self.killed.log.read_contents(), self.other.log.read_contents()
         one = replay((*mine.learnings, *theirs.learnings), (*mine.events, *theirs.events))
         other = replay(
             (*reversed(theirs.learnings), *mine.learnings, *mine.learnings),
             (*theirs.events, *reversed(mine.events), *theirs.events),
         )
         assert told(one) == told(other)
-        assert set(one.standings) >= {*mine.state().standings, *theirs.state().standings}
+        assert set(one.standings) >= {*mine.replay_state().standings, *theirs.replay_state().standings}
 
 
 TestPipeline = pytest.mark.filterwarnings("error")(Pipeline.TestCase)

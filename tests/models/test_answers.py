@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamkb.models.answers import NoAnswer
-from roamkb.models.answers import object_in
+from roamkb.models.answers import extract_object
 from roamkb.models.answers import parse_answer
 from roamkb.models.names import ModelKind
 
@@ -30,7 +30,7 @@ def test_an_object_is_found_in_any_prose_and_in_a_fence(
     text = json.dumps(value, indent=indent)
     if fenced:
         text = f"\n```json\n{text}\n```\n"
-    assert value == object_in(f"{before}{text}{after}")
+    assert value == extract_object(f"{before}{text}{after}")
 
 
 @given(OBJECTS, PROSE, st.data())
@@ -39,7 +39,7 @@ def test_what_was_cut_off_is_no_answer(value: dict[str, object], before: str, da
     text = json.dumps({"items": [value, value]})
     end = data.draw(st.integers(1, len(text) - 1))
     with pytest.raises(NoAnswer):
-        object_in(before + text[:end])
+        extract_object(before + text[:end])
 
 
 @given(st.sampled_from(list(ModelKind)), JSON_TEXT)
@@ -56,7 +56,7 @@ def test_a_text_of_nothing_but_braces_is_read_in_no_time() -> None:
     """It is looked at so many times, and no more."""
     for text in ("{" * 1_000_000, '{"a":' * 200_000, "{} " * 300_000, "```\n{\n" * 100_000):
         try:
-            found = object_in(text)
+            found = extract_object(text)
         except NoAnswer as error:
             found = {"why": str(error)}
         assert not found or found.keys() == {"why"}

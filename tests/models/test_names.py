@@ -50,7 +50,7 @@ def test_ollama_is_where_its_own_variable_says(host: str, origin: str, path: str
     """By the reading of its own client; all addresses of a server are this machine to its client."""
     address = parse_model_name("ollama:m", {"OLLAMA_HOST": host}).address
     assert address
-    assert (origin, path) == (address.origin, address.path)
+    assert (origin, path) == (address.origin_url, address.path)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from roamkb.org.agent_node import is_agent_node
 from roamkb.org.body import body_of
 from roamkb.org.reader import parse_note
 from roamkb.org.writer import NodeDraft
-from roamkb.org.writer import normalised
+from roamkb.org.writer import normalise_text
 from roamkb.org.writer import render_node
 from tests.examples import examples
 
@@ -99,4 +99,4 @@ def test_what_was_given_is_given_back(text: str) -> None:
     draft = NodeDraft(
         id="x", created=datetime(2026, 1, 1), agent="a", project="p", source="observed", title="t", body=text
     )
-    assert body(render_node(draft)) == normalised(text)
+    assert body(render_node(draft)) == normalise_text(text)

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from roamkb.org.breaks import BREAK
 from roamkb.org.escape import LANGUAGES
-from roamkb.org.escape import defused
-from roamkb.org.escape import escaped
-from roamkb.org.escape import unescaped
+from roamkb.org.escape import defuse_line
+from roamkb.org.escape import escape_text
+from roamkb.org.escape import unescape_text
 from tests.examples import examples
 
 #: The zero-width space, made visible.
@@ -184,57 +184,57 @@ text_of_pieces = st.lists(
     ),
     max_size=9,
 )
-texts = st.tuples(
-    text_of_pieces, st.lists(st.sampled_from(("\n", "\n", "", " ")), min_size=9, max_size=9)
-).map(lambda both: "".join(piece + end for piece, end in zip(both[0], both[1], strict=False)))
+texts = st.tuples(text_of_pieces, st.lists(st.sampled_from(("\n", "\n", "", " ")), min_size=9, max_size=9)).map(
+    lambda both: "".join(piece + end for piece, end in zip(both[0], both[1], strict=False))
+)
 
 
 @pytest.mark.parametrize(("reason", "text", "inert"), CHANGED)
 def test_what_is_live_is_made_inert(reason: str, text: str, inert: str) -> None:
     """Each construct that acts gets its mark, and loses it again."""
-    assert escaped(text) == inert, reason
-    assert unescaped(inert) == text, reason
+    assert escape_text(text) == inert, reason
+    assert unescape_text(inert) == text, reason
 
 
 @pytest.mark.parametrize(("reason", "text"), UNTOUCHED)
 def test_what_is_harmless_stays_as_it_is(reason: str, text: str) -> None:
     """Org that a note may hold is stored as it was given."""
-    assert escaped(text) == text, reason
-    assert unescaped(text) == text, reason
+    assert escape_text(text) == text, reason
+    assert unescape_text(text) == text, reason
 
 
 @pytest.mark.parametrize("text", ["~docker run -v data{}:/var~", "=if [{}[ -f x ]]=", "a ~src{}_sh{{ls}}~"])
 def test_an_older_note_has_its_code_back(text: str) -> None:
     """Breaks stood in verbatim text as well, and are no part of what was said."""
-    assert unescaped(text.format(Z)) == text.format("")
+    assert unescape_text(text.format(Z)) == text.format("")
 
 
 @settings(max_examples=examples(1500), deadline=None)
 @given(texts)
 def test_every_text_comes_back(text: str) -> None:
     """Escaping loses nothing, also of what looks escaped already."""
-    assert unescaped(escaped(text)) == text
+    assert unescape_text(escape_text(text)) == text
 
 
 @settings(max_examples=examples(300), deadline=None)
 @given(texts)
 def test_escaping_twice_can_be_undone_twice(text: str) -> None:
     """What was escaped is a text like any other."""
-    assert unescaped(unescaped(escaped(escaped(text)))) == text
+    assert unescape_text(unescape_text(escape_text(escape_text(text)))) == text
 
 
 @settings(max_examples=examples(300), deadline=None)
 @given(texts)
 def test_unescaping_takes_any_text(text: str) -> None:
     """A note that was edited by hand can always be shown: marks go, nothing comes."""
-    assert len(unescaped(text)) <= len(text)
+    assert len(unescape_text(text)) <= len(text)
 
 
 @settings(max_examples=examples(300), deadline=None)
 @given(texts.map(lambda text: text.replace("\n", " ")))
 def test_defusing_a_second_time_changes_nothing(line: str) -> None:
     """A title that was stored can be stored again."""
-    assert defused(defused(line)) == defused(line)
+    assert defuse_line(defuse_line(line)) == defuse_line(line)
 
 
 @pytest.mark.parametrize(
@@ -248,7 +248,7 @@ def test_defusing_a_second_time_changes_nothing(line: str) -> None:
 def test_hostile_text_ends(unit: str) -> None:
     """64 KiB of anything are escaped and read back; what is quadratic would take minutes."""
     text = unit * (65536 // len(unit))
-    assert unescaped(escaped(text)) == text
+    assert unescape_text(escape_text(text)) == text
 
 
 def test_no_language_names_a_mode_that_switches_something_on() -> None:

@@ -6,8 +6,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from roamkb.org.breaks import BREAK
-from roamkb.org.escape import escaped
-from roamkb.org.escape import unescaped
+from roamkb.org.escape import escape_text
+from roamkb.org.escape import unescape_text
 from roamkb.org.from_markdown import org_from_markdown
 from tests.examples import examples
 
@@ -134,20 +134,16 @@ def test_markdown_becomes_org(reason: str, markdown: str, org: str) -> None:
 def test_any_markdown_becomes_a_body_that_comes_back(text: str) -> None:
     """No text fails, none has headings, and each is stored without loss."""
     org = org_from_markdown(text)
-    assert unescaped(escaped(org)) == org
-    assert not any(line.startswith(("* ", "** ")) for line in escaped(org).split("\n"))
+    assert unescape_text(escape_text(org)) == org
+    assert not any(line.startswith(("* ", "** ")) for line in escape_text(org).split("\n"))
 
 
 @settings(max_examples=examples(100), deadline=None)
-@given(
-    st.lists(
-        st.sampled_from(("#+end_src", "#+end_example", "#+end_quote", "x", "", "* y", "[fn:1]")), max_size=6
-    )
-)
+@given(st.lists(st.sampled_from(("#+end_src", "#+end_example", "#+end_quote", "x", "", "* y", "[fn:1]")), max_size=6))
 def test_code_stays_within_its_block(lines: list[str]) -> None:
     """Every line of code is in one block or fixed-width, so the paragraph below is a paragraph."""
     code = "\n".join(lines)
-    body = escaped(
+    body = escape_text(
         org_from_markdown(f"> ```sh\n> {code.replace(chr(10), chr(10) + '> ')}\n> ```\n>\n> below\n\nafter")
     )
     assert body.endswith("\nbelow\n#+end_quote\n\nafter")

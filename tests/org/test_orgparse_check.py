@@ -16,9 +16,7 @@ TAG = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
 
 
 @given(title=WORDS, body=st.lists(WORDS, max_size=5), tags=st.lists(TAG, max_size=3, unique=True))
-def test_orgparse_reads_id_title_tags_and_provenance(
-    title: list[str], body: list[list[str]], tags: list[str]
-) -> None:
+def test_orgparse_reads_id_title_tags_and_provenance(title: list[str], body: list[list[str]], tags: list[str]) -> None:
     """Other programs of the org world are readers of the knowledge base, too."""
     draft = NodeDraft(
         id="01939b7a-5f3c-7d2e-9a1b-2c3d4e5f6a7b",

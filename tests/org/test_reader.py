@@ -48,9 +48,7 @@ def test_a_heading_is_a_node() -> None:
     """With what the headings above and the file give it."""
     text = (
         "#+filetags: :f:t:\n* A [1/2] :t:\n** TODO [#B] H :own:f:\n"
-        "DEADLINE: <2024-01-02 Tue 9:30> SCHEDULED: <2024-01-01>\n"
-        + _drawer("h", ":x: y")
-        + "*** below\n* next\n"
+        "DEADLINE: <2024-01-02 Tue 9:30> SCHEDULED: <2024-01-01>\n" + _drawer("h", ":x: y") + "*** below\n* next\n"
     )
     node = _node(text)
     assert (node.level, node.line, node.pos, node.end_line) == (2, 3, 33, 9)

@@ -5,12 +5,10 @@ import pytest
 from roamkb.org.reader import parse_note
 from roamkb.org.report import file_link
 from roamkb.org.report import node_link
-from roamkb.org.report import quoted
+from roamkb.org.report import quote_for_org
 
 
-@pytest.mark.parametrize(
-    "path", ["/kb/a.org", "/kb/a[1].org", "/kb/[[x]].org", "/kb/back\\[slash.org", "/kb/é ü.org"]
-)
+@pytest.mark.parametrize("path", ["/kb/a.org", "/kb/a[1].org", "/kb/[[x]].org", "/kb/back\\[slash.org", "/kb/é ü.org"])
 def test_a_file_link_leads_to_its_file(path: str) -> None:
     """Whatever brackets the name holds."""
     written = file_link(path, 7, path)
@@ -35,4 +33,4 @@ def test_a_node_without_a_title_is_shown_by_its_id() -> None:
 def test_ordinary_words_are_quoted_as_they_are() -> None:
     """Nothing is broken that isn't live."""
     words = "C++ (1 < 2) – a_b, {x}, 50 %, “quotes”, 日本語, https://example.org/a"
-    assert words == quoted(words)
+    assert words == quote_for_org(words)

@@ -13,7 +13,7 @@ from roamkb.core.errors import UsageError
 from roamkb.core.model import Ref
 from roamkb.org.body import body_of
 from roamkb.org.breaks import BREAK
-from roamkb.org.escape import escaped_name
+from roamkb.org.escape import escape_name
 from roamkb.org.reader import parse_note
 from roamkb.org.syntax.links import TYPES
 from roamkb.org.writer import BODY_LIMIT
@@ -23,7 +23,7 @@ from roamkb.org.writer import append_link
 from roamkb.org.writer import check_written
 from roamkb.org.writer import insert_property
 from roamkb.org.writer import link_line
-from roamkb.org.writer import normalised
+from roamkb.org.writer import normalise_text
 from roamkb.org.writer import normalised_ref
 from roamkb.org.writer import normalised_tag
 from roamkb.org.writer import normalised_title
@@ -125,7 +125,7 @@ def test_a_file_ends_with_one_newline(body: str, related: tuple[tuple[str, str],
 def test_a_title_is_stored_as_org_roam_will_show_it(title: str, stored: str, reason: str) -> None:
     """One named normalisation; a second time changes nothing, and our reader gives back what it made."""
     plain = normalised_title(title)
-    assert escaped_name(plain) == stored, reason
+    assert escape_name(plain) == stored, reason
     assert normalised_title(plain) == plain
     meant = draft(title=title, aliases=(title,))
     note = parse_note(render_node(meant), file="new.org")
@@ -235,9 +235,7 @@ def test_a_ref_that_would_be_cut_or_dropped_is_refused(ref: str) -> None:
         render_node(draft(refs=(ref,)))
 
 
-@pytest.mark.parametrize(
-    "key", ["ID", "id", "header-args", "ROAM_EXCLUDE", "ROAM_REFS", "X Y", "X:\n:ID", "", "AGENT"]
-)
+@pytest.mark.parametrize("key", ["ID", "id", "header-args", "ROAM_EXCLUDE", "ROAM_REFS", "X Y", "X:\n:ID", "", "AGENT"])
 def test_a_key_that_is_not_ours_is_refused(key: str) -> None:
     """A drawer holds each key once, and none that acts."""
     with pytest.raises(UsageError, match="is no key"):
@@ -430,6 +428,6 @@ def test_a_note_that_reads_back_otherwise_is_found_out(was: str, becomes: str, w
 @given(st.text(alphabet=st.one_of(st.sampled_from("\r\n\x00\x1b\t \ud800a"), st.characters()), max_size=30))
 def test_normalising_twice_is_normalising_once(text: str) -> None:
     """What was stored can be stored again, and could be sent anywhere."""
-    once = normalised(text)
-    assert normalised(once) == once
+    once = normalise_text(text)
+    assert normalise_text(once) == once
     assert once.encode().decode() == once

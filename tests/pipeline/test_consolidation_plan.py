@@ -10,9 +10,9 @@ from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.replay import replay
 from roamkb.pipeline.consolidation_plan import SessionPlan
-from roamkb.pipeline.consolidation_plan import category
-from roamkb.pipeline.consolidation_plan import clusters
+from roamkb.pipeline.consolidation_plan import cluster_duplicates
 from roamkb.pipeline.consolidation_plan import is_durable
+from roamkb.pipeline.consolidation_plan import learning_category
 from roamkb.pipeline.consolidation_plan import plan_session
 from roamkb.pipeline.extract.attention import Observation
 
@@ -24,13 +24,9 @@ def seen(text: str, *, type: str = "insight", session: str = "s2") -> Observatio
     return Observation(id="o", ts=1.0, type=type, text=text, session=session, agent="a")
 
 
-def learning(
-    id: str, content: str, *, type: str = "learned", session: str = "s1", ts: float = 1.0
-) -> Learning:
+def learning(id: str, content: str, *, type: str = "learned", session: str = "s1", ts: float = 1.0) -> Learning:
     """Return a learning of another session."""
-    return Learning(
-        id=id, key=id, type=type, content=content, session=session, agent="a", ts=ts, confidence=70
-    )
+    return Learning(id=id, key=id, type=type, content=content, session=session, agent="a", ts=ts, confidence=70)
 
 
 def plan(said: Sequence[Observation], *learnings: Learning, **more: Any) -> SessionPlan:
@@ -114,10 +110,10 @@ def test_what_a_session_was_shown_is_not_learned_from_it() -> None:
 def test_what_was_consolidated_before_is_not_again() -> None:
     """Whether it became a learning or a repetition."""
     first = plan([seen(SAID)]).created[0]
-    made = Learning(id=first.id, key="k", type="learned", content=SAID, session="s2", origin=first.source)
+    made = Learning(id=first.id, key="k", type="learned", content=SAID, session="s2", origin=first.origin_key)
     assert {"consolidated before": 1} == plan([seen(SAID)], made).dropped
     event = LedgerEvent(
-        id="01JXE000000000000000000000", ts=1, event="repeated", of="l", fields={"source": first.source}
+        id="01JXE000000000000000000000", ts=1, event="repeated", of="l", fields={"source": first.origin_key}
     )
     state = replay([learning("l", SAID)], [event])
     assert {"consolidated before": 1} == plan_session([seen(SAID)], state).dropped
@@ -126,10 +122,10 @@ def test_what_was_consolidated_before_is_not_again() -> None:
 def test_the_surest_of_a_cluster_stays_then_the_newest() -> None:
     """Document 002, stage 2; a decision is in none."""
     old, new = learning("a", SAID), learning("b", SAID + ".", ts=2.0)
-    [cluster] = clusters(replay([old, new], ()).standings.values())
+    [cluster] = cluster_duplicates(replay([old, new], ()).standings.values())
     assert ("b", ["a"]) == (cluster.keeper.id, [one.id for one in cluster.others])
     both = [learning(id, SAID, type="decision", ts=n) for n, id in enumerate("ab")]
-    assert [] == clusters(replay(both, ()).standings.values())
+    assert [] == cluster_duplicates(replay(both, ()).standings.values())
 
 
 @pytest.mark.parametrize(
@@ -144,4 +140,4 @@ def test_what_is_sure_and_of_a_lasting_category_is_durable(confidence: int, abou
 
 def test_a_category_is_said_or_read_from_the_words() -> None:
     """Hyphens and case aside."""
-    assert category(replay([learning("l", "The token leaks")], ()).standings["l"]) == "security"
+    assert learning_category(replay([learning("l", "The token leaks")], ()).standings["l"]) == "security"

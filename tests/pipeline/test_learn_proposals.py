@@ -45,9 +45,7 @@ def session(world: World, *lines: dict[str, object]) -> Path:
 
 def propose(world: World, *proposals: Mapping[str, object], status: int = 0) -> list[dict[str, Any]]:
     """Return what became of proposals, made in the session."""
-    ran = world.run(
-        *("learn", "--proposals", "-", "--session", SESSION, "--json"), input=json.dumps(proposals)
-    )
+    ran = world.run(*("learn", "--proposals", "-", "--session", SESSION, "--json"), input=json.dumps(proposals))
     assert status == ran.status, ran.err
     found: list[dict[str, Any]] = ran.json["proposals"]
     return found
@@ -94,9 +92,7 @@ def test_what_a_tool_printed_counts_once_the_agent_said_it(talked: World) -> Non
         ({"claim": "The proxy listens on port 9443", "evidence": {"quote": _QUOTE}}, "has 9443"),
     ],
 )
-def test_without_good_evidence_it_is_kept_unverified(
-    talked: World, proposal: dict[str, object], why: str
-) -> None:
+def test_without_good_evidence_it_is_kept_unverified(talked: World, proposal: dict[str, object], why: str) -> None:
     """And says what it lacks."""
     [found] = propose(talked, {"claim": "The proxy listens on port 8443", "type": "fact", **proposal})
     assert ("new", "unverified", 0.6) == (found["outcome"], found["verdict"], found["confidence"])
@@ -194,9 +190,7 @@ def test_what_is_proposed_again_in_its_session_counts_once(talked: World) -> Non
 
 def test_what_replaces_may_be_known_already(talked: World) -> None:
     """The other one goes all the same."""
-    first, second = propose(
-        talked, {"claim": "The proxy listens on port 8443"}, {"claim": "The proxy listens"}
-    )
+    first, second = propose(talked, {"claim": "The proxy listens on port 8443"}, {"claim": "The proxy listens"})
     [again] = propose(talked, {"claim": "The proxy listens on port 8443", "supersedes": second["key"]})
     assert ("repeated", first["key"], [second["key"]]) == (again["outcome"], again["key"], again["replaced"])
     assert "superseded" in talked.run("explain", str(second["key"])).out

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from roamkb.core.errors import UsageError
-from roamkb.pipeline.extract.attention import neglected
+from roamkb.pipeline.extract.attention import neglect_reason
 from tests.conftest import World
 from tests.conftest import learn
 
@@ -50,9 +50,7 @@ def test_a_secret_in_a_comment_stops_none_of_the_others(world: World) -> None:
     log = world.open().log
     log.init()
     token = "ghp_" + "a1B2" * 9
-    command = (
-        f'bd comments add b "LEARNED: use {token} for CI" && bd comments add b "FACT: CI has no cache at all"'
-    )
+    command = f'bd comments add b "LEARNED: use {token} for CI" && bd comments add b "FACT: CI has no cache at all"'
     found = log.observe(command, from_command=True)
     assert ["CI has no cache at all"] == [one.learning.content for one in found.learned]
     assert [False] == [token in one.text for one in found.declined]
@@ -80,8 +78,8 @@ def test_what_a_type_word_announces_is_never_dropped(text: str, world: World) ->
     log.init()
     found = log.observe(f'bd comments add A "FACT: {text}"', from_command=True)
     assert ([text], ()) == ([one.learning.content for one in found.learned], found.declined)
-    (standing,) = world.log().read().state().standings.values()
-    assert bool(neglected(text)) is ("thin" in standing.flags)
+    (standing,) = world.log().read_contents().replay_state().standings.values()
+    assert bool(neglect_reason(text)) is ("thin" in standing.flags)
     assert all("thin" in warning for warning in found.learned[0].warnings)
 
 
@@ -94,7 +92,7 @@ def test_what_a_closing_message_announces_is_never_dropped(text: str, world: Wor
     payload = {"hook_event_name": "Stop", "session_id": "s1", "last_assistant_message": message}
     log.observe(json.dumps(payload), from_payload=True)
     log.consolidate("session", "s1")
-    assert [text] == [one.learning.content for one in world.log().read().state().standings.values()]
+    assert [text] == [one.learning.content for one in world.log().read_contents().replay_state().standings.values()]
 
 
 def test_neighbouring_lines_are_one_learning_each(world: World) -> None:
@@ -112,7 +110,7 @@ def test_neighbouring_lines_are_one_learning_each(world: World) -> None:
         "Each worker takes one lock",
         "The proxy drops idle sockets",
         "Use Postgres for the queue",
-    ] == sorted(one.learning.content for one in world.log().read().state().standings.values())
+    ] == sorted(one.learning.content for one in world.log().read_contents().replay_state().standings.values())
 
 
 def test_what_a_shell_left_behind_is_not_shown_and_not_compared(world: World) -> None:
@@ -131,9 +129,7 @@ def test_a_comment_is_kept_where_a_message_would_be(world: World) -> None:
     """Not what names a password, or what every session starts with."""
     log = world.open().log
     log.init()
-    (world.personal / "CLAUDE.md").write_text(
-        "- Run `make check` before every commit, it formats and lints.\n"
-    )
+    (world.personal / "CLAUDE.md").write_text("- Run `make check` before every commit, it formats and lints.\n")
     said = {
         "FACT: The database password is Tr0ub4dor-3-horse and must be set first": "secret",
         "LEARNED: Run make check before every commit, it formats and lints": "was told",
@@ -154,6 +150,4 @@ def test_what_a_session_was_shown_it_doesnt_learn(world: World) -> None:
     log.recall("mail queue", session="s1")
     command = f'bd comments add b "LEARNED: {text}"'
     assert not log.observe(command, from_command=True, session="s1").learned
-    assert ["repeated"] == [
-        one.outcome for one in log.observe(command, from_command=True, session="s2").learned
-    ]
+    assert ["repeated"] == [one.outcome for one in log.observe(command, from_command=True, session="s2").learned]

@@ -120,14 +120,12 @@ def test_what_the_ledger_alone_calls_verified_is_looked_at_again(world: World) -
         line = {"id": f"01JXE{learning.id[-20:]}", "ts": "2026-06-10T12:00:00Z", "event": "judged"}
         with (world.personal / ".roamkb" / "ledger.jsonl").open("a") as ledger:
             ledger.write(json.dumps({**line, "of": learning.id, "verdict": "verified"}) + "\n")
-    assert {
-        one.standing.verdict for one in typed(RecallResult, log.recall("verification commit")).learnings
-    } == {"verified"}
+    assert {one.standing.verdict for one in typed(RecallResult, log.recall("verification commit")).learnings} == {
+        "verified"
+    }
     assert () == log.promote().candidates
     assert () == promote(log, all=True).nodes
-    keys = [
-        one.standing.learning.key for one in typed(RecallResult, log.recall("verification commit")).learnings
-    ]
+    keys = [one.standing.learning.key for one in typed(RecallResult, log.recall("verification commit")).learnings]
     reasons = " ".join(one.reason for one in log.promote(keys).left)
     assert "tells an agent" in reasons
     assert "less safe" in reasons
@@ -167,7 +165,7 @@ def test_one_that_cannot_be_written_keeps_no_other_from_it(world: World) -> None
 
 def key(world: World, text: str) -> str:
     """The key of what says `text`."""
-    standings = world.log().read().state().standings.values()
+    standings = world.log().read_contents().replay_state().standings.values()
     return next(one.learning.key for one in standings if one.learning.content == text)
 
 

@@ -246,9 +246,7 @@ def test_no_tool_writes_where_it_may_not_and_all_may_read(claude: Claude, kind: 
     finally:
         settings.write_text(rules, encoding="utf-8")
     read, denied = session.results[: 1 + len(reads)], session.results[1 + len(reads) :]
-    assert all(
-        "Time zones" in one or "-time_zones.org" in one or "UTC" in one or ".org" in one for one in read
-    )
+    assert all("Time zones" in one or "-time_zones.org" in one or "UTC" in one or ".org" in one for one in read)
     reason = "a note that is the human's" if kind == "personal" else f"roamkb: {kind} project"
     # what the hook leaves to the wall the kernel stops, and the tool's result says so
     assert [] == [one for one in denied if reason not in one and "Read-only file system" not in one]
@@ -277,9 +275,7 @@ def test_the_kernel_stops_what_no_reader_of_shell_sees(claude: Claude) -> None:
         "printf 'a\\nb' | wc -l",
     ]
     hooks = {
-        "hooks": {
-            "Stop": [{"hooks": [{"type": "command", "command": f"echo x > {made.kb}/hook; echo ran > ran"}]}]
-        }
+        "hooks": {"Stop": [{"hooks": [{"type": "command", "command": f"echo x > {made.kb}/hook; echo ran > ran"}]}]}
     }
     own = made.personal / ".claude" / "settings.json"
     own.parent.mkdir(exist_ok=True)

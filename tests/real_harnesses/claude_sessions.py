@@ -58,9 +58,7 @@ def message(turn: Turn, numbers: Iterator[int]) -> Stream:
         ]
     reason = "end_turn" if all(isinstance(one, str) for one in turn) else "tool_use"
     stop = {"stop_reason": reason, "stop_sequence": None}
-    return Stream(
-        events=[*events, {"type": "message_delta", "delta": stop, "usage": usage}, {"type": "message_stop"}]
-    )
+    return Stream(events=[*events, {"type": "message_delta", "delta": stop, "usage": usage}, {"type": "message_stop"}])
 
 
 class Script:

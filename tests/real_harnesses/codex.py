@@ -56,9 +56,7 @@ def shell(command: str, **more: object) -> Call:
 
 def patch(path: Path | str, *lines: str, verb: str = "Add") -> Call:
     """Return the call that adds or updates a file."""
-    return "apply_patch", "\n".join(
-        ("*** Begin Patch", f"*** {verb} File: {path}", *lines, "*** End Patch", "")
-    )
+    return "apply_patch", "\n".join(("*** Begin Patch", f"*** {verb} File: {path}", *lines, "*** End Patch", ""))
 
 
 # Trust
@@ -96,12 +94,8 @@ def test_a_session_is_briefed_helped_and_recorded(codex: Codex, model: str) -> N
     name = f"lib{model.replace('.', '').replace('-', '')}"
     error = f"ModuleNotFoundError: No module named '{name}'"
     roamkb("learn", f"Redis evicts {name} sessions when maxmemory is reached", "--confidence", "0.9")
-    roamkb(
-        "learn", f"The {name} runner skips names with a digit", "--type", "gotcha", "--file", f"db/{name}.sql"
-    )
-    roamkb(
-        "remedy", "record", "--error", error, "--technique", f"Put {name} on the path", "--outcome", "success"
-    )
+    roamkb("learn", f"The {name} runner skips names with a digit", "--type", "gotcha", "--file", f"db/{name}.sql")
+    roamkb("remedy", "record", "--error", error, "--technique", f"Put {name} on the path", "--outcome", "success")
     (home / f"{name}.d").write_text(f"import {name}\n")
     session = codex.say(
         "the redirect uri of oauth does not match exactly, why?",
@@ -231,9 +225,7 @@ def test_no_tool_writes_where_it_may_not_and_all_may_read(codex: Codex, kind: st
     read, refused = session.results[: len(reads)], session.results[len(reads) :]
     assert [] == [one for one in read if "blocked" in one or (".org" not in one and "ime zones" not in one)]
     # who runs a call among the notes works in no project of their own meanwhile
-    reasons = (
-        ("a note that is the human's", "roamkb: unknown") if kind == "personal" else (f"roamkb: {kind}",)
-    )
+    reasons = ("a note that is the human's", "roamkb: unknown") if kind == "personal" else (f"roamkb: {kind}",)
     assert len(denied) == len(refused)
     assert [] == [one for one in refused if not any(reason in one for reason in reasons)]
     assert before == {path: path.read_bytes() for path in made.kb.rglob("*") if path.is_file()}
@@ -320,13 +312,9 @@ def test_what_the_sandbox_keeps_from_the_notes_is_done_by_the_next_hook(codex: C
     """Each verb, in its order, once; a work project is refused at once, and nothing waits there."""
     made = codex.machine
     said = "Cranes without a permit stand still, so the permit office is asked on Mondays"
-    key = json.loads(made.roamkb("learn", said, "--category", "bug_fix", "--confidence", "0.9", "--json"))[
-        "key"
-    ]
+    key = json.loads(made.roamkb("learn", said, "--category", "bug_fix", "--confidence", "0.9", "--json"))["key"]
     made.roamkb("verify", key, "--accuracy", "0.9", "--relevance", "0.9", "--specificity", "0.9")
-    (made.personal / "later.sh").write_text(
-        "echo 'By the book.' | roamkb write 'Sirens are tried' --body -\n"
-    )
+    (made.personal / "later.sh").write_text("echo 'By the book.' | roamkb write 'Sirens are tried' --body -\n")
     session = codex.say(
         "as you like",
         shell("sh later.sh; roamkb write 'Ladders are counted' --json"),
@@ -342,9 +330,7 @@ def test_what_the_sandbox_keeps_from_the_notes_is_done_by_the_next_hook(codex: C
     assert [] == [one for one in session.results[1:5] if "waits: " not in one]
     assert 6 == session.told.count("which waited, is done")
     titles = made.roamkb("inventory")
-    assert all(
-        title in titles for title in ("Sirens are tried", "Ladders are counted twice", "Cranes without")
-    )
+    assert all(title in titles for title in ("Sirens are tried", "Ladders are counted twice", "Cranes without"))
     assert "By the book." in made.roamkb("show", "Sirens are tried")
     at_work = codex.say("", shell("roamkb write 'Invoices are late'"), cwd=made.work, words=WORKSPACE)
     assert "not written to the knowledge base" in at_work.results[0]

@@ -88,9 +88,7 @@ class Machine:
 @contextmanager
 def machine(*install: str, keep: bool = False) -> Iterator[Machine]:
     """Give a machine with `roamkb install … INSTALL…` and a log at home and at work, and take it away again unless it is to be kept."""
-    folder = Path(
-        tempfile.mkdtemp(prefix="roamkb-harness-", dir=_SCRATCH if Path(_SCRATCH).is_dir() else None)
-    )
+    folder = Path(tempfile.mkdtemp(prefix="roamkb-harness-", dir=_SCRATCH if Path(_SCRATCH).is_dir() else None))
     try:
         yield make_machine(folder, *install)
     finally:

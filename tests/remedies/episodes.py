@@ -142,7 +142,7 @@ def _record(world: World, number: int, case: Case) -> str:
         "cwd": str(world.personal),
         "transcript_path": str(transcript),
     }
-    StoppedSession(payload, world.open().environment).stop()
+    StoppedSession(payload, world.open().environment).handle_stop()
     new = [technique for technique in _techniques(world) if technique not in before]
     return new[0] if len(new) == 1 else ""
 
@@ -193,7 +193,7 @@ def _offered(world: World, case: Case, error: str) -> str:
         "tool_input": {"command": case.command},
         "error": f"Exit code 1\n{error}",
     }
-    found = HookEventSession(payload, world.open().environment).failed()
+    found = HookEventSession(payload, world.open().environment).handle_failure()
     return found.technique if found else ""
 
 
@@ -201,9 +201,7 @@ def main() -> None:
     """Print the figures."""
     cases = read_cases(Path(sys.argv[1]) if sys.argv[1:] else DATA)
     with tempfile.TemporaryDirectory() as folder:
-        for name, figures in zip(
-            ("built on", "held out"), measure(make_world(Path(folder)), cases), strict=True
-        ):
+        for name, figures in zip(("built on", "held out"), measure(make_world(Path(folder)), cases), strict=True):
             print(f"{name}: {figures}")
             for label in ("unrecorded", "not_first", "falsely_offered"):
                 print(f"  {label}: {getattr(figures, label)}")

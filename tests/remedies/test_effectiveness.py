@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamkb.core.ids import derived_id
-from roamkb.core.wilson_score import lower_bound
+from roamkb.core.wilson_score import wilson_lower_bound
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.replay import replay
 from roamkb.remedies.effectiveness import ATTEMPTED
@@ -17,21 +17,19 @@ from roamkb.remedies.effectiveness import CurrentError
 from roamkb.remedies.effectiveness import Remedy
 from roamkb.remedies.effectiveness import RemedyAttempt
 from roamkb.remedies.effectiveness import RemedyTier
-from roamkb.remedies.effectiveness import attempts
-from roamkb.remedies.effectiveness import fields_of
-from roamkb.remedies.effectiveness import for_errors
-from roamkb.remedies.effectiveness import is_meant
-from roamkb.remedies.effectiveness import remedies
-from roamkb.remedies.effectiveness import same_technique
+from roamkb.remedies.effectiveness import event_fields_of
+from roamkb.remedies.effectiveness import find_same_technique
+from roamkb.remedies.effectiveness import is_pattern_match
+from roamkb.remedies.effectiveness import parse_attempts
+from roamkb.remedies.effectiveness import rank_remedies
+from roamkb.remedies.effectiveness import remedies_by_error
 from roamkb.remedies.fingerprint import fingerprint
 
 LOCKED = "sqlite3.OperationalError: database is locked"
 TABLE = "sqlite3.OperationalError: no such table: users"
 
 
-def attempt(
-    number: int, technique: str, outcome: str = "", *, error: str = LOCKED, **fields: object
-) -> RemedyAttempt:
+def attempt(number: int, technique: str, outcome: str = "", *, error: str = LOCKED, **fields: object) -> RemedyAttempt:
     """Return one attempt, made `number` seconds after 1970."""
     made = RemedyAttempt(
         id=f"00000000-0000-7000-8000-{number:012x}",
@@ -45,14 +43,14 @@ def attempt(
 
 def event(made: RemedyAttempt, **fields: object) -> LedgerEvent:
     """Return the line of the ledger that tells of an attempt."""
-    return LedgerEvent(id=made.id, ts=made.ts, event=ATTEMPTED, fields={**fields_of(made), **fields})
+    return LedgerEvent(id=made.id, ts=made.ts, event=ATTEMPTED, fields={**event_fields_of(made), **fields})
 
 
 def asked(known: Sequence[RemedyAttempt], error: str = LOCKED, **fields: object) -> list[Remedy]:
     """Return what is known against an error, through the ledger and back."""
     state = replay([], [event(made) for made in known])
     trouble = CurrentError(error=fingerprint(error), lines=error.splitlines(), **fields)  # type: ignore[arg-type]
-    return remedies(attempts(state.events), trouble)
+    return rank_remedies(parse_attempts(state.events), trouble)
 
 
 def named(found: Sequence[Remedy]) -> list[str]:
@@ -71,7 +69,7 @@ def test_an_attempt_is_what_its_event_says() -> None:
         context={"agent": "build", "category": "db", "file_type": "py"},
         pattern="*locked*",
     )
-    (read,) = attempts([replace(event(made), agent="build", task="t1")])
+    (read,) = parse_attempts([replace(event(made), agent="build", task="t1")])
     assert replace(made, agent="build", task="t1") == read
     assert 1 == len(read.error.others)
 
@@ -79,10 +77,10 @@ def test_an_attempt_is_what_its_event_says() -> None:
 def test_what_says_too_little_is_no_attempt() -> None:
     """Other tools' events, and those of later versions, are passed over or read as far as they go."""
     made = attempt(1, "x", "success")
-    assert [] == attempts([replace(event(made), event="reused")])
-    assert [] == attempts([event(made, technique=" ")])
-    assert [] == attempts([event(made, fingerprint=None)])
-    (read,) = attempts([event(made, outcome="perhaps", steps="one", context=["db"], others=7)])
+    assert [] == parse_attempts([replace(event(made), event="reused")])
+    assert [] == parse_attempts([event(made, technique=" ")])
+    assert [] == parse_attempts([event(made, fingerprint=None)])
+    (read,) = parse_attempts([event(made, outcome="perhaps", steps="one", context=["db"], others=7)])
     assert ("", ("one",), {}, ()) == (read.outcome, read.steps, read.context, read.error.others)
 
 
@@ -92,7 +90,7 @@ def test_figures() -> None:
     (found,) = asked([attempt(n, "Set a busy timeout", outcome) for n, outcome in enumerate(outcomes)])
     assert (3, 1, 1) == (found.successes, found.failures, found.partial)
     assert 0.75 == found.rate
-    assert lower_bound(3, 4) == found.lower_bound == pytest.approx(0.3006, abs=1e-4)
+    assert wilson_lower_bound(3, 4) == found.lower_bound == pytest.approx(0.3006, abs=1e-4)
     assert 5 == found.last_used
     assert found.is_tried
 
@@ -143,9 +141,7 @@ def test_the_order() -> None:
         attempt(62, "Made matters worse", "failure"),
         *(attempt(70 + n, "Hopeless", "failure") for n in range(3)),
     ]
-    expected = (
-        "Worked mostly, Worked once of once, Worked once of twice, Nobody looked at this, Failed once, "
-    )
+    expected = "Worked mostly, Worked once of once, Worked once of twice, Nobody looked at this, Failed once, "
     assert (expected + "Made matters worse, Hopeless").split(", ") == named(asked(known))
 
 
@@ -158,9 +154,7 @@ def test_what_worked_long_ago_and_fails_now_comes_last() -> None:
         attempt(31, "Nobody looked at this"),
         attempt(32, "Failed once", "failure"),
     ]
-    assert ["Helped a little", "Nobody looked at this", "Failed once", "Worked for years"] == named(
-        asked(known)
-    )
+    assert ["Helped a little", "Nobody looked at this", "Failed once", "Worked for years"] == named(asked(known))
 
 
 def test_of_similar_errors_the_nearer_comes_first() -> None:
@@ -245,7 +239,7 @@ def test_a_technique_counts_what_it_did_for_the_nearest_error() -> None:
 )
 def test_one_technique_in_other_words(one: str, other: str, is_same: bool) -> None:
     """Nearly the same words are one technique only where they ask for the same."""
-    assert is_same == bool(same_technique(one, asked([attempt(1, other)])))
+    assert is_same == bool(find_same_technique(one, asked([attempt(1, other)])))
     for first, then in ((one, other), (other, one)):
         found = asked([attempt(1, first, "success"), attempt(2, then, "failure")])
         assert (1 if is_same else 2) == len(found)
@@ -281,7 +275,7 @@ def test_the_latest_steps_are_shown_in_their_order() -> None:
 )
 def test_patterns(pattern: str, is_one: bool) -> None:
     """A part of a line, or a glob over a whole one; brackets are themselves and case doesn't count."""
-    assert is_one == is_meant(pattern, ["sqlite: [Errno 5] database is locked (5)", "  second line"])
+    assert is_one == is_pattern_match(pattern, ["sqlite: [Errno 5] database is locked (5)", "  second line"])
 
 
 def test_a_regular_expression_is_asked_of_who_can_run_it() -> None:
@@ -305,10 +299,10 @@ def test_errors_are_listed_the_latest_first() -> None:
         attempt(2, "Set a busy timeout", "success"),
         attempt(3, "Set a busy timeout", "failure"),
     ]
-    found = for_errors(known)
+    found = remedies_by_error(known)
     assert [fingerprint(LOCKED), fingerprint(TABLE)] == [error for error, _ in found]
     assert [["Set a busy timeout"], ["Run the migrations"]] == [named(one) for _, one in found]
-    assert [] == for_errors([])
+    assert [] == remedies_by_error([])
 
 
 def test_an_attempt_that_was_taken_back_counts_nowhere() -> None:
@@ -316,7 +310,7 @@ def test_an_attempt_that_was_taken_back_counts_nowhere() -> None:
     made = [attempt(1, "Set a busy timeout", "success"), attempt(2, "Set a busy timeout", "failure")]
     back = LedgerEvent(id=derived_id("z")[:-1] + "1", ts=3, event="undone", of=made[1].id)
     state = replay([], [*map(event, made), back])
-    (found,) = remedies(attempts(state.events), CurrentError(error=fingerprint(LOCKED)))
+    (found,) = rank_remedies(parse_attempts(state.events), CurrentError(error=fingerprint(LOCKED)))
     assert (1, 0) == (found.successes, found.failures)
 
 
@@ -353,7 +347,9 @@ def test_machines_agree_whatever_the_order_of_the_lines(
     merged = [*events[:cut], *events, *events[cut:]]
     shuffled.shuffle(merged)
     trouble = CurrentError(error=fingerprint(LOCKED))
-    expected = remedies(attempts(replay([], events).events), trouble)
-    found = remedies(attempts(replay([], merged).events), trouble)
+    expected = rank_remedies(parse_attempts(replay([], events).events), trouble)
+    found = rank_remedies(parse_attempts(replay([], merged).events), trouble)
     assert expected == found
-    assert for_errors(attempts(replay([], events).events)) == for_errors(attempts(replay([], merged).events))
+    assert remedies_by_error(parse_attempts(replay([], events).events)) == remedies_by_error(
+        parse_attempts(replay([], merged).events)
+    )

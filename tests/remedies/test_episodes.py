@@ -8,16 +8,14 @@ from roamkb.harnesses.transcript import CommandFailure
 from roamkb.harnesses.transcript import Speaker
 from roamkb.harnesses.transcript import TranscriptPassage
 from roamkb.remedies.episodes import ErrorEpisode
-from roamkb.remedies.episodes import found_episodes
+from roamkb.remedies.episodes import find_episodes
 from roamkb.remedies.episodes import is_same_command
 from roamkb.shell.parser import read_commands
 
 _ERROR = "src/a.c:3:10: fatal error: curl/curl.h: No such file or directory"
 
 
-def ran(
-    command: str, printed: str = "", *, failed: bool = False, speaker: Speaker = Speaker.TOOL
-) -> TranscriptPassage:
+def ran(command: str, printed: str = "", *, failed: bool = False, speaker: Speaker = Speaker.TOOL) -> TranscriptPassage:
     """Return a command of a shell."""
     return TranscriptPassage(
         speaker=speaker, text=printed, tool="Bash", command=command, has_failed=failed, is_shell=True
@@ -33,7 +31,7 @@ def edited(file: str, added: str = "", removed: str = "") -> TranscriptPassage:
 
 def episodes(*passages: TranscriptPassage) -> tuple[ErrorEpisode, ...]:
     """Return the episodes in these."""
-    return found_episodes((), passages, read=read_commands, root="/p")[1]
+    return find_episodes((), passages, parse_shell=read_commands, root="/p")[1]
 
 
 def techniques(*passages: TranscriptPassage) -> list[str]:
@@ -115,10 +113,10 @@ def test_no_credential_is_kept() -> None:
         edited(".env", added=f"KEY={secret}"),
         ran(f"login {secret}"),
     ]
-    left, _ = found_episodes((), passages, read=read_commands)
+    left, _ = find_episodes((), passages, parse_shell=read_commands)
     assert left
     assert secret not in repr(left)
-    _, found = found_episodes(left, [ran(f"deploy --key {secret} -v")], read=read_commands)
+    _, found = find_episodes(left, [ran(f"deploy --key {secret} -v")], parse_shell=read_commands)
     assert found
     assert secret not in repr(found)
 
@@ -190,9 +188,9 @@ _PASSAGES = st.lists(
 @given(_PASSAGES, st.integers(0, 30))
 def test_it_makes_no_difference_how_often_one_looks(passages: list[TranscriptPassage], at: int) -> None:
     """Read in two goes, the same is found and the same is left."""
-    whole = found_episodes((), passages, read=read_commands)
-    left, first = found_episodes((), passages[:at], read=read_commands)
-    rest, then = found_episodes(left, passages[at:], read=read_commands)
+    whole = find_episodes((), passages, parse_shell=read_commands)
+    left, first = find_episodes((), passages[:at], parse_shell=read_commands)
+    rest, then = find_episodes(left, passages[at:], parse_shell=read_commands)
     assert whole == (rest, first + then)
 
 
@@ -201,6 +199,6 @@ def test_what_is_kept_is_bounded() -> None:
     """However long a session fails, and however much it prints."""
     passages = [ran(f"tool{n} " + "x" * 9_000, f"error: {n} " + "y" * 99_000, failed=True) for n in range(50)]
     passages += [ran(f"install {n} " + "z" * 9_000) for n in range(99)]
-    left, _ = found_episodes((), passages, read=read_commands)
+    left, _ = find_episodes((), passages, parse_shell=read_commands)
     assert len(repr(left)) < 100_000
     assert all(isinstance(one, CommandFailure) for one in left)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from roamkb.remedies.error_output import is_strong
-from roamkb.remedies.error_output import lines
-from roamkb.remedies.error_output import tellings
+from roamkb.remedies.error_output import error_lines
+from roamkb.remedies.error_output import is_telling
+from roamkb.remedies.error_output import readable_lines
 
 
 @pytest.mark.parametrize(
@@ -30,28 +30,26 @@ from roamkb.remedies.error_output import tellings
 )  # fmt: skip
 def test_the_telling_line(output: str, name: str, message: str) -> None:
     """By its class and its message."""
-    best, *_ = tellings(output)
+    best, *_ = error_lines(output)
     assert (name, message) == (best.name, best.message)
 
 
 def test_no_text_tells_nothing() -> None:
     """Nor do blanks, and what can't be seen."""
-    assert [] == tellings("") == tellings(" \n\t\r\n\x1b[0m\u200b")
+    assert [] == error_lines("") == error_lines(" \n\t\r\n\x1b[0m\u200b")
 
 
 def test_that_something_failed_is_weak() -> None:
     """What only passes on another's failure joins no errors."""
-    assert not is_strong(tellings("make: *** [a] Error 1")[0])
-    assert is_strong(tellings("KeyError: 'a'")[0])
+    assert not is_telling(error_lines("make: *** [a] Error 1")[0])
+    assert is_telling(error_lines("KeyError: 'a'")[0])
 
 
-@pytest.mark.parametrize(
-    "piece", ["word ", "x\n", "Error: \n", "a.", "'", "a: ", "/a", "\x1b[", "`", "A.Error "]
-)
+@pytest.mark.parametrize("piece", ["word ", "x\n", "Error: \n", "a.", "'", "a: ", "/a", "\x1b[", "`", "A.Error "])
 def test_of_a_megabyte_the_ends_are_read(piece: str) -> None:
     """So that the time is bounded, whatever it is made of; the last line is always among them."""
     output = piece * (1_000_000 // len(piece)) + "\nKeyError: 'last'"
-    read = list(lines(output))
+    read = list(readable_lines(output))
     assert len(read) <= 1_500
     assert sum(map(len, read)) <= 80_001
-    assert "KeyError" == tellings(output)[0].name
+    assert "KeyError" == error_lines(output)[0].name

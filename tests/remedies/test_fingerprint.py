@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from roamkb.remedies.fingerprint import ALIKE
-from roamkb.remedies.fingerprint import FORM
+from roamkb.remedies.fingerprint import DIGEST_FORM
+from roamkb.remedies.fingerprint import SAME_CURE_SIMILARITY
 from roamkb.remedies.fingerprint import fingerprint
-from roamkb.remedies.fingerprint import nearness
+from roamkb.remedies.fingerprint import message_nearness
 from tests.examples import examples
 from tests.remedies.errors_said import SAME
 
@@ -58,7 +58,7 @@ def test_only_what_may_have_the_same_cure_is_near() -> None:
     near = {
         frozenset((one, other))
         for one, other in combinations(prints, 2)
-        if nearness(prints[one], prints[other]) >= ALIKE
+        if message_nearness(prints[one], prints[other]) >= SAME_CURE_SIMILARITY
     }
     assert sorted(map(sorted, RELATED)) == sorted(map(sorted, near))
 
@@ -90,8 +90,8 @@ def test_what_is_nearly_the_same_in_letters_is_kept_apart(one: str, other: str) 
     """Neither one error, nor two that are alike."""
     mine, theirs = fingerprint(SAME[one][0]), fingerprint(SAME[other][0])
     assert mine.digest != theirs.digest
-    assert 0 == nearness(mine, theirs)
-    assert 0 == nearness(theirs, mine)
+    assert 0 == message_nearness(mine, theirs)
+    assert 0 == message_nearness(theirs, mine)
 
 
 @pytest.mark.parametrize(("row", "message"), MESSAGES, ids=[row for row, _ in MESSAGES])
@@ -147,9 +147,7 @@ def test_what_else_an_output_tells_is_remembered() -> None:
     assert (fingerprint("KeyError: 'x'").digest,) == chained.others
     run = fingerprint("E   assert 1 == 2\nE   KeyError: 'a'\nE   fixture 'db' not found\n")
     assert fingerprint("E   assert 3 == 4").digest == run.digest
-    assert {fingerprint("KeyError: 'z'").digest, fingerprint("E   fixture 'x' not found").digest} == set(
-        run.others
-    )
+    assert {fingerprint("KeyError: 'z'").digest, fingerprint("E   fixture 'x' not found").digest} == set(run.others)
 
 
 @pytest.mark.parametrize(
@@ -187,9 +185,9 @@ _OUTPUT = st.lists(
 def test_any_text_has_a_fingerprint(error: str) -> None:
     """Of any length and any characters, always the same, on one line that can be shown."""
     print = fingerprint(error)
-    assert FORM.fullmatch(print.digest)
+    assert DIGEST_FORM.fullmatch(print.digest)
     assert print == fingerprint(error)
     assert len(print.form) <= 240
     assert "\n" not in print.text + print.line
-    assert 1.0 == nearness(print, print)
+    assert 1.0 == message_nearness(print, print)
     assert print.digest not in print.others

@@ -100,8 +100,7 @@ def test_an_error_its_recovery_and_the_same_error_again(world: World) -> None:
         "  1. PRAGMA busy_timeout=5000",
         "  2. retry once",
         f"untried  Switch to WAL mode {similar}",
-        "escalate: 3 failed attempts with the same technique, "
-        f"do something else: Restart the worker {similar}",
+        f"escalate: 3 failed attempts with the same technique, do something else: Restart the worker {similar}",
     ]
     nothing = world.run("remedy", "suggest", "--error", "sqlite3.OperationalError: no such table: jobs")
     assert (1, "", "") == (nothing.status, nothing.out, nothing.err)
@@ -114,9 +113,7 @@ def test_json_is_as_the_contract_has_it(world: World) -> None:
     found = world.run("remedy", "suggest", "--error", TRACEBACK, "--json").json
     (one,) = listed(found["remedies"])
     assert {"schema", "fingerprint", "error", "line", "remedies", "escalate", "more"} == set(found)
-    assert {"technique", "steps", "successes", "failures", "rate", "lower_bound", "last_used", "tried"} < set(
-        one
-    )
+    assert {"technique", "steps", "successes", "failures", "rate", "lower_bound", "last_used", "tried"} < set(one)
     assert (1, 0, 1.0, 0.2065, True) == (
         one["successes"],
         one["failures"],
@@ -125,9 +122,7 @@ def test_json_is_as_the_contract_has_it(world: World) -> None:
         one["tried"],
     )
     for _ in range(3):
-        world.run(
-            "remedy", "record", "--error", LOCKED, "--technique", "Restart the worker", "--outcome", "failure"
-        )
+        world.run("remedy", "record", "--error", LOCKED, "--technique", "Restart the worker", "--outcome", "failure")
     (escalate,) = listed(world.run("remedy", "suggest", "--error", LOCKED, "--json").json["escalate"])
     assert {
         "technique": "Restart the worker",
@@ -137,9 +132,7 @@ def test_json_is_as_the_contract_has_it(world: World) -> None:
     } == escalate
     shown = world.run("remedy", "show", str(found["fingerprint"]), "--json").json
     (error,) = listed(shown["errors"])
-    assert [3, 1] == sorted(
-        (len(listed(each["attempts"])) for each in listed(error["remedies"])), reverse=True
-    )
+    assert [3, 1] == sorted((len(listed(each["attempts"])) for each in listed(error["remedies"])), reverse=True)
     every = listed(world.run("remedy", "list", "--json").json["errors"])
     assert [found["fingerprint"]] == [each["fingerprint"] for each in every]
 
@@ -294,9 +287,7 @@ def test_a_secret_in_what_was_done_is_refused(world: World, log: ProjectLog, whe
         (("forget", "x"), "that isn't how"),
     ],
 )
-def test_what_makes_no_sense_is_wrong_use(
-    world: World, log: ProjectLog, words: tuple[str, ...], message: str
-) -> None:
+def test_what_makes_no_sense_is_wrong_use(world: World, log: ProjectLog, words: tuple[str, ...], message: str) -> None:
     """With a hint, and nothing is written."""
     call = parse_words(["remedy", *words])
     assert call
@@ -320,9 +311,7 @@ def test_work_goes_into_no_looser_projects_log(world: World, log: ProjectLog) ->
     log.remedy("record", error=LOCKED, technique="Set a busy timeout", outcome="success")
     before = ledger(world)
     here = ("--project", str(world.personal))
-    done = world.run(
-        "remedy", "record", "--error", "AcmeError: x", "--technique", "Ask Acme", *here, cwd=world.work
-    )
+    done = world.run("remedy", "record", "--error", "AcmeError: x", "--technique", "Ask Acme", *here, cwd=world.work)
     assert 3 == done.status
     found = world.run("remedy", "suggest", "--error", LOCKED, *here, cwd=world.work)
     assert 0 == found.status

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from roamkb.secrets.detector import find_secret
 from roamkb.secrets.detector import has_high_entropy
-from roamkb.secrets.detector import masked
+from roamkb.secrets.detector import mask_secrets
 from roamkb.secrets.detector import names_a_secret
-from roamkb.secrets.detector import redacted
+from roamkb.secrets.detector import redact_fact
 
 #: Built from parts, so that no scanner takes this file for a leak.
 FAKES = [
@@ -61,7 +61,7 @@ def test_a_credential_is_found_in_a_sentence(kind: str, secret: str) -> None:
 @pytest.mark.parametrize(("kind", "secret"), FAKES)
 def test_masking_leaves_nothing_of_a_credential(kind: str, secret: str) -> None:
     """Neither the masked nor the redacted text holds the credential's tail."""
-    for text in (masked(f"use {secret} here"), redacted(f"use {secret} here")):
+    for text in (mask_secrets(f"use {secret} here"), redact_fact(f"use {secret} here")):
         assert secret[6:] not in text
 
 
@@ -107,13 +107,13 @@ def test_what_only_speaks_of_credentials_is_no_secret(text: str) -> None:
 )
 def test_a_redacted_line_names_the_fact_without_places(fact: str, line: str) -> None:
     """Secrets, addresses, hosts and paths are masked; the rest tells what was lost."""
-    assert line == redacted(fact)
+    assert line == redact_fact(fact)
 
 
 @given(st.text(max_size=400))
 def test_redaction_gives_one_short_line_of_any_text(text: str) -> None:
     """Whatever comes in, one line of bounded length comes out."""
-    line = redacted(text)
+    line = redact_fact(text)
     assert "\n" not in line
     assert len(line) <= 120
 
@@ -159,7 +159,7 @@ def test_what_is_set_to_a_secret_is_one(text: str, kind: str) -> None:
     assert found is not None
     assert kind == found.kind
     value = text[found.span[0] - 11 : found.span[1] - 11]
-    assert value not in masked(text)
+    assert value not in mask_secrets(text)
     assert len(found.start) <= max(len(value) // 4, 1)
 
 
@@ -186,8 +186,8 @@ def test_invisible_characters_hide_no_credential(hidden: str) -> None:
     """Neither from a write nor from a refusal's line."""
     parted = f"AK{hidden}IA" + "IOSFODNN7EXAMPL2"
     assert find_secret(parted) is not None
-    assert "IOSFODNN7" not in redacted(f"the key is {parted}, really")
-    assert "IOSFODNN7" not in redacted(parted)
+    assert "IOSFODNN7" not in redact_fact(f"the key is {parted}, really")
+    assert "IOSFODNN7" not in redact_fact(parted)
 
 
 def test_a_private_key_is_masked_with_its_body() -> None:
@@ -200,7 +200,7 @@ def test_a_private_key_is_masked_with_its_body() -> None:
         ]
     )
     key = "-----BEGIN OPENSSH " + f"PRIVATE KEY-----\n{body}\n-----END OPENSSH " + "PRIVATE KEY-----"
-    assert "use [private key] there" == masked(f"use {key} there")
+    assert "use [private key] there" == mask_secrets(f"use {key} there")
 
 
 def test_entropy_tells_random_words_from_prose() -> None:

@@ -19,7 +19,7 @@ import pytest
 from roamkb.secrets.detector import find_secret
 from roamkb.secrets.detector import has_high_entropy
 from roamkb.secrets.detector import names_a_secret
-from roamkb.secrets.detector import withheld
+from roamkb.secrets.detector import withhold_secrets
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -48,11 +48,7 @@ def filled(line: str, seed: int = 0) -> str:
         what, _, count = found[1].partition(":")
         if what == "uuid":
             return "-".join("".join(chance.choices(ALPHABETS["hex"], k=n)) for n in (8, 4, 4, 4, 12))
-        return (
-            password(chance, int(count))
-            if what == "pw"
-            else "".join(chance.choices(ALPHABETS[what], k=int(count)))
-        )
+        return password(chance, int(count)) if what == "pw" else "".join(chance.choices(ALPHABETS[what], k=int(count)))
 
     inner = re.sub(
         r"\{b64of:((?:[^{}]|\{\w+:\d+\})*)\}",
@@ -89,11 +85,7 @@ def lines_of(name: str) -> list[str]:
 
 def verdicts(lines: Iterable[str]) -> Counter[str]:
     return Counter(
-        "refused"
-        if find_secret(line)
-        else "warned"
-        if names_a_secret(line) or has_high_entropy(line)
-        else "clean"
+        "refused" if find_secret(line) else "warned" if names_a_secret(line) or has_high_entropy(line) else "clean"
         for line in lines
     )
 
@@ -135,4 +127,4 @@ def test_programs_and_documents_are_left_alone() -> None:
 def test_what_is_withheld_holds_no_credential() -> None:
     """A record that was masked is never refused for what it still says."""
     for line in lines_of("secret_lines.txt"):
-        assert find_secret(withheld(filled(line))) is None, line
+        assert find_secret(withhold_secrets(filled(line))) is None, line

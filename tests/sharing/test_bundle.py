@@ -58,13 +58,13 @@ def learn(world: World, text: str, *, at: Path | None = None, verdict: str = "",
 def happened(folder: Path, name: str, of: str, **fields: object) -> None:
     """Append an event."""
     log = Log(folder, folder)
-    id = next_id(log.read().last_event, lambda: new_id(NOON))
-    log.append(events=[LedgerEvent(id=id, ts=NOON.timestamp(), event=name, of=of, fields=fields)])
+    id = next_id(log.read_contents().last_event, lambda: new_id(NOON))
+    log.append_entries(events=[LedgerEvent(id=id, ts=NOON.timestamp(), event=name, of=of, fields=fields)])
 
 
 def state(folder: Path) -> LogState:
     """The log as it stands."""
-    return Log(folder, folder).read().state()
+    return Log(folder, folder).read_contents().replay_state()
 
 
 def contents(folder: Path) -> list[str]:
@@ -105,9 +105,7 @@ def counts(done: ImportResult) -> tuple[int, int, int, int]:
 
 def forged(file: Path, *lines: Mapping[str, object] | bytes, kind: str = "personal") -> Path:
     """A bundle of a stranger's: in order, whatever it says."""
-    body = b"".join(
-        (line if isinstance(line, bytes) else json.dumps(line).encode()) + b"\n" for line in lines
-    )
+    body = b"".join((line if isinstance(line, bytes) else json.dumps(line).encode()) + b"\n" for line in lines)
     header = {
         "bundle": "roamkb", "schema": 1, "project": "p", "kind": kind, "count": body.count(b"\n"),
         "sha256": hashlib.sha256(body).hexdigest(),
@@ -179,9 +177,7 @@ def test_a_secret_stays_at_home(world: World, shop: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["work", "unknown"])
-def test_a_project_that_is_not_personal_bundles_into_its_own_tree_only(
-    world: World, shop: Path, place: str
-) -> None:
+def test_a_project_that_is_not_personal_bundles_into_its_own_tree_only(world: World, shop: Path, place: str) -> None:
     """By whatever name; the header says what it is."""
     folder: Path = getattr(world, place)
     learn(world, "Staging deploys on Tuesdays", at=folder)
@@ -210,7 +206,7 @@ def test_a_refusal_beats_every_other_answer(world: World, shop: Path) -> None:
 
 def test_what_was_learned_at_work_stays_wherever_it_came_to(world: World, shop: Path) -> None:
     """A personal log that holds it bundles nothing of it out of its tree."""
-    world.log().append([Learning(id="x", key="k", type="fact", content="c", ts=1, kind=ProjectKind.WORK)])
+    world.log().append_entries([Learning(id="x", key="k", type="fact", content="c", ts=1, kind=ProjectKind.WORK)])
     with pytest.raises(Refused, match="learned at work"):
         create(world, world.home / "b", all=True)
     assert ProjectKind.WORK is create(world, world.personal / "b", all=True).header.kind
@@ -312,9 +308,7 @@ def test_what_is_not_personal_stays_so(world: World, shop: Path, kind: str) -> N
     assert ProjectKind.UNKNOWN is only(shop).learning.kind
 
 
-@pytest.mark.parametrize(
-    ("header", "line"), [("work", "personal"), ("personal", "work"), ("unknown", "work")]
-)
+@pytest.mark.parametrize(("header", "line"), [("work", "personal"), ("personal", "work"), ("unknown", "work")])
 def test_a_bundle_that_says_itself_that_it_is_work_goes_into_no_other_log(
     world: World, shop: Path, header: str, line: str
 ) -> None:
@@ -378,9 +372,7 @@ def test_no_stranger_speaks_in_a_verified_learnings_place(world: World, shop: Pa
 def test_a_bundle_is_one_voice(world: World, shop: Path) -> None:
     """A hundred lines that say what is known move its confidence once."""
     learn(world, "OAuth redirect URIs must match exactly", at=shop)
-    lines = [
-        {"content": f"OAuth redirect URIs must match exactly{'.' * n}", "type": "learned"} for n in range(9)
-    ]
+    lines = [{"content": f"OAuth redirect URIs must match exactly{'.' * n}", "type": "learned"} for n in range(9)]
     take(world, forged(world.home / "b", *lines), shop)
     assert 75 == only(shop).confidence
 
@@ -409,10 +401,7 @@ def test_a_tampered_bundle_is_refused_whole(world: World, shop: Path) -> None:
 
 
 @settings(max_examples=examples(60), deadline=None)
-@given(
-    st.binary(max_size=200)
-    | st.binary(max_size=100).map(lambda data: b'{"bundle":"roamkb","schema":1,' + data)
-)
+@given(st.binary(max_size=200) | st.binary(max_size=100).map(lambda data: b'{"bundle":"roamkb","schema":1,' + data))
 def test_any_file_is_a_bundle_or_an_error_in_words(world: World, shop: Path, data: bytes) -> None:
     """Never a traceback, and nothing imported."""
     file = world.home / "any"
@@ -434,9 +423,7 @@ def test_any_file_is_a_bundle_or_an_error_in_words(world: World, shop: Path, dat
         max_size=4,
     )
 )
-def test_whatever_a_stranger_says_twice_is_once(
-    world: World, shop: Path, lines: list[dict[str, object]]
-) -> None:
+def test_whatever_a_stranger_says_twice_is_once(world: World, shop: Path, lines: list[dict[str, object]]) -> None:
     """Lines are counted, and a second import adds nothing."""
     file = forged(world.home / "any", *lines)
     first = take(world, file, shop)
@@ -473,9 +460,7 @@ def test_a_file_that_is_not_there(world: World, shop: Path) -> None:
     [("make", {}), ("", {}), ("show", {"yes": True}), ("show", {"all": True}), ("import", {"type": "fact"}),
      ("import", {"tags": ["x"]}), ("create", {"yes": True})],
 )  # fmt: skip
-def test_words_that_do_not_go_together(
-    world: World, shop: Path, action: str, options: dict[str, object]
-) -> None:
+def test_words_that_do_not_go_together(world: World, shop: Path, action: str, options: dict[str, object]) -> None:
     """A hint says which do."""
     with pytest.raises(UsageError) as told:
         world.open(shop).log.bundle(action, "f", **options)  # type: ignore[arg-type]

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from roamkb.core.model import ProjectKind
 from roamkb.log.jsonl import learning_line
 from roamkb.log.learning import Learning
-from roamkb.log.learning import identity
-from roamkb.log.new_learning import MOST_BYTES
+from roamkb.log.learning import content_identity
+from roamkb.log.new_learning import MOST_LEARNING_BYTES
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.replay import replay
@@ -30,9 +30,7 @@ ID = "01939b7a-0000-7000-8000-000000000001"
 
 def standing(content: str = "Café — 日本語 “quoted” €5", **fields: object) -> LearningState:
     """A verified learning that was repeated and used."""
-    learning = Learning(
-        id=ID, key="fact-cafe", type="fact", content=content, ts=5, session="s", agent="claude-code"
-    )
+    learning = Learning(id=ID, key="fact-cafe", type="fact", content=content, ts=5, session="s", agent="claude-code")
     learning = replace(learning, **fields)  # type: ignore[arg-type]
     told = [("judged", {"verdict": "verified"}), ("repeated", {}), ("reused", {"outcome": "success"})]
     events = [
@@ -143,9 +141,7 @@ def test_no_flipped_bit_of_the_lines_goes_unseen(position: int) -> None:
     if position >= GOOD.index(b"\n"):
         assert isinstance(found, NoBundle)
     elif isinstance(found, Bundle):
-        assert [one.learning.content for one in parsed(GOOD).said] == [
-            one.learning.content for one in found.said
-        ]
+        assert [one.learning.content for one in parsed(GOOD).said] == [one.learning.content for one in found.said]
 
 
 def test_a_stranger_gives_no_standing() -> None:
@@ -170,7 +166,7 @@ def test_less_sure_there_is_less_sure_here() -> None:
 @pytest.mark.parametrize("id", ["gotcha-of-mine", "../x", "", "a" * 5000, 7, None, "x\ny"])
 def test_an_id_that_is_none_is_made_of_the_words(id: object) -> None:
     """A key as an id would answer in another learning's place."""
-    assert identity("fact", "c") == taken(id=id).id
+    assert content_identity("fact", "c") == taken(id=id).id
 
 
 @pytest.mark.parametrize("id", [ID, "01JXEABCDEFGHJKMNPQRSTVWXY", "a" * 64])
@@ -218,8 +214,8 @@ def test_a_bundle_that_does_not_say_is_unknown(kind: object) -> None:
 def test_bad_lines_are_counted_with_their_numbers() -> None:
     """The header is line 1; the good ones are taken."""
     lines = (
-        b"torn {", line(), b"", line(content=" "), line(content="x" * (MOST_BYTES + 1)), b"[]",
-        line(type="t" * 41), line(key="", type=""), line(content="y", pad="p" * (4 * MOST_BYTES)),
+        b"torn {", line(), b"", line(content=" "), line(content="x" * (MOST_LEARNING_BYTES + 1)), b"[]",
+        line(type="t" * 41), line(key="", type=""), line(content="y", pad="p" * (4 * MOST_LEARNING_BYTES)),
     )  # fmt: skip
     found = parsed(bundled(*lines))
     assert [2, 4, 5, 6, 7, 8, 10] == [bad.line for bad in found.invalid]
@@ -258,19 +254,13 @@ def test_whatever_the_lines_are_what_is_taken_can_be_written(lines: list[bytes])
 
 
 @settings(max_examples=examples(200), deadline=None)
-@given(
-    st.binary(max_size=300) | st.text(max_size=300).map(lambda text: text.encode("utf-8", "surrogatepass"))
-)
+@given(st.binary(max_size=300) | st.text(max_size=300).map(lambda text: text.encode("utf-8", "surrogatepass")))
 def test_any_bytes_are_a_bundle_or_none(data: bytes) -> None:
     """Never an exception."""
     assert isinstance(parse_bundle(data), Bundle | NoBundle)
 
 
-@given(
-    st.dictionaries(
-        st.sampled_from(["bundle", "schema", "count", "sha256", "kind", "project", "created"]), _JSON
-    )
-)
+@given(st.dictionaries(st.sampled_from(["bundle", "schema", "count", "sha256", "kind", "project", "created"]), _JSON))
 def test_any_header_is_one_or_none(told: dict[str, object]) -> None:
     """Never an exception."""
     data = json.dumps({"bundle": "roamkb", "schema": 1, **told}).encode() + b"\n"

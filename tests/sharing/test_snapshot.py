@@ -41,9 +41,7 @@ def take(world: World, *, at: Path | None = None, day: int = 0, daily: bool = Fa
     return made
 
 
-def restore(
-    world: World, id: str | None = None, *, at: Path | None = None, yes: bool = True
-) -> RecoverResult:
+def restore(world: World, id: str | None = None, *, at: Path | None = None, yes: bool = True) -> RecoverResult:
     """Put back what is lost."""
     done = world.open(at).log.snapshot("restore", id, yes=yes)
     assert isinstance(done, RecoverResult)
@@ -69,7 +67,7 @@ def log_files(world: World, at: Path | None = None) -> tuple[Path, Path, Path]:
 
 def standings(folder: Path) -> dict[str, tuple[int, int]]:
     """What the log amounts to: occurrences and confidence by content."""
-    state = Log(folder, folder).read().state()
+    state = Log(folder, folder).read_contents().replay_state()
     return {one.learning.content: (one.occurrences, one.confidence) for one in state.standings.values()}
 
 
@@ -78,7 +76,7 @@ def test_it_keeps_the_log_beside_it_and_agents_notes_in_the_state_folder(kept: W
     made = take(kept)
     assert [("log", 2), ("kb", 2)] == [(one.what, one.files) for one in made.made]
     log, kb = (one.path for one in made.made)
-    assert kept.log().local / "snapshots" == log.parent
+    assert kept.log().local_folder / "snapshots" == log.parent
     assert log.is_relative_to(kept.personal)
     assert kb.is_relative_to(kept.state / "snapshots")
     assert b"Amounts are kept in cents" in inside(log)
@@ -150,9 +148,7 @@ def test_once_a_day_and_never_the_same_again(kept: World) -> None:
     """The library asks daily at each session's start."""
     assert 2 == len(take(kept, daily=True).made)
     kept.open().log.learn("Something new")
-    assert [("log", "there is one of today"), ("kb", "there is one of today")] == list(
-        take(kept, daily=True).skipped
-    )
+    assert [("log", "there is one of today"), ("kb", "there is one of today")] == list(take(kept, daily=True).skipped)
     made = take(kept, daily=True, day=1)
     assert (["log"], [("kb", "nothing changed since the latest")]) == (
         [one.what for one in made.made], list(made.skipped),
@@ -163,9 +159,7 @@ def test_seven_are_kept_of_each(kept: World) -> None:
     """The latest."""
     for day in range(9):
         kept.open().log.learn(f"Learned on day {day} " + "abcdefghi"[day] * 9)
-        kept.open(now=NOON + timedelta(days=day)).write(
-            f"Node of day {day} " + "abcdefghi"[day] * 9, anyway=True
-        )
+        kept.open(now=NOON + timedelta(days=day)).write(f"Node of day {day} " + "abcdefghi"[day] * 9, anyway=True)
         take(kept, day=day)
     found = kept.open().log.snapshot("list")
     assert isinstance(found, SnapshotList)
@@ -321,7 +315,7 @@ def test_a_damaged_archive_is_refused_whole(kept: World) -> None:
 
 def test_an_archive_of_a_humans_note_brings_none(kept: World) -> None:
     """What isn't an agent's isn't made, whatever an archive holds."""
-    from roamkb.sharing.store.snapshot_archive import keep
+    from roamkb.sharing.store.snapshot_archive import save_snapshot
 
     take(kept)
     (folder,) = {path.parent for path in archives(kept.state)}
@@ -331,7 +325,7 @@ def test_an_archive_of_a_humans_note_brings_none(kept: World) -> None:
         "../outside.org": agent.format("o-1").encode(),
         ".hidden.org": agent.format("o-2").encode(),
     }
-    keep(folder, members, what="kb", id="29990101-000000-00000000", now=NOON)
+    save_snapshot(folder, members, source="kb", id="29990101-000000-00000000", now=NOON)
     before = kept.files()
     with pytest.raises(DiskError, match="no place of a note"):
         restore(kept)
@@ -356,7 +350,7 @@ def test_a_folder_that_became_a_link_leads_no_note_out(kept: World) -> None:
 def test_no_link_in_a_repository_leads_a_snapshot_out_of_it(kept: World) -> None:
     """Somebody else's clone may have one."""
     (kept.work / "there").mkdir()
-    (kept.log().local / "snapshots").symlink_to(kept.work / "there")
+    (kept.log().local_folder / "snapshots").symlink_to(kept.work / "there")
     with pytest.raises(DiskError, match="link"):
         take(kept)
     assert [] == list((kept.work / "there").iterdir())
@@ -387,7 +381,7 @@ def test_an_id_that_is_none(kept: World) -> None:
 def test_events_come_back_as_they_were(kept: World) -> None:
     """The ledger's lines, not new ones like them."""
     take(kept)
-    before = kept.log().read().events
+    before = kept.log().read_contents().events
     log_files(kept)[2].unlink()
     assert before == restore(kept).events
     assert [event_line(event) for event in before] == log_files(kept)[2].read_bytes().splitlines()

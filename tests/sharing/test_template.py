@@ -36,13 +36,13 @@ def tasks(world: World) -> World:
 def happened(world: World, name: str, of: str = "", *, task: str = "", **fields: object) -> None:
     """Append an event."""
     log = world.log()
-    id = next_id(log.read().last_event, lambda: new_id(NOON))
-    log.append(events=[LedgerEvent(id=id, ts=NOON.timestamp(), event=name, of=of, task=task, fields=fields)])
+    id = next_id(log.read_contents().last_event, lambda: new_id(NOON))
+    log.append_entries(events=[LedgerEvent(id=id, ts=NOON.timestamp(), event=name, of=of, task=task, fields=fields)])
 
 
 def verified(world: World, key: str) -> None:
     """Have a learning verified."""
-    [one] = [one for one in world.log().read().state().standings.values() if one.learning.key == key]
+    [one] = [one for one in world.log().read_contents().replay_state().standings.values() if one.learning.key == key]
     happened(world, "judged", one.id, verdict="verified")
 
 
@@ -79,7 +79,7 @@ def ledger(world: World) -> bytes:
 
 def key(world: World, task: str) -> str:
     """The key of a task's learning."""
-    state = world.log().read().state()
+    state = world.log().read_contents().replay_state()
     return next(one.learning.key for one in state.standings.values() if one.learning.task == task)
 
 
@@ -210,9 +210,7 @@ def test_those_that_served_come_first(tasks: World) -> None:
         ("update", "auth", {"reason": "none"}),
     ],
 )
-def test_words_that_do_not_go_together(
-    tasks: World, action: str, name: str, options: dict[str, object]
-) -> None:
+def test_words_that_do_not_go_together(tasks: World, action: str, name: str, options: dict[str, object]) -> None:
     """A hint says which do; nothing is written."""
     before = ledger(tasks)
     with pytest.raises(UsageError) as told:

@@ -13,11 +13,11 @@ from roamkb.log.learning import Learning
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.replay import replay
 from roamkb.sharing.template_model import Template
-from roamkb.sharing.template_model import best_first
-from roamkb.sharing.template_model import proven
-from roamkb.sharing.template_model import templates
-from roamkb.sharing.template_model import usable
-from roamkb.sharing.template_model import went_well
+from roamkb.sharing.template_model import last_outcome
+from roamkb.sharing.template_model import proven_learnings
+from roamkb.sharing.template_model import replay_templates
+from roamkb.sharing.template_model import sort_by_success
+from roamkb.sharing.template_model import usable_learnings
 from tests.examples import examples
 
 _numbers = count(1)
@@ -45,7 +45,7 @@ def made(*events: LedgerEvent | Sequence[LedgerEvent]) -> dict[str, Template]:
     flat: list[LedgerEvent] = []
     for one in events:
         flat += [one] if isinstance(one, LedgerEvent) else one
-    return dict(templates(replay([], flat).events))
+    return dict(replay_templates(replay([], flat).events))
 
 
 def test_an_update_is_a_version_and_what_it_does_not_say_stays() -> None:
@@ -107,9 +107,7 @@ def test_the_last_word_on_a_task_counts_once() -> None:
 
 def test_an_outcome_may_name_the_template_itself() -> None:
     """One event for both."""
-    found = made(
-        templated("auth", learnings=["a"]), event("task", task="t", template="auth", outcome="success")
-    )
+    found = made(templated("auth", learnings=["a"]), event("task", task="t", template="auth", outcome="success"))
     assert 1 == found["auth"].successes
 
 
@@ -121,14 +119,14 @@ def test_what_served_often_comes_before_what_served_once() -> None:
         *(used("often", f"o{number}", "done") for number in range(9)),
         used("often", "o9", "failed"),
     )
-    assert ["often", "once", "newest", "never"] == [one.name for one in best_first(found.values())]
+    assert ["often", "once", "newest", "never"] == [one.name for one in sort_by_success(found.values())]
 
 
 def test_how_a_task_went() -> None:
     """By its last word, of nobody else's."""
     events = [event("task", task="t", outcome="done"), event("task", task="t", outcome="failed")]
-    assert (None, True, False) == tuple(went_well(events[:cut], "t") for cut in range(3))
-    assert went_well(events, "other") is None
+    assert (None, True, False) == tuple(last_outcome(events[:cut], "t") for cut in range(3))
+    assert last_outcome(events, "other") is None
 
 
 def learning(id: str, task: str = "t") -> Learning:
@@ -141,7 +139,7 @@ def test_only_what_is_verified_and_stands_is_proven() -> None:
     said = [*map(learning, "abcd"), learning("e", task="other")]
     events = [event("judged", id, verdict="verified") for id in "abce"]
     events += [event("judged", "b", verdict="invalidated"), event("superseded", "c", by_which="d")]
-    assert ["a"] == [one.id for one in proven(replay(said, events), "t")]
+    assert ["a"] == [one.id for one in proven_learnings(replay(said, events), "t")]
 
 
 def test_what_replaced_a_learning_stands_for_it() -> None:
@@ -150,7 +148,7 @@ def test_what_replaced_a_learning_stands_for_it() -> None:
     events += [event("superseded", "x", by_which="y"), event("superseded", "y", by_which="x")]
     events += [event("judged", "d", verdict="invalidated")]
     state = replay(map(learning, "abcdexy"), events)
-    assert ["c", "e"] == [one.id for one in usable(state, ["a", "c", "d", "e", "x", "lost"])]
+    assert ["c", "e"] == [one.id for one in usable_learnings(state, ["a", "c", "d", "e", "x", "lost"])]
 
 
 def test_a_used_template_puts_its_learnings_into_the_tasks_scope() -> None:
@@ -160,11 +158,7 @@ def test_a_used_template_puts_its_learnings_into_the_tasks_scope() -> None:
 
 
 _EVENTS = [
-    *(
-        templated(name, action, learnings=[name])
-        for name in "ab"
-        for action in ("create", "update", "deprecate")
-    ),
+    *(templated(name, action, learnings=[name]) for name in "ab" for action in ("create", "update", "deprecate")),
     *used("a", "t1", "done"),
     *used("b", "t2", "failed"),
 ]

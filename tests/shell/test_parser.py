@@ -120,7 +120,5 @@ def test_redirections_are_kept_with_their_subshells() -> None:
         ([], [(">", "z")]),
         (["d"], [(">", "q")]),
     ] == [(command.words, command.redirections) for command in script.commands if command.redirections]
-    assert [True, True] == [
-        bool(command.scope) for command in script.commands if command.words in (["b"], ["c"])
-    ]
+    assert [True, True] == [bool(command.scope) for command in script.commands if command.words in (["b"], ["c"])]
     assert [False, True] == [read_script("a 'b").is_whole, script.is_whole]

@@ -16,7 +16,7 @@ import pytest
 
 from roamkb.fs import files as disk
 from roamkb.fs.locks import StateFolders
-from roamkb.fs.locks import lock
+from roamkb.fs.locks import hold_lock
 from roamkb.journal.journal import JournalContext
 from roamkb.journal.moments import ChangeMaker
 from roamkb.journal.store.glance import begin_turn
@@ -25,7 +25,7 @@ from roamkb.kb.notes.file_names import conflict_original
 from roamkb.kb.notes.file_names import is_conflict_copy
 from roamkb.kb.notes.file_names import note_names
 from roamkb.kb.notes.store.trash import Trash
-from roamkb.kb.notes.store.walk import walk
+from roamkb.kb.notes.store.walk import walk_notes
 from tests.syncthing.pair import Pair
 from tests.syncthing.pair import Side
 from tests.syncthing.pair import wait_for
@@ -74,7 +74,7 @@ def test_what_both_write_while_apart_arrives_whole(pair: Pair, monkeypatch: pyte
             # the second half as where there are no unnamed files
             if number == NOTES // 2:
                 monkeypatch.delattr(os, "O_TMPFILE", raising=False)
-        leftover = pair.a.kb / f"{disk.TEMPORARY}killed.tmp"
+        leftover = pair.a.kb / f"{disk.TEMPORARY_PREFIX}killed.tmp"
         leftover.write_bytes(b"half a no")
     pair.b.scan()
     wait_for(lambda: len(pair.b.names()) == 3 * NOTES == len(pair.a.names()) - 1)
@@ -97,7 +97,7 @@ def test_one_second_and_title_on_two_machines_keeps_both_facts(pair: Pair) -> No
         assert len(copies(side)) == 1
         assert {side.contents()[name] for name in side.names() - before} == said
         assert conflict_original(copies(side)[0]) == "20260610142900-the_same.org"
-        assert len(walk(side.kb).conflict_copies) == 1
+        assert len(walk_notes(side.kb).conflict_copies) == 1
 
 
 def arrived(path: Path, data: bytes) -> bool:
@@ -108,7 +108,7 @@ def arrived(path: Path, data: bytes) -> bool:
 def test_a_reader_sees_whole_versions_while_the_peer_changes_a_note(pair: Pair, tmp_path: Path) -> None:
     """Syncthing takes a name away before it puts the new version there; who is patient never sees it."""
     versions = [str(number).encode() * 200_000 for number in range(6)]
-    path = disk.create(pair.a.kb, "changing.org", versions[0])
+    path = disk.create_file(pair.a.kb, "changing.org", versions[0])
     there = pair.b.kb / "changing.org"
     pair.a.scan()
     wait_for(there.exists)
@@ -123,7 +123,7 @@ def test_a_reader_sees_whole_versions_while_the_peer_changes_a_note(pair: Pair, 
     reader.start()
     try:
         for before, after in itertools.pairwise(versions):
-            disk.swap(path, after, was=disk.digest(before), lock=lock(tmp_path / "lock"))
+            disk.swap_file(path, after, expected_digest=disk.content_digest(before), lock=hold_lock(tmp_path / "lock"))
             pair.a.scan()
             wait_for(partial(arrived, there, after))
     finally:
@@ -141,10 +141,10 @@ def test_a_trashed_note_leaves_both_machines_and_comes_back(pair: Pair, tmp_path
     state = StateFolders(state=tmp_path / "state", cache=tmp_path / "cache")
     kb = pair.a.kb
     trash = Trash(kb=kb, folder=state.trash_folder(kb), lock_file=state.lock_file(kb), now=lambda: WHEN)
-    entry = trash.put(kb / name, was=disk.digest(text), id="x", title="to be trashed")
+    entry = trash.trash_note(kb / name, was=disk.content_digest(text), id="x", title="to be trashed")
     pair.a.scan()
     wait_for(lambda: not (pair.b.kb / name).exists())
-    trash.restore(entry)
+    trash.restore_entry(entry)
     pair.a.scan()
     wait_for((pair.b.kb / name).exists)
     pair.settle()
@@ -161,7 +161,7 @@ def keeper_of(side: Side, folder: Path, *, home: Path | None) -> JournalContext:
 
 def made_by(keeper: JournalContext, since: int) -> dict[str, ChangeMaker]:
     """Look, and return what changed since a moment, and by what."""
-    keeper.look()
+    keeper.take_look()
     return {f"{one.what} {os.fsdecode(one.path)}": one.by for one in keeper.journal.changes_since(since)}
 
 
@@ -176,8 +176,8 @@ def test_the_journal_believes_syncthing_and_not_its_traces(pair: Pair, tmp_path:
     pair.settle()
     keeper = keeper_of(pair.b, tmp_path / "journal", home=tmp_path)
     blind = keeper_of(pair.b, tmp_path / "blind", home=None)
-    mark = keeper.journal.look(what="mark").moment
-    blind.journal.look(what="mark")
+    mark = keeper.journal.take_look(look_kind="mark").moment
+    blind.journal.take_look(look_kind="mark")
     (pair.a.kb / "was-changed.org").write_text("another text")
     (pair.a.kb / "was-removed.org").unlink()
     (pair.a.kb / "was-moved.org").rename(pair.a.kb / "has-moved.org")
@@ -192,7 +192,7 @@ def test_the_journal_believes_syncthing_and_not_its_traces(pair: Pair, tmp_path:
     }
     assert dict.fromkeys(expected, ChangeMaker.SYNCTHING) == made_by(keeper, mark)
     assert dict.fromkeys(expected, ChangeMaker.UNKNOWN) == made_by(blind, mark)
-    since = keeper.journal.holdings().last
+    since = keeper.journal.read_holdings().last
     forge = "sed -i s/s/S/ stays.org; touch -r was-changed.org stays.org; "
     forge += "cp -p was-added.org mine.org; rm has-moved.org"
     subprocess.run(["sh", "-ec", forge], cwd=pair.b.kb, check=True)

@@ -5,9 +5,9 @@ import pytest
 from roamkb.log.learning import Learning
 from roamkb.log.state.learning_state import LearningState
 from roamkb.tasks.relevance_score import RelevantLearning
-from roamkb.tasks.relevance_score import met
-from roamkb.tasks.relevance_score import ordered
-from roamkb.tasks.relevance_score import relevance
+from roamkb.tasks.relevance_score import matched_file
+from roamkb.tasks.relevance_score import rank_relevant
+from roamkb.tasks.relevance_score import score_relevance
 from roamkb.tasks.signature import TaskRecord
 
 
@@ -28,7 +28,7 @@ from roamkb.tasks.signature import TaskRecord
 )
 def test_patterns_meet_as_gitignore_has_it(pattern: str, file: str, meets: bool) -> None:
     """A plain word is a name, no part of one; and a pattern may meet a pattern."""
-    assert (file if meets else "") == met((pattern,), (file,))
+    assert (file if meets else "") == matched_file((pattern,), (file,))
 
 
 def standing(**changes: object) -> LearningState:
@@ -54,14 +54,14 @@ def test_each_reason_is_named(
     learning: dict[str, object], actions: tuple[str, ...], words: float, why: tuple[str, ...]
 ) -> None:
     """The weightiest first."""
-    found = relevance(standing(**learning), TASK, actions=actions, words=words, seen={"t-1": 0.9})
+    found = score_relevance(standing(**learning), TASK, actions=actions, words=words, seen_tasks={"t-1": 0.9})
     assert found is not None
     assert why == found.why
 
 
 def test_nothing_speaks_for_most() -> None:
     """A category alone is no reason."""
-    assert relevance(standing(category="security"), TASK, actions=(), words=0.0, seen={}) is None
+    assert score_relevance(standing(category="security"), TASK, actions=(), words=0.0, seen_tasks={}) is None
 
 
 def test_trust_orders_equals_and_what_is_gone_is_left_out() -> None:
@@ -76,4 +76,4 @@ def test_trust_orders_equals_and_what_is_gone_is_left_out() -> None:
         RelevantLearning(standing=one, relevance=0.9 if one is close else 0.4, why=())
         for one in (unsure, replaced, sure, wrong, close)
     ]
-    assert ["close", "sure", "unsure"] == [one.standing.id for one in ordered(found, 0.0)]
+    assert ["close", "sure", "unsure"] == [one.standing.id for one in rank_relevant(found, 0.0)]

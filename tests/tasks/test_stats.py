@@ -4,7 +4,7 @@ from roamkb.log.learning import Learning
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.replay import replay
-from roamkb.tasks.stats import reuse
+from roamkb.tasks.stats import reuse_figures
 
 
 def state(*outcomes: tuple[str, str]) -> LogState:
@@ -19,7 +19,7 @@ def state(*outcomes: tuple[str, str]) -> LogState:
 
 def test_nothing_shown_says_nothing() -> None:
     """No rate without cases."""
-    found = reuse(state(), [], now=1000)
+    found = reuse_figures(state(), [], now=1000)
     assert (None, None, None, None) == (
         found.hit_rate,
         found.reuse_rate,
@@ -31,10 +31,8 @@ def test_nothing_shown_says_nothing() -> None:
 
 def test_rates_count_what_says_something() -> None:
     """A partial success is neither; what was not applied wasn't used."""
-    told = state(
-        ("a", "success"), ("a", "prevented"), ("b", "failure"), ("b", "partial"), ("b", "not_applied")
-    )
-    found = reuse(told, [("a", "b"), ("a",)], now=86400 + 101)
+    told = state(("a", "success"), ("a", "prevented"), ("b", "failure"), ("b", "partial"), ("b", "not_applied"))
+    found = reuse_figures(told, [("a", "b"), ("a",)], now=86400 + 101)
     assert 2 / 3 == found.hit_rate
     assert (3, 2, 4) == (found.shown, found.learnings_shown, found.applied)
     assert 0.5 == found.reuse_rate
@@ -47,7 +45,7 @@ def test_rates_count_what_says_something() -> None:
 def test_confidence_that_tells_success_correlates() -> None:
     """Failures lower what then fails again."""
     told = state(("a", "failure"), ("a", "failure"), ("b", "success"), ("b", "success"))
-    found = reuse(told, [], now=1000)
+    found = reuse_figures(told, [], now=1000)
     assert found.correlation is not None
     assert found.correlation > 0
 
@@ -82,7 +80,7 @@ def test_the_success_figures_of_a_log_made_by_hand() -> None:
         attempt(15, "empty the cache", "partial", "f2"),
         attempt(16, "ask somebody", "", "f2"),
     ]
-    found = reuse(replay(said, events), [("a", "b", "c"), ("a",)], now=1000, strategies=True)
+    found = reuse_figures(replay(said, events), [("a", "b", "c"), ("a",)], now=1000, strategies=True)
     # a and b of a, b and c
     assert 2 / 3 == found.reuse_rate
     # one repetition of five sayings
@@ -92,4 +90,4 @@ def test_the_success_figures_of_a_log_made_by_hand() -> None:
     assert 0.9806 == found.correlation
     # two successes of ten tokens; a shown twice, b and c once
     assert 2 * 20 * 10 - 4 * 10 == found.tokens_saved
-    assert reuse(replay(said, events), [], now=1000).strategies is None
+    assert reuse_figures(replay(said, events), [], now=1000).strategies is None

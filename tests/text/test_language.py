@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from roamkb.text.language import is_english
 from roamkb.text.language import letter_groups
 from roamkb.text.language import unspaced_groups
-from roamkb.text.tokenize import words
+from roamkb.text.tokenize import split_words
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from roamkb.text.tokenize import words
 )
 def test_english_and_what_tells_nothing(text: str) -> None:
     """English sentences, code, bare nouns and unspaced scripts need no groups."""
-    assert is_english(words(text))
+    assert is_english(split_words(text))
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_english_and_what_tells_nothing(text: str) -> None:
 )
 def test_other_languages(text: str) -> None:
     """Their small words or their letters tell."""
-    assert not is_english(words(text))
+    assert not is_english(split_words(text))
 
 
 def test_groups_know_where_a_word_begins_and_ends() -> None:
@@ -57,5 +57,5 @@ def test_unspaced_letters_and_pairs_are_numbers() -> None:
 @given(st.text(min_size=1, max_size=30))
 def test_groups_are_plain_words_to_sqlite(text: str) -> None:
     """Each has something in it, and no blank or quote."""
-    for word in words(text):
+    for word in split_words(text):
         assert all(group and '"' not in group and " " not in group for group in letter_groups(word))

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamkb.text.word_vectors import WordVectors
-from roamkb.text.word_vectors import closeness
 from roamkb.text.word_vectors import table_of
+from roamkb.text.word_vectors import vector_cosine
 
 #: Two meanings, animals and machines, eight times over.
 WORDS = "zebra\nhorse\nserver\n##s\n"
@@ -23,37 +23,33 @@ def table() -> WordVectors:
 
 def near(table: WordVectors, one: str, other: str) -> float:
     """How near two texts are."""
-    vectors = table.vector(one.split()), table.vector(other.split())
+    vectors = table.text_vector(one.split()), table.text_vector(other.split())
     assert vectors[0] and vectors[1]
-    return closeness(vectors[0], vectors[1])
+    return vector_cosine(vectors[0], vectors[1])
 
 
 def test_like_is_near_and_unlike_is_not(table: WordVectors) -> None:
     """A horse is nearer to a zebra than a server is."""
-    assert (
-        near(table, "zebra", "horse")
-        > near(table, "zebra horse server", "zebra")
-        > near(table, "zebra", "server")
-    )
+    assert near(table, "zebra", "horse") > near(table, "zebra horse server", "zebra") > near(table, "zebra", "server")
 
 
 def test_case_and_unknown_words_change_nothing(table: WordVectors) -> None:
     """What the table hasn't got says nothing."""
-    assert table.vector(["zebra"]) == table.vector(["Zebra", "qqq"])
-    assert table.vector(["qqq"]) is table.vector([]) is None
+    assert table.text_vector(["zebra"]) == table.text_vector(["Zebra", "qqq"])
+    assert table.text_vector(["qqq"]) is table.text_vector([]) is None
 
 
 def test_a_word_falls_into_its_longest_pieces(table: WordVectors) -> None:
     """And has no vector if one of them is missing."""
     assert near(table, "zebras", "zebra") > 0.9
-    assert table.vector(["zebrasq"]) is None
-    assert table.vector(["z" * 10_000]) is None
+    assert table.text_vector(["zebrasq"]) is None
+    assert table.text_vector(["z" * 10_000]) is None
 
 
 def test_an_identifier_is_what_its_parts_are(table: WordVectors) -> None:
     """Names in code are made of words."""
-    assert table.vector(["zebraServer"]) == table.vector(["zebra", "server"])
-    assert table.vector(["HorseZebra", "horse_zebra"]) == table.vector(["horse", "zebra"])
+    assert table.text_vector(["zebraServer"]) == table.text_vector(["zebra", "server"])
+    assert table.text_vector(["HorseZebra", "horse_zebra"]) == table.text_vector(["horse", "zebra"])
 
 
 def test_files_that_do_not_fit_are_no_table() -> None:
@@ -67,9 +63,9 @@ def test_a_vector_is_a_mean(words: list[str]) -> None:
     """Order and repetition of the whole change nothing, and a text is nearest to itself."""
     table = table_of(WORDS, DATA)
     assert table
-    vector = table.vector(words)
-    assert vector == table.vector(sorted(words)) == table.vector(words * 2)
-    assert vector is None or closeness(vector, vector) >= 0.0
+    vector = table.text_vector(words)
+    assert vector == table.text_vector(sorted(words)) == table.text_vector(words * 2)
+    assert vector is None or vector_cosine(vector, vector) >= 0.0
 
 
 def test_the_table_that_ships_knows_what_is_alike() -> None:
@@ -78,6 +74,4 @@ def test_the_table_that_ships_knows_what_is_alike() -> None:
 
     table = word_table()
     assert table
-    assert near(table, "delete the folder", "remove a directory") > near(
-        table, "delete the folder", "paint a sunrise"
-    )
+    assert near(table, "delete the folder", "remove a directory") > near(table, "delete the folder", "paint a sunrise")

@@ -63,8 +63,7 @@ def ask(cage: Cage, scratch: Path, project: str, lines: Sequence[Line]) -> list[
     if ended.status != 0 or len(answers) != len(lines):
         raise RuntimeError(f"{len(answers)} answers to {len(lines)} lines: {ended.err.decode()}")
     return [
-        Advice(line=line, project=project, reason=_reason(answer))
-        for line, answer in zip(lines, answers, strict=True)
+        Advice(line=line, project=project, reason=_reason(answer)) for line, answer in zip(lines, answers, strict=True)
     ]
 
 

@@ -65,9 +65,7 @@ class Cage:
     def run(self, *command: str, cwd: Path = HOME, given: bytes = b"", **environment: str) -> Ended:
         """Run a command; whatever it leaves running has ended as well."""
         words = self.words("bash", "-c", _WAIT, "cage", *command, cwd=cwd, environment=environment)
-        process = subprocess.Popen(
-            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={}
-        )
+        process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={})
         try:
             out, err = process.communicate(given, timeout=_PATIENCE)
         except subprocess.TimeoutExpired:
@@ -125,7 +123,5 @@ def can_cage() -> bool:
     """Say whether this machine lets somebody make a cage."""
     if shutil.which(BWRAP) is None:
         return False
-    tried = subprocess.run(
-        [BWRAP, "--unshare-all", "--ro-bind", "/", "/", "true"], capture_output=True, check=False
-    )
+    tried = subprocess.run([BWRAP, "--unshare-all", "--ro-bind", "/", "/", "true"], capture_output=True, check=False)
     return tried.returncode == 0

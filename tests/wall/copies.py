@@ -15,9 +15,9 @@ from pathlib import PurePosixPath
 
 from roamkb.wall.plan import FOLDER
 from roamkb.wall.plan import PLAN
+from roamkb.wall.plan import file_stamp
 from roamkb.wall.plan import read_plan
 from roamkb.wall.plan import render_plan
-from roamkb.wall.plan import stamp
 from tests.wall.cage import HOME
 from tests.wall.cage import Cage
 from tests.wall.house import SECOND_NAME
@@ -63,9 +63,7 @@ class Copy:
     def touched(self) -> Inventory:
         """Return what anything but roamkb itself made, changed or took away in HOME; nothing of what is gone."""
         now = dict(stamps_below(self.cage.home))
-        differing = [
-            path for path in now.keys() | self._stamps.keys() if now.get(path) != self._stamps.get(path)
-        ]
+        differing = [path for path in now.keys() | self._stamps.keys() if now.get(path) != self._stamps.get(path)]
         return {
             path: _told(self.cage.home / path) if path in now else Entry("", 0, 0)
             for path in differing
@@ -75,9 +73,7 @@ class Copy:
     def mend(self) -> None:
         """Make it the house again."""
         now = dict(stamps_below(self.cage.home))
-        touched = [
-            path for path in now.keys() | self._stamps.keys() if now.get(path) != self._stamps.get(path)
-        ]
+        touched = [path for path in now.keys() | self._stamps.keys() if now.get(path) != self._stamps.get(path)]
         if not touched:
             return
         # many are copied quicker by one program; and a file with two names is no copy of itself
@@ -111,9 +107,7 @@ class Copy:
             subprocess.run(["chmod", "-R", "u+rwX", str(place)], check=True)
             shutil.rmtree(place)
         subprocess.run(["cp", "-a", str(self._house), str(place)], check=True)
-        self._before = {
-            path: entry_of(place / path) for path, _ in stamps_below(place) if part_of(path) is not None
-        }
+        self._before = {path: entry_of(place / path) for path, _ in stamps_below(place) if part_of(path) is not None}
         self._settle()
 
     def _settle(self) -> None:
@@ -148,7 +142,7 @@ def aim_plan(home: Path, way: str) -> None:
     if plan is None or way not in dict(plan.ways):
         raise RuntimeError(f"this machine has no wall by {way}")
     plan.ways = [(way, dict(plan.ways)[way])]
-    plan.sources = [(path, stamp(str(_outside(home, path)))) for path, _ in plan.sources]
+    plan.sources = [(path, file_stamp(str(_outside(home, path)))) for path, _ in plan.sources]
     place.unlink()
     place.write_bytes(render_plan(plan))
 

@@ -124,7 +124,9 @@ def _start_project(cage: Cage, project: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         path.chmod(0o755 if name.endswith(".sh") else 0o644)
-    script = "git init -q && git add README.md src && git commit -qm 'Start to bill' && git add . && git commit -qm Bill"
+    script = (
+        "git init -q && git add README.md src && git commit -qm 'Start to bill' && git add . && git commit -qm Bill"
+    )
     _told(cage, "bash", "-c", f"{script}{_SAMPLES}", cwd=project)
 
 

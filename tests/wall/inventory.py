@@ -8,8 +8,8 @@ from enum import Enum
 from pathlib import Path
 from pathlib import PurePosixPath
 
-from roamkb.boundary.store.kb_paths import KEPT
-from roamkb.fs.user_dirs import KEY
+from roamkb.boundary.store.kb_paths import KEPT_NAMES_FILE
+from roamkb.fs.user_dirs import MACHINE_KEY
 from tests.wall.house import KB
 
 
@@ -35,8 +35,8 @@ _PARTS = {
     (".local", "bin", "roamkb"): Part.PROGRAM,
     (".local", "share", "roamkb"): Part.PROGRAM,
     (*_STATE, "journal"): Part.STATE,
-    (*_STATE, KEPT): Part.STATE,
-    (*_STATE, KEY): Part.STATE,
+    (*_STATE, KEPT_NAMES_FILE): Part.STATE,
+    (*_STATE, MACHINE_KEY): Part.STATE,
     KB.parts: Part.NOTES,
 }
 #: The folders above the notes, of which only they themselves count.
@@ -78,9 +78,7 @@ def part_of(path: PurePosixPath) -> Part | None:
         return None
     if path.parts in _ABOVE:
         return Part.NOTES
-    return next(
-        (_PARTS[path.parts[:n]] for n in range(len(path.parts), 0, -1) if path.parts[:n] in _PARTS), None
-    )
+    return next((_PARTS[path.parts[:n]] for n in range(len(path.parts), 0, -1) if path.parts[:n] in _PARTS), None)
 
 
 def entry_of(path: Path) -> Entry:

@@ -65,9 +65,7 @@ def _fetch_go(folder: Path) -> None:
 
 
 SUITES = (
-    Suite(
-        name="qs (npm)", fetch=_fetch_qs, command="npx tape 'test/**/*.js'", result=r"^\s*(?:not )?ok \d+.*"
-    ),
+    Suite(name="qs (npm)", fetch=_fetch_qs, command="npx tape 'test/**/*.js'", result=r"^\s*(?:not )?ok \d+.*"),
     Suite(
         # its tests of pagers give something else each time
         name="click (pip)",

@@ -45,9 +45,7 @@ class Part:
 
 def main() -> None:
     """Run what the command line asks for."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sample", type=int, help="lines of each kind")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--kind", action="append", choices=[HOSTILE, HONEST, BENIGN, ORDINARY])
@@ -91,9 +89,7 @@ def advise(proof: Proof, scratch: Path, chosen: dict[str, list[Line]]) -> Part:
         for project in PROJECTS:
             answers = ask(proof.house, scratch, project, lines)
             cells.append(_share(sum(answer.is_denial for answer in answers), len(lines)))
-            faults += [
-                _fault(answer) for answer in answers if answer.is_denial != (kind in (HOSTILE, HONEST))
-            ]
+            faults += [_fault(answer) for answer in answers if answer.is_denial != (kind in (HOSTILE, HONEST))]
         rows.append(tuple(cells))
     return Part("What the hook before a tool says", tuple(rows), tuple(faults))
 

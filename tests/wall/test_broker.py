@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from roamkb.wall.broker import VERBS
+from roamkb.wall.broker import FORWARDED_VERBS
 from tests.conftest import World
 from tests.walled import Wall
 from tests.walled import wall
@@ -48,11 +48,7 @@ def _subjects(world: World, verb: str) -> list[str]:
     if verb == "restore":
         for id in ids:
             assert 0 == world.run("trash", id).status
-    return (
-        [f"{id} '{topic} now'" for id, topic in zip(ids, _TOPICS, strict=True)]
-        if verb == "supersede"
-        else ids
-    )
+    return [f"{id} '{topic} now'" for id, topic in zip(ids, _TOPICS, strict=True)] if verb == "supersede" else ids
 
 
 def _by_each_way(world: World, verb: str, subjects: list[str]) -> str:
@@ -74,7 +70,7 @@ def _by_each_way(world: World, verb: str, subjects: list[str]) -> str:
     """
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", FORWARDED_VERBS)
 def test_each_verb_reaches_the_notes_by_each_way(wall: Wall, verb: str) -> None:
     """By itself, in a pipe, in a script, from a program; while an ordinary write to the notes fails."""
     world = wall.world
@@ -92,10 +88,8 @@ def test_each_verb_reaches_the_notes_by_each_way(wall: Wall, verb: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["work", "unknown"])
-@pytest.mark.parametrize("verb", VERBS)
-def test_a_project_that_may_not_write_hears_what_it_hears_without_a_wall(
-    wall: Wall, verb: str, kind: str
-) -> None:
+@pytest.mark.parametrize("verb", FORWARDED_VERBS)
+def test_a_project_that_may_not_write_hears_what_it_hears_without_a_wall(wall: Wall, verb: str, kind: str) -> None:
     """The same status and the same words, whatever was asked for; nothing is written."""
     world = wall.world
     subject = _subjects(world, verb)[0].split(" ")[0].strip("'")
@@ -110,9 +104,7 @@ def test_a_project_that_may_not_write_hears_what_it_hears_without_a_wall(
 
 def test_without_its_environment_a_command_is_told_what_is_in_its_way(wall: Wall) -> None:
     """As under `env -i`: an error like any other of the disk's, and what to do."""
-    ran = wall.run(
-        "env -i HOME=$HOME PATH=$PATH PYTHONPATH=$PYTHONPATH roamkb write 'Zebras are striped' --json"
-    )
+    ran = wall.run("env -i HOME=$HOME PATH=$PATH PYTHONPATH=$PYTHONPATH roamkb write 'Zebras are striped' --json")
     error = ran.json["error"]
     assert isinstance(error, dict)
     assert (2, "io") == (ran.status, error["code"])
@@ -122,9 +114,7 @@ def test_without_its_environment_a_command_is_told_what_is_in_its_way(wall: Wall
 
 def test_closed_streams_and_help_are_as_without_a_wall(wall: Wall) -> None:
     """Each stream is the caller's own, open or not."""
-    ran = wall.run(
-        "roamkb write 'Zebras are striped' --body - <&-; roamkb write 'Kilns cool' >&-; roamkb write --help"
-    )
+    ran = wall.run("roamkb write 'Zebras are striped' --body - <&-; roamkb write 'Kilns cool' >&-; roamkb write --help")
     assert "standard input is closed" in ran.err
     assert "Usage: roamkb write" in ran.out
     assert 1 == len([name for name in wall.world.files() if "kilns" in name])
@@ -188,9 +178,7 @@ def test_nothing_of_the_callers_is_imported_outside(wall: Wall) -> None:
         PYTHONPATH=f"{world.environment()['PYTHONPATH']}::.",
     )
     assert 0 == ran.status, ran.err
-    assert ["kilns", "zebras"] == sorted(
-        name[15:].removesuffix(".org").split("_")[0] for name in world.files()
-    )
+    assert ["kilns", "zebras"] == sorted(name[15:].removesuffix(".org").split("_")[0] for name in world.files())
 
 
 def test_only_the_verbs_can_be_asked_for_and_only_in_their_form(wall: Wall) -> None:
@@ -417,8 +405,8 @@ def test_the_launchers_part_imports_next_to_nothing(world: World) -> None:
     program = (
         "import sys; before = set(sys.modules)\n"
         "import os\nfrom roamkb.wall import broker\n"
-        "listener = broker.listen()\nchild = os.fork()\nif child == 0: os._exit(3)\n"
-        "assert os.waitstatus_to_exitcode(broker.serve(listener, child)) == 3\n"
+        "listener = broker.open_listener()\nchild = os.fork()\nif child == 0: os._exit(3)\n"
+        "assert os.waitstatus_to_exitcode(broker.serve_requests(listener, child)) == 3\n"
         "print(*sorted(set(sys.modules) - before))"
     )
     ran = subprocess.run(

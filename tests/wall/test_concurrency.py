@@ -65,9 +65,7 @@ def test_a_human_saves_while_two_sessions_destroy(tmp_path: Path, wall: Wall) ->
             told.result()
         # in a process table of its own its Emacs can't be told from an agent's: its human knows what it saved
         harmed = {path for path in before if not path.is_file() or path.read_bytes() != before[path]}
-        named = sorted(
-            str(HOME / path.relative_to(copy.cage.home)) for path in harmed - {copy.cage.home / _NOTE}
-        )
+        named = sorted(str(HOME / path.relative_to(copy.cage.home)) for path in harmed - {copy.cage.home / _NOTE})
         if named:
             bring_back(copy.cage, tmp_path, *named)
         after = {path: path.read_bytes() for path in notes.rglob("*.org")}

@@ -15,8 +15,8 @@ from roamkb.harnesses.wall_settings import with_wall
 from roamkb.harnesses.wall_settings import without_wall
 from roamkb.wall.launcher import launcher_text
 from roamkb.wall.plan import WallPaths
-from roamkb.wall.plan import keep_plan
 from roamkb.wall.plan import read_plan
+from roamkb.wall.plan import save_plan
 from roamkb.wall.programs import seatbelt_profile
 from tests.conftest import World
 from tests.programs import command_in
@@ -64,9 +64,7 @@ def say(world: World, *words: str, **more: str) -> subprocess.CompletedProcess[s
 def test_install_says_which_wall_it_is_and_commands_run_by_it(installed: World) -> None:
     """A second run changes nothing; uninstall leaves nothing."""
     again = installed.run("install", "--claude", "--yes", cwd=installed.home)
-    assert re.search(
-        r"^skip  wall: \S+/wall/shell \(around shell commands, by .+\)$", again.out, re.MULTILINE
-    )
+    assert re.search(r"^skip  wall: \S+/wall/shell \(around shell commands, by .+\)$", again.out, re.MULTILINE)
     ran = say(installed, f"echo in; echo x > {installed.kb}/x && pwd -P >| /dev/null")
     assert (1, "in\n") == (ran.returncode, ran.stdout)
     assert {} == installed.files()
@@ -266,9 +264,7 @@ def test_the_program_of_a_user_s_own_hook_can_t_be_changed_by_a_command(installe
     settings = json.loads((installed.home / _SETTINGS).read_text())
     own = 'sh "$HOME/hooks/said.sh" >> ~/said.txt'
     projects = 'sh "$CLAUDE_PROJECT_DIR"/hook.sh'
-    settings["hooks"]["Stop"].append(
-        {"hooks": [{"type": "command", "command": line} for line in (own, projects)]}
-    )
+    settings["hooks"]["Stop"].append({"hooks": [{"type": "command", "command": line} for line in (own, projects)]})
     (installed.home / _SETTINGS).write_text(json.dumps(settings))
     (installed.home / "said.txt").write_text("")
     for line in ("echo x >> ~/hooks/said.sh", "rm ~/hooks/said.sh", "mv ~/hooks ~/hooks2"):
@@ -296,7 +292,7 @@ def test_doctor_tries_all_that_is_closed_and_changes_nothing(installed: World) -
         assert less
         less.closed.remove(str(path))
         other = installed.home / "other-plan"
-        assert keep_plan(str(other), less)
+        assert save_plan(str(other), less)
         place.write_text(made.replace(str(plan_file), str(other)))
         found = checked(installed, "wall")
         named = "the notes" if path == installed.kb else str(path)
@@ -332,9 +328,7 @@ def test_a_hook_goes_through_only_by_programs_that_no_command_can_put_in_place(i
     (home / _SETTINGS).write_text(json.dumps(settings))
     path = f"{first}:{place}:{os.environ['PATH']}"
     for line in ("true", f"echo x >> {tool}", f"mv {place} {place}2"):
-        assert bool(say(installed, f"{line} && pwd -P >| /dev/null", PATH=path).returncode) == (
-            line != "true"
-        )
+        assert bool(say(installed, f"{line} && pwd -P >| /dev/null", PATH=path).returncode) == (line != "true")
     assert 0 == say(installed, "said now", PATH=path).returncode
     assert ["said.org"] == list(installed.files())
     planted = f"cp {tool} {first}/said && sed -i s/said.org/planted.org/ {first}/said && pwd -P >| /dev/null"

@@ -16,8 +16,8 @@ from roamkb.wall.plan import BUBBLEWRAP
 from roamkb.wall.plan import LANDLOCK
 from roamkb.wall.plan import NAMESPACE
 from roamkb.wall.plan import WallPlan
-from roamkb.wall.plan import keep_plan
 from roamkb.wall.plan import read_plan
+from roamkb.wall.plan import save_plan
 from tests.conftest import Ran
 from tests.conftest import World
 from tests.programs import script
@@ -86,7 +86,7 @@ class Walled:
         plan = read_plan(str(self.plan_file))
         assert plan
         plan.ways = list(ways)
-        keep_plan(str(self.plan_file), plan)
+        save_plan(str(self.plan_file), plan)
         return plan
 
 
@@ -320,9 +320,7 @@ def home_python(walled: Walled) -> HomePython:
     (base / "lib").mkdir()
     for path in program.parents[1].glob("lib/libpython*"):
         shutil.copy2(path, base / "lib")
-    unneeded = shutil.ignore_patterns(
-        "site-packages", "__pycache__", "test", "idlelib", "config-*", "ensurepip"
-    )
+    unneeded = shutil.ignore_patterns("site-packages", "__pycache__", "test", "idlelib", "config-*", "ensurepip")
     shutil.copytree(library, base / "lib" / library.name, ignore=unneeded, symlinks=True)
     (base / "lib" / library.name / "site-packages").mkdir()
     link.symlink_to(base.name)
@@ -582,9 +580,7 @@ def test_a_parent_that_works_elsewhere_is_told_of(walled: Walled) -> None:
 
 def test_roamkb_s_own_writes_go_through_and_nothing_else(walled: Walled) -> None:
     """By the broker outside, which judges who asks."""
-    ran = walled.run(
-        f"{sys.executable} -m roamkb write 'Elms lose their leaves' --json; echo x > {walled.world.kb}/y"
-    )
+    ran = walled.run(f"{sys.executable} -m roamkb write 'Elms lose their leaves' --json; echo x > {walled.world.kb}/y")
     assert Path(json.loads(ran.out)["path"]).is_file()
     assert 1 == ran.status
 

@@ -148,9 +148,7 @@ class Proof:
 def _harm(copy: Copy) -> tuple[Change, ...]:
     """Return what of the notes is gone or not as it was."""
     return tuple(
-        change
-        for change in copy.changes()
-        if change.part is Part.NOTES and change.what in ("gone", "other content")
+        change for change in copy.changes() if change.part is Part.NOTES and change.what in ("gone", "other content")
     )
 
 

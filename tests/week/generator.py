@@ -202,12 +202,7 @@ class _Writer:
         session.steps.insert(self.random.randint(min(1, len(session.steps)), len(session.steps)), payload)
 
     def comment(self, session: Session, type: str, text: str) -> None:
-        said = (
-            f"{type}: {text}".replace("\\", "\\\\")
-            .replace('"', '\\"')
-            .replace("`", "\\`")
-            .replace("$", "\\$")
-        )
+        said = f"{type}: {text}".replace("\\", "\\\\").replace('"', '\\"').replace("`", "\\`").replace("$", "\\$")
         tail = self.random.choice(("", " && bd close " + session.task, " 2>&1 | tail -3"))
         command = f'bd comments add {session.task} "{said}"{tail}'
         self.insert(
@@ -304,10 +299,7 @@ def make_week(
     for number in range(max(payloads - count, 0)):
         session = writer.sessions[number % sessions]
         writer.insert(session, writer.tool(session))
-    boot = {
-        name: "# Notes\n\n" + "".join(f"- {line}\n" for line in lines)
-        for name, lines in material.BOOT.items()
-    }
+    boot = {name: "# Notes\n\n" + "".join(f"- {line}\n" for line in lines) for name, lines in material.BOOT.items()}
     return Week(
         sessions=writer.sessions,
         boot=boot,
@@ -408,9 +400,7 @@ def _recalled(writer: _Writer) -> list[str]:
         writer.say(first, how, text)
         shown.append(text)
         for session in writer.random.sample(writer.sessions[third:], 3):
-            again = writer.random.choice(
-                (text, text, text.replace("The ", "", 1), f"As noted before, {text}")
-            )
+            again = writer.random.choice((text, text, text.replace("The ", "", 1), f"As noted before, {text}"))
             writer.say(session, how, again)
             # before anything is said
             session.steps.insert(0, text)

@@ -26,8 +26,8 @@ from roamkb.app import KnowledgeBase
 from roamkb.app.hooks.events import HookEventSession
 from roamkb.context.brief_text import SessionBrief
 from roamkb.interfaces.output.context import brief_text
-from roamkb.interfaces.output.context import offer_text
 from roamkb.interfaces.output.context import remedy_text
+from roamkb.interfaces.output.context import suggestions_text
 from tests.week import material
 from tests.week import needs
 from tests.week import stranger
@@ -193,7 +193,7 @@ def _hear(listener: Listener, base: KnowledgeBase, payload: Payload, need: str) 
     session, needs = HookEventSession(payload, replace(base.environment)), listener.needs
     match payload["hook_event_name"]:
         case "SessionStart":
-            found = session.start()
+            found = session.start_session()
             if found is not None:
                 _hear_brief(listener, base, found, need)
         case "UserPromptSubmit":
@@ -201,34 +201,30 @@ def _hear(listener: Listener, base: KnowledgeBase, payload: Payload, need: str) 
             label = str(payload.get("need", needs.PROMPTS.get(prompt, "")))
             # who says a rule again is shown it, if anything
             phrase = "|".join(filter(None, [listener.phrase(label), _said_in(listener, prompt)]))
-            offer = session.prompted()
-            text = offer_text(offer, source="what roamkb knows about this")
+            offer = session.handle_prompt()
+            text = suggestions_text(offer, source="what roamkb knows about this")
             items = [*(one.learning.content for one in offer.learnings), *map(_node_text, offer.nodes)]
-            listener.heard(
-                "prompt", text, items, about=prompt, phrase=phrase, known=_known(base) if label else ()
-            )
+            listener.heard("prompt", text, items, about=prompt, phrase=phrase, known=_known(base) if label else ())
         case "PreToolUse":
             given = payload["tool_input"]
             file = str(given["file_path"]) if isinstance(given, dict) else ""
             offer = session.before_change(file)
             texts = [text for _, text, files, _ in needs.FILES if Path(file).match(files.replace("**", "*"))]
             phrase = "|".join(map(re.escape, texts)) or r"(?!)"
-            text = offer_text(offer, source="what went wrong with this file before")
+            text = suggestions_text(offer, source="what went wrong with this file before")
             items = [one.learning.content for one in offer.learnings]
             listener.heard("edit", text, items, about=file, phrase=phrase, known=())
         case "PostToolUseFailure":
-            remedy = session.failed()
+            remedy = session.handle_failure()
             label = str(payload.get("need", ""))
             wanted = next((technique for one, _, technique, _ in needs.ERRORS if one == label), "")
             text, items = (remedy_text(remedy), [remedy.technique]) if remedy else ("", [])
             phrase = re.escape(wanted) if wanted else r"(?!)"
-            listener.heard(
-                "failure", text, items, about=label, phrase=phrase, known=[wanted] if wanted else ()
-            )
+            listener.heard("failure", text, items, about=label, phrase=phrase, known=[wanted] if wanted else ())
         case "PostToolUse":
-            session.succeeded()
+            session.handle_success()
         case "Stop" | "SubagentStop":
-            session.record()
+            session.record_payload()
 
 
 def _hear_brief(listener: Listener, base: KnowledgeBase, found: SessionBrief, label: str) -> None:
@@ -248,14 +244,12 @@ def _node_text(hit: object) -> str:
 
 
 def _said_in(listener: Listener, prompt: str) -> str:
-    return "|".join(
-        phrase for phrase in listener._phrases.values() if re.search(phrase, prompt, re.IGNORECASE)
-    )
+    return "|".join(phrase for phrase in listener._phrases.values() if re.search(phrase, prompt, re.IGNORECASE))
 
 
 def _known(base: KnowledgeBase) -> list[str]:
     log = base.log.log_or_none()
-    return [one.learning.content for one in log.read().state().standings.values()] if log else []
+    return [one.learning.content for one in log.read_contents().replay_state().standings.values()] if log else []
 
 
 def _curate(base: KnowledgeBase, week: Week) -> None:
@@ -271,9 +265,7 @@ def _curate(base: KnowledgeBase, week: Week) -> None:
 
 def main() -> None:
     """Print a line for each kind of injection and seed."""
-    options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("seeds", nargs="*", type=int, default=[1, 2, 3])
     options.add_argument("--payloads", type=int, default=900)
     options.add_argument("--verbose", action="store_true", help="say what was shown and didn't help")

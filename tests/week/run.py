@@ -23,8 +23,8 @@ from roamkb.app.log.project_log import ProjectLog
 from roamkb.boundary.rule_file import render_rule
 from roamkb.core.ids import new_id
 from roamkb.pipeline.promote import PromoteResult
-from roamkb.text.similarity.jaccard import shape
-from roamkb.text.similarity.jaccard import similarity
+from roamkb.text.similarity.jaccard import prepare_text
+from roamkb.text.similarity.jaccard import text_similarity
 from tests.conftest import typed
 from tests.week import material
 from tests.week import stranger
@@ -90,9 +90,7 @@ def _world(folder: Path, week: Week) -> tuple[KnowledgeBase, Path, Clock]:
     template = (ROOT / "rules" / "knowledge-base.md").read_text()
     rule = home / ".claude" / "rules" / "knowledge-base.md"
     rule.write_text(
-        render_rule(
-            template, kb=str(kb), work_roots=[str(home / "work")], project_parents=[str(home / "code")]
-        )
+        render_rule(template, kb=str(kb), work_roots=[str(home / "work")], project_parents=[str(home / "code")])
     )
     memory = home / ".claude" / "projects" / re.sub(r"[^A-Za-z0-9]", "-", str(project)) / "memory"
     memory.mkdir(parents=True)
@@ -129,9 +127,7 @@ def run(week: Week, folder: Path) -> Outcome:
                 log.recall(step, session=session.name, agent=session.agent, limit=3)
             else:
                 text = json.dumps(step)
-                observed += log.observe(
-                    text, from_payload=True, agent=session.agent, task=session.task
-                ).recorded
+                observed += log.observe(text, from_payload=True, agent=session.agent, task=session.task).recorded
         observed += log.observe(
             transcript_of(session),
             from_transcript=True,
@@ -185,7 +181,7 @@ def _statements(project: Path) -> int:
 
 def _alike(node: str, text: str) -> bool:
     content = node.partition("\n")[2]
-    return similarity(shape(content), shape(text)) >= 0.85
+    return text_similarity(prepare_text(content), prepare_text(text)) >= 0.85
 
 
 def matched(nodes: list[str], wanted: list[Fact]) -> tuple[list[str], list[str]]:
@@ -197,8 +193,7 @@ def matched(nodes: list[str], wanted: list[Fact]) -> tuple[list[str], list[str]]
             (
                 fact.label
                 for fact in wanted
-                if re.search(fact.phrase, node, re.IGNORECASE)
-                or any(_alike(node, said) for said in fact.said)
+                if re.search(fact.phrase, node, re.IGNORECASE) or any(_alike(node, said) for said in fact.said)
             ),
             "",
         )
@@ -211,11 +206,11 @@ def matched(nodes: list[str], wanted: list[Fact]) -> tuple[list[str], list[str]]
 
 def _missed(log: ProjectLog, week: Week, right: list[str]) -> dict[str, str]:
     """Return what of the wanted facts isn't there, and how the log has them."""
-    standings = log.log_to_read().read().state().standings.values()
+    standings = log.log_to_read().read_contents().replay_state().standings.values()
     return {
         fact.label: " || ".join(
             f"{one.learning.type} {one.learning.category} {one.confidence} x{one.occurrences} {one.status}"
-            f" {one.verdict} {[why for step in one.history for why in step.event.texts('failed')]}:"
+            f" {one.verdict} {[why for step in one.history for why in step.event.text_list_field('failed')]}:"
             f" {one.learning.content}"
             for one in standings
             if re.search(fact.phrase, one.learning.content, re.IGNORECASE) and one.learning.type != "summary"
@@ -238,9 +233,7 @@ def _leaks(folder: Path, week: Week) -> list[str]:
 
 def main() -> None:
     """Print a line a seed, and below it what went wrong."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("seeds", nargs="*", type=int, default=[1, 2, 3])
     parser.add_argument("--verbose", action="store_true", help="say what was missed and what was wrong")
     parser.add_argument("--stranger", action="store_true", help="another project, in other words")

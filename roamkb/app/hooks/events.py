@@ -1,4 +1,4 @@
-"""What a harness's hooks ask of a session but at a stop: wired here, decided below, answered by the door.
+"""Work of a session's hooks at all events but a stop; the hook command prints the answers.
 
 Every method does one event's work and returns what there is to say. Only the refusal before a tool is meant
 to stop anybody; for everything else, whatever goes wrong is the caller's to swallow.
@@ -30,33 +30,33 @@ if TYPE_CHECKING:
     from roamkb.remedies.effectiveness import Remedy
 
 #: Seconds of a session's start after which no more chores are begun: what is left is for the next start.
-_BUDGET: Final = 0.8
+_CHORE_SECONDS: Final = 0.8
 #: The same of what the brief should know: what the last sessions learned.
-_BEFORE_THE_BRIEF: Final = 0.4
+_SECONDS_BEFORE_BRIEF: Final = 0.4
 #: Of a prompt, what is asked for; a pasted document says it at its beginning.
-_PROMPT: Final = 4_000
+_PROMPT_LENGTH: Final = 4_000
 #: Of what a failed command printed.
-_OUTPUT: Final = 20_000
+_OUTPUT_LENGTH: Final = 20_000
 #: Remedies among which one for this very error may be.
-_REMEDIES: Final = 20
+_REMEDY_LIMIT: Final = 20
 #: Digits of an error's fingerprint by which an ask names it.
 _SHORT_DIGEST: Final = 8
 _WRAP_UP: Final = "wrap-up"
 #: How Claude Code says that a program started it, for which the last thing said is the answer.
-_UNATTENDED: Final = ("sdk-", "claude-code-github-action")
+_UNATTENDED_ENTRYPOINTS: Final = ("sdk-", "claude-code-github-action")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookSuggestions:
-    """A few learnings and nodes that fit; most often none."""
+    """A few learnings and nodes that are relevant; most often none."""
 
     learnings: "Sequence[LearningState]" = ()
     nodes: "Sequence[Hit]" = ()
 
     @property
-    def ids(self) -> tuple[str, ...]:
-        """The ids of all of it."""
-        return (*(one.id for one in self.learnings), *(hit.id for hit in self.nodes if hit.id))
+    def suggested_ids(self) -> tuple[str, ...]:
+        """The ids of all suggested learnings and nodes."""
+        return (*(learning.id for learning in self.learnings), *(hit.id for hit in self.nodes if hit.id))
 
 
 class HookEventSession(HookSession):
@@ -64,84 +64,88 @@ class HookEventSession(HookSession):
 
     # What happens
 
-    def start(self) -> "SessionBrief | None":
-        """Return the brief, and look after what earlier sessions left, as long as the time allows.
+    def start_session(self) -> "SessionBrief | None":
+        """Return the brief, and do the chores that earlier sessions left, as long as the time allows.
 
         A session that goes on has it already, where its harness kept it.
         """
         from roamkb.app.hooks.session_project import SessionProject
         from roamkb.app.log.brief import make_brief
-        from roamkb.context.store.injections import AFRESH
+        from roamkb.context.store.injections import BRIEF_AFRESH
         from roamkb.context.store.injections import is_briefed
 
         # the day may come when the rule can't be read
         _ = SessionProject(self._payload, self.environment).kb_names
         # so that the brief knows what the last sessions learned
-        has_done = self._does(lambda log: self._sweep(log, within=_BEFORE_THE_BRIEF))
-        afresh = self.text("source") in ("clear", "compact")
-        goes_on = self.text("source") in ("resume", "fork")
+        has_done = self._run_chore(lambda log: self._consolidate_open_sessions(log, within=_SECONDS_BEFORE_BRIEF))
+        afresh = self.payload_text("source") in ("clear", "compact")
+        goes_on = self.payload_text("source") in ("resume", "fork")
         brief = None
-        if self.may_inject and not (goes_on and is_briefed(Path(self.text("transcript_path") or "/"))):
-            is_subagent = bool(self.text("agent_type"))
-            by = AFRESH if afresh else "brief"
-            brief = make_brief(self._door, session=self.session, subagent=is_subagent, by=by)
-            self._briefed(brief, afresh=afresh)
-        self._chores(has_done=has_done)
+        if self.may_inject and not (goes_on and is_briefed(Path(self.payload_text("transcript_path") or "/"))):
+            is_subagent = bool(self.payload_text("agent_type"))
+            shown_by = BRIEF_AFRESH if afresh else "brief"
+            brief = make_brief(self._project_log, session=self.session, subagent=is_subagent, shown_by=shown_by)
+            self._remember_brief(brief, afresh=afresh)
+        self._run_chores(has_done=has_done)
         return brief
 
-    def _briefed(self, brief: "SessionBrief", *, afresh: bool = False) -> None:
+    def _remember_brief(self, brief: "SessionBrief", *, afresh: bool = False) -> None:
         """Remember the brief where the project has no log to do so."""
         if brief.log is None:
-            self._remembers(brief.shown, afresh=afresh)
+            self._remember_shown(brief.shown_ids, afresh=afresh)
 
     def start_subagent(self) -> "SessionBrief | None":
-        """Return what helps a subagent; None where nothing does."""
+        """Return a brief for a subagent; None where it would be empty."""
         from roamkb.app.log.brief import make_brief
 
         if not self.may_inject:
             return None
-        brief = make_brief(self._door, session=self.session, subagent=True, by="subagent")
-        self._briefed(brief)
+        brief = make_brief(self._project_log, session=self.session, subagent=True, shown_by="subagent")
+        self._remember_brief(brief)
         return brief if brief.learnings or brief.nodes else None
 
-    def prompted(self) -> HookSuggestions:
-        """Record what a human said for good, and return what fits the prompt and wasn't shown yet."""
-        from roamkb.app.log.brief import suggest
+    def handle_prompt(self) -> HookSuggestions:
+        """Record the human's lasting statements, and return suggestions that fit the prompt and are new."""
+        from roamkb.app.log.brief import suggest_for_prompt
         from roamkb.app.log.brief import suggest_nodes
-        from roamkb.context.store.injections import shown_to
+        from roamkb.context.store.injections import ids_shown_to
 
-        prompt = self.text("prompt")
-        self.record()
+        prompt = self.payload_text("prompt")
+        self.record_payload()
         if not prompt.strip() or not self.may_inject:
             return HookSuggestions()
-        prompt = prompt[:_PROMPT]
-        if log := self._door.log_or_none():
-            learnings, nodes = suggest(self._door, prompt, besides=shown_to(log.local, self.session))
-            return self._shown(log, HookSuggestions(learnings=learnings, nodes=nodes), by="prompt")
+        prompt = prompt[:_PROMPT_LENGTH]
+        if log := self._project_log.log_or_none():
+            learnings, nodes = suggest_for_prompt(
+                self._project_log, prompt, besides=ids_shown_to(log.local_folder, self.session)
+            )
+            return self._keep_receipt(log, HookSuggestions(learnings=learnings, nodes=nodes), shown_by="prompt")
         if self._shown_without_log is None:
             # where nobody remembers what was shown, it would be shown again and again
             return HookSuggestions()
-        offer = HookSuggestions(nodes=suggest_nodes(self._door, prompt, besides=self._shown_without_log))
-        return offer if self._remembers(offer.ids) else HookSuggestions()
+        suggestions = HookSuggestions(nodes=suggest_nodes(self._project_log, prompt, besides=self._shown_without_log))
+        return suggestions if self._remember_shown(suggestions.suggested_ids) else HookSuggestions()
 
     def before_change(self, file: str) -> HookSuggestions:
-        """Return what is known to go wrong with a file of the project that is about to be changed."""
+        """Return the known gotchas of a file of the project that is about to be changed."""
         from roamkb.app.log.brief import learnings_about_file
-        from roamkb.context.store.injections import shown_to
+        from roamkb.context.store.injections import ids_shown_to
 
-        log = self._door.log_or_none()
+        log = self._project_log.log_or_none()
         if log is None or not self.may_inject:
             return HookSuggestions()
-        path = Path(os.path.realpath(Path(self.text("cwd") or "/", file)))
+        path = Path(os.path.realpath(Path(self.payload_text("cwd") or "/", file)))
         # a line of a long brief is no warning at the moment
-        besides = shown_to(log.local, self.session, by=("file", "prompt"))
-        return self._shown(
-            log, HookSuggestions(learnings=learnings_about_file(self._door, path, besides=besides)), by="file"
+        besides = ids_shown_to(log.local_folder, self.session, requested_by=("file", "prompt"))
+        return self._keep_receipt(
+            log,
+            HookSuggestions(learnings=learnings_about_file(self._project_log, path, besides=besides)),
+            shown_by="file",
         )
 
     @cached_property
     def _shown_without_log(self) -> "SessionShown | None":
-        """What the session was shown, where its project has no log; None where that can't be known."""
+        """The record of shown ids of a session without a log; None where there can be none."""
         from roamkb.context.store.session_shown import SessionShown
 
         try:
@@ -150,114 +154,124 @@ class HookEventSession(HookSession):
         except RoamkbError:
             return None
 
-    def _remembers(self, ids: Sequence[str], *, afresh: bool = False) -> bool:
-        """Keep what is shown where the project has no log; say whether that is possible."""
-        shown = self._shown_without_log
-        if shown is None:
+    def _remember_shown(self, ids: Sequence[str], *, afresh: bool = False) -> bool:
+        """Record the ids that are shown where the project has no log; return whether that is possible."""
+        session_shown = self._shown_without_log
+        if session_shown is None:
             return False
         if afresh:
-            shown.forget()
+            session_shown.forget_all()
         try:
-            shown.add(ids)
+            session_shown.add_ids(ids)
         except RoamkbError:
             return False
         return True
 
-    def _shown(self, log: "Log", offer: HookSuggestions, *, by: str) -> HookSuggestions:
-        self._door.keep_receipt(log, self._door.author(session=self.session), offer.ids, by=by)
-        return offer
+    def _keep_receipt(self, log: "Log", suggestions: HookSuggestions, *, shown_by: str) -> HookSuggestions:
+        self._project_log.keep_receipt(
+            log, self._project_log.make_author(session=self.session), suggestions.suggested_ids, shown_by=shown_by
+        )
+        return suggestions
 
-    def failed(self) -> "Remedy | None":
-        """Record a failure, and return what fixed it before, best first; None where nothing is known."""
+    def handle_failure(self) -> "Remedy | None":
+        """Record a failure, and return the remedy that best fixed it before, or None."""
         from roamkb.app.log.remedies import knows_remedies
 
-        self.record()
-        if self.log is None:
+        self.record_payload()
+        if self.writable_log is None:
             return None
-        self._settle(failed=True)
-        self._follow(failed=True)
-        command, error = self._command, self._error
-        if not command or not error or not self.may_inject or not knows_remedies(self._door):
+        self._settle_offered_remedy(failed=True)
+        self._follow_episodes(failed=True)
+        command, error = self._tool_command, self._tool_error
+        if not command or not error or not self.may_inject or not knows_remedies(self._project_log):
             return None
-        from roamkb.context.relevance_threshold import carries_over
-        from roamkb.context.store.injections import keep_offer
-        from roamkb.remedies.effectiveness import is_for
+        from roamkb.context.relevance_threshold import is_transferable
+        from roamkb.context.store.injections import save_suggestion
+        from roamkb.remedies.effectiveness import is_surely_for
         from roamkb.remedies.remedy import SuggestedRemedies
-        from roamkb.secrets.detector import withheld
+        from roamkb.secrets.detector import withhold_secrets
 
-        found = self._door.remedy("suggest", error=error, limit=_REMEDIES, session=self.session)
-        if not isinstance(found, SuggestedRemedies):
+        suggested = self._project_log.remedy("suggest", error=error, limit=_REMEDY_LIMIT, session=self.session)
+        if not isinstance(suggested, SuggestedRemedies):
             return None
-        fit = (
-            one
-            for one in found.remedies
-            if is_for(one, found.fingerprint)
-            and carries_over(one.technique, was=[attempt.error.line for attempt in one.attempts], now=error)
+        matching_remedies = (
+            remedy
+            for remedy in suggested.remedies
+            if is_surely_for(remedy, suggested.fingerprint)
+            and is_transferable(
+                remedy.technique, past_errors=[attempt.error.line for attempt in remedy.attempts], error=error
+            )
         )
-        known = next(fit, None)
-        if known is None or (known.is_tried and not known.successes):
+        best_remedy = next(matching_remedies, None)
+        if best_remedy is None or (best_remedy.is_tried and not best_remedy.successes):
             return None
-        keep_offer(
-            self.log.local,
+        save_suggestion(
+            self.writable_log.local_folder,
             self.session,
-            {"command": withheld(command), "error": withheld(error), "technique": known.technique},
+            {
+                "command": withhold_secrets(command),
+                "error": withhold_secrets(error),
+                "technique": best_remedy.technique,
+            },
         )
-        return known
+        return best_remedy
 
-    def succeeded(self) -> "Sequence[DeclinedText]":
-        """Record what a tool did, and where it is what a remedy was offered for, that it helped.
+    def handle_success(self) -> "Sequence[DeclinedText]":
+        """Record a tool's use, and count a success for the remedy that was offered for it.
 
         Return what it said to be kept and no log may have.
         """
-        self.record()
-        if self.log is not None:
-            self._settle(failed=False)
-            self._follow(failed=False)
+        self.record_payload()
+        if self.writable_log is not None:
+            self._settle_offered_remedy(failed=False)
+            self._follow_episodes(failed=False)
         return self._refused
 
-    def _follow(self, *, failed: bool) -> None:
-        """Look for episodes in what a tool did, where no transcript will tell of it."""
-        from roamkb.context.store.injections import wait_for_success
+    def _follow_episodes(self, *, failed: bool) -> None:
+        """Look for episodes in a tool's calls where no transcript records them."""
+        from roamkb.context.store.injections import set_waiting
         from roamkb.pipeline.extract.stop_question import MENDED
         from roamkb.pipeline.extract.transcript_formats import passage_of_call
-        from roamkb.pipeline.store.transcripts import find_progress
         from roamkb.pipeline.store.transcripts import is_session_id
-        from roamkb.pipeline.store.transcripts import keep_progress
+        from roamkb.pipeline.store.transcripts import load_progress
+        from roamkb.pipeline.store.transcripts import save_progress
 
-        has_transcript = Path(self.text("transcript_path") or "-").is_file()
-        if self.log is None or has_transcript or not is_session_id(self.session):
+        has_transcript = Path(self.payload_text("transcript_path") or "-").is_file()
+        if self.writable_log is None or has_transcript or not is_session_id(self.session):
             return
-        progress = find_progress(self.log.local, self.session)
-        name, given = self.text("tool_name"), self._payload.get("tool_input")
-        passage = passage_of_call(name, given, result=self._error, failed=failed, ts=0)
-        failures, mended = self._mended(progress.failures, [passage])
+        progress = load_progress(self.writable_log.local_folder, self.session)
+        tool_name, tool_input = self.payload_text("tool_name"), self._payload.get("tool_input")
+        passage = passage_of_call(tool_name, tool_input, result=self._tool_error, failed=failed, ts=0)
+        failures, mended = self._record_mended(progress.failures, [passage])
         if failures == progress.failures:
             return
         stretch = progress.stretch
         if mended:
             stretch = replace(stretch, found=tuple(dict.fromkeys((*stretch.found, MENDED))))
-        keep_progress(self.log.local, self.session, replace(progress, failures=failures, stretch=stretch))
-        wait_for_success(self.log.local, self.session, waits=bool(failures))
+        save_progress(
+            self.writable_log.local_folder, self.session, replace(progress, failures=failures, stretch=stretch)
+        )
+        set_waiting(self.writable_log.local_folder, self.session, waits=bool(failures))
 
-    def _settle(self, *, failed: bool) -> None:
+    def _settle_offered_remedy(self, *, failed: bool) -> None:
         """Count the remedy that was offered for this command: it works now, or fails as before."""
-        from roamkb.context.store.injections import drop_offer
-        from roamkb.context.store.injections import find_offer
+        from roamkb.context.store.injections import load_suggestion
+        from roamkb.context.store.injections import remove_suggestion
 
-        if self.log is None or not (offer := find_offer(self.log.local, self.session)):
+        if self.writable_log is None or not (offer := load_suggestion(self.writable_log.local_folder, self.session)):
             return
         from roamkb.remedies.fingerprint import fingerprint
-        from roamkb.secrets.detector import withheld
+        from roamkb.secrets.detector import withhold_secrets
 
-        if offer["command"] != withheld(self._command):
+        if offer["command"] != withhold_secrets(self._tool_command):
             return
-        drop_offer(self.log.local, self.session)
+        remove_suggestion(self.writable_log.local_folder, self.session)
         error = offer["error"]
-        if failed and fingerprint(self._error or " ").digest != fingerprint(error).digest:
+        if failed and fingerprint(self._tool_error or " ").digest != fingerprint(error).digest:
             # something else fails now, which says nothing about the remedy
             return
         with suppress(RoamkbError):
-            self._door.remedy(
+            self._project_log.remedy(
                 "record",
                 error=error,
                 technique=offer["technique"],
@@ -267,85 +281,90 @@ class HookEventSession(HookSession):
 
     # What a session may do
 
-    def may(self) -> dict[str, object]:
-        """Return what is remembered of this session for hooks that run at every step."""
-        return {"keeps": self.log is not None, "agent": self.environment.agent}
+    def session_facts(self) -> dict[str, object]:
+        """Return the facts of this session that hooks at every step need."""
+        return {"keeps": self.writable_log is not None, "agent": self.environment.agent_name}
 
     # Chores
 
-    def _chores(self, *, has_done: bool) -> None:
-        """Do what else earlier sessions left to do, as long as the time allows.
+    def _run_chores(self, *, has_done: bool) -> None:
+        """Run the remaining chores of earlier sessions, as long as the time allows.
 
         One thing at least, unless one was done: where every start is slow, all would wait for ever.
         """
-        from roamkb.context.store.injections import drop_stale_offers
+        from roamkb.context.store.injections import remove_old_suggestions
 
-        if self.log is not None:
-            drop_stale_offers(self.log.local, now=time.time())
-        for chore in (self._sweep, self._gather, self._take_in, self._keep_safe):
-            if has_done and self._spent > _BUDGET:
+        if self.writable_log is not None:
+            remove_old_suggestions(self.writable_log.local_folder, now=time.time())
+        for chore in (
+            self._consolidate_open_sessions,
+            self._consolidate_queued_agents,
+            self._import_changed_sources,
+            self._make_daily_snapshot,
+        ):
+            if has_done and self._seconds_spent > _CHORE_SECONDS:
                 return
-            has_done |= self._does(chore)
+            has_done |= self._run_chore(chore)
 
-    def _does(self, chore: "Callable[[Log], bool]") -> bool:
+    def _run_chore(self, chore: "Callable[[Log], bool]") -> bool:
         # a log that is busy, or a disk that is full: the next start tries again
         with suppress(RoamkbError, OSError):
-            return self.log is not None and chore(self.log)
+            return self.writable_log is not None and chore(self.writable_log)
         return False
 
     @property
-    def _spent(self) -> float:
+    def _seconds_spent(self) -> float:
         return time.monotonic() - self._began
 
-    def _sweep(self, log: "Log", within: float = _BUDGET) -> bool:
-        """Consolidate the sessions that nobody ended, the latest first; say whether there was one."""
+    def _consolidate_open_sessions(self, log: "Log", within: float = _CHORE_SECONDS) -> bool:
+        """Consolidate the sessions that were never ended, the latest first; return whether there was one."""
         from roamkb.log.store.observations import open_sessions
 
-        left = [session for session in open_sessions(log.ignored) if session != self.session]
-        for n, session in enumerate(reversed(left)):
-            if n and self._spent > within:
+        open_ids = [session for session in open_sessions(log.ignored) if session != self.session]
+        for position, session in enumerate(reversed(open_ids)):
+            if position and self._seconds_spent > within:
                 break
-            self._door.consolidate("session", session)
-        return bool(left)
+            self._project_log.consolidate("session", session)
+        return bool(open_ids)
 
-    def _gather(self, log: "Log") -> bool:
-        """Consolidate the agents that wait for it and whose sessions are done; say whether there was one."""
-        from roamkb.fs.private_files import drop_paper
+    def _consolidate_queued_agents(self, log: "Log") -> bool:
+        """Consolidate the queued agents whose sessions are done; return whether there was one."""
+        from roamkb.fs.private_files import discard_private_file
         from roamkb.log.store.observations import open_sessions
         from roamkb.log.store.observations import queued_agents
 
-        queued = queued_agents(log.local)
+        queued = queued_agents(log.local_folder)
         still_open = set(open_sessions(log.ignored)) if queued else set()
         ready = {path: agent for path, (agent, session) in queued.items() if session not in still_open}
         for agent in sorted(set(ready.values())):
-            self._door.consolidate("agent", agent)
+            self._project_log.consolidate("agent", agent)
         for path in ready:
-            drop_paper(path)
+            discard_private_file(path)
         return bool(ready)
 
-    def _take_in(self, log: "Log") -> bool:
-        """Import what another tool keeps for the project; say whether it had changed."""
+    def _import_changed_sources(self, log: "Log") -> bool:
+        """Import the notes that another tool keeps for the project; return whether they had changed."""
         from roamkb.app.log.ingest import ingest_sources
-        from roamkb.fs.append import changed
+        from roamkb.fs.append import stat_signature
 
-        sources = ingest_sources(self._door, None)
-        mark = log.local / "imported"
-        seen = repr([(str(source), changed(source)) for source in sources])
-        if not sources or (mark.is_file() and mark.read_text() == seen):
+        sources = ingest_sources(self._project_log, None)
+        state_file = log.local_folder / "imported"
+        source_states = repr([(str(source), stat_signature(source)) for source in sources])
+        if not sources or (state_file.is_file() and state_file.read_text() == source_states):
             return False
-        self._door.ingest()
-        mark.write_text(seen)
+        self._project_log.ingest()
+        state_file.write_text(source_states)
         return True
 
-    def _keep_safe(self, log: "Log") -> bool:
-        """Make the day's snapshot, if there is none; say whether anybody looked for something to keep.
+    def _make_daily_snapshot(self, log: "Log") -> bool:
+        """Make the day's snapshot, if there is none; return whether that was looked into.
 
         Where nothing is to be kept there is none afterwards, and the notes aren't all read again for it.
         """
-        mark = log.local / "kept-safe"
+        day_file = log.local_folder / "kept-safe"
         today = self.environment.now().date().isoformat()
-        if mark.is_file() and mark.read_text() == today:
+        if day_file.is_file() and day_file.read_text() == today:
             return False
-        self._door.snapshot(daily=True)
-        mark.write_text(today)
+        self._project_log.snapshot(daily=True)
+        day_file.write_text(today)
         return True

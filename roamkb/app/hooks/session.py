@@ -1,4 +1,4 @@
-"""A session as a harness's hooks tell of it: what every event needs to know before it does its own work."""
+"""A session as a harness's hooks describe it: the part that every event needs."""
 
 import json
 import time
@@ -11,8 +11,8 @@ from typing import Final
 
 from roamkb.app import KnowledgeBase
 from roamkb.app import ProcessEnvironment
-from roamkb.app.hooks.session_project import told_environment
-from roamkb.app.hooks.session_project import told_session
+from roamkb.app.hooks.session_project import harness_environment
+from roamkb.app.hooks.session_project import harness_session
 from roamkb.core.errors import NoLog
 from roamkb.core.model import Project
 from roamkb.core.startup.dataclasses import replace
@@ -29,66 +29,66 @@ if TYPE_CHECKING:
     from roamkb.remedies.effectiveness import RemedyAttempt
 
 #: Of what a failed command printed.
-_OUTPUT: Final = 20_000
+_OUTPUT_LENGTH: Final = 20_000
 
 
 class _HookKnowledgeBase(KnowledgeBase):
-    """The knowledge base, seen from a session that a harness tells of: where it says it works counts, too."""
+    """The knowledge base seen from a harness's session; the session's folder counts as evidence."""
 
-    def __init__(self, around: ProcessEnvironment, *, project: str | None, told_cwd: str) -> None:
+    def __init__(self, around: ProcessEnvironment, *, project: str | None, harness_cwd: str) -> None:
         super().__init__(around, project=project)
-        self._told_cwd = told_cwd
+        self._told_cwd = harness_cwd
 
     @cached_property
-    def _project(self) -> Project:
-        """What this session's project is, found out once: an event is one moment."""
-        return super()._project
+    def _current_project(self) -> Project:
+        """The project of this session, classified once: an event is one moment."""
+        return super()._current_project
 
     @property
-    def _session(self) -> "CallOrigin":
-        return told_session(self.environment, self._told_cwd)
+    def _call_origin(self) -> "CallOrigin":
+        return harness_session(self.environment, self._told_cwd)
 
 
 class HookSession:
-    """One session, as a hook's payload tells of it."""
+    """One session, as a hook's payload describes it."""
 
     def __init__(self, payload: Mapping[str, Any], around: ProcessEnvironment | None = None) -> None:
-        """Take the payload, and what is around this process."""
+        """Take the payload, and this process's environment."""
         self._payload = payload
-        around = around or ProcessEnvironment.gathered()
-        self.environment = replace(around, variables=told_environment(around.variables, payload))
-        self.session = self.text("session_id")
-        cwd = self.text("cwd")
+        around = around or ProcessEnvironment.from_process()
+        self.environment = replace(around, variables=harness_environment(around.variables, payload))
+        self.session = self.payload_text("session_id")
+        cwd = self.payload_text("cwd")
         self.knowledge_base = _HookKnowledgeBase(
             self.environment,
             project=around.variables.get("CLAUDE_PROJECT_DIR") or cwd or None,
-            told_cwd=cwd,
+            harness_cwd=cwd,
         )
         self._began = time.monotonic()
         self._refused: list[DeclinedText] = []
 
-    def text(self, name: str) -> str:
-        """Return a field of the payload, empty where it is no text."""
+    def payload_text(self, name: str) -> str:
+        """Return a text field of the payload; empty where it is no text."""
         value = self._payload.get(name)
         return value if isinstance(value, str) else ""
 
     @cached_property
-    def _door(self) -> "ProjectLog":
+    def _project_log(self) -> "ProjectLog":
         return self.knowledge_base.log
 
     @cached_property
-    def log(self) -> "Log | None":
+    def writable_log(self) -> "Log | None":
         """The log of the project, if this session may write to it; None where it has none."""
         from roamkb.core.errors import DiskError
         from roamkb.core.errors import Refused
 
         try:
-            return self._door.log_to_write("")
+            return self._project_log.log_to_write("")
         except (NoLog, Refused, DiskError):
             return None
 
     @cached_property
-    def journal(self) -> "SessionJournal":
+    def session_journal(self) -> "SessionJournal":
         """The journal of the notes, as this session keeps it."""
         from roamkb.app.hooks.journal import SessionJournal
 
@@ -96,69 +96,73 @@ class HookSession:
 
     @property
     def may_inject(self) -> bool:
-        """Whether the project's people want to be told anything."""
-        from roamkb.context.store.injections import is_off
+        """Whether hooks may put anything into this project's prompts."""
+        from roamkb.context.store.injections import is_injection_off
 
-        log = self._door.log_or_none()
-        return log is None or not is_off(log.local)
+        log = self._project_log.log_or_none()
+        return log is None or not is_injection_off(log.local_folder)
 
-    def record(self) -> None:
-        """Record what the payload tells; what was said to be kept in so many words is learned at once."""
-        from roamkb.pipeline.extract.payloads import happenings_of_payload
+    def record_payload(self) -> None:
+        """Record the payload's events; learn marked statements at once."""
+        from roamkb.pipeline.extract.payloads import events_of_payload
         from roamkb.text.store.lexicons import lexicon
 
-        told = happenings_of_payload(self._payload, lambda: lexicon("remember"))
-        if self.log is None or not (happened := list(told)):
+        payload_events = events_of_payload(self._payload, lambda: lexicon("remember"))
+        if self.writable_log is None or not (events := list(payload_events)):
             return
-        from roamkb.pipeline.observe import record
+        from roamkb.pipeline.observe import record_events
 
-        if self.text("tool_name") and any(one.type not in ("tool_use", "error") for one in happened):
+        if self.payload_text("tool_name") and any(event.type not in ("tool_use", "error") for event in events):
             # a comment on a task that begins with a type: said by the agent, on purpose, and not twice
-            happened = self._without_comments(happened)
-        record(self.log, happened, self._door.author(session=self.session))
+            events = self._observe_comments(events)
+        record_events(self.writable_log, events, self._project_log.make_author(session=self.session))
 
-    def _without_comments(self, happened: "Sequence[PayloadEvent]") -> "list[PayloadEvent]":
-        done = [one for one in happened if one.type in ("tool_use", "error")]
-        if all(one.outcome != "failure" for one in done):
-            found = self._door.observe(self._command, from_command=True, session=self.session)
-            self._refused += (one for one in found.declined if one.is_refused)
-        return done
+    def _observe_comments(self, events: "Sequence[PayloadEvent]") -> "list[PayloadEvent]":
+        tool_events = [event for event in events if event.type in ("tool_use", "error")]
+        if all(event.outcome != "failure" for event in tool_events):
+            observed = self._project_log.observe(self._tool_command, from_command=True, session=self.session)
+            self._refused += (event for event in observed.declined if event.is_refused)
+        return tool_events
 
-    def _mended(
+    def _record_mended(
         self, failures: "Sequence[CommandFailure]", passages: "Sequence[TranscriptPassage]"
     ) -> "tuple[tuple[CommandFailure, ...], Sequence[RemedyAttempt]]":
-        """Record the errors that went away and what was done; return what still fails, and the attempts."""
-        if self.log is None or not (failures or any(one.is_shell for one in passages)):
+        """Record the errors that were mended, and how; return those that still fail, and the attempts."""
+        if self.writable_log is None or not (failures or any(passage.is_shell for passage in passages)):
             return (), ()
-        from roamkb.remedies.episodes import found_episodes
+        from roamkb.remedies.episodes import find_episodes
         from roamkb.shell.parser import read_commands
 
-        left, episodes = found_episodes(failures, passages, read=read_commands, root=str(self.log.root))
+        open_failures, episodes = find_episodes(
+            failures, passages, parse_shell=read_commands, root=str(self.writable_log.root)
+        )
         if not episodes:
-            return left, ()
+            return open_failures, ()
         from roamkb.remedies.remedy import record_episodes
 
-        return left, record_episodes(self.log, episodes, self._door.author(session=self.session))
+        return open_failures, record_episodes(
+            self.writable_log, episodes, self._project_log.make_author(session=self.session)
+        )
 
     @property
-    def _command(self) -> str:
+    def _tool_command(self) -> str:
         from roamkb.pipeline.extract.payloads import command_of
 
         return command_of(self._payload.get("tool_input"))
 
     @property
-    def printed(self) -> str:
-        """All that the harness tells of what a command printed; nothing of what another tool gave."""
+    def printed_output(self) -> str:
+        """The output of a shell command by the payload; empty for any other tool."""
         from roamkb.pipeline.extract.payloads import is_shell_tool
 
-        if not is_shell_tool(self.text("tool_name")):
+        if not is_shell_tool(self.payload_text("tool_name")):
             return ""
-        return json.dumps([self._payload.get("tool_response"), self.text("error")])
+        return json.dumps([self._payload.get("tool_response"), self.payload_text("error")])
 
     @property
-    def _error(self) -> str:
-        """The failed tool's error: a field of its own, or what a command printed."""
+    def _tool_error(self) -> str:
+        """The failed tool's error: a field of its own, or its output."""
         from roamkb.pipeline.extract.payloads import printed_by
 
-        told = (self.text("error"), printed_by(self._payload.get("tool_response")))
-        return next((one for one in told if one.strip()), "")[:_OUTPUT]
+        error_texts = (self.payload_text("error"), printed_by(self._payload.get("tool_response")))
+        return next((error_text for error_text in error_texts if error_text.strip()), "")[:_OUTPUT_LENGTH]

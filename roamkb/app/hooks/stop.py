@@ -1,4 +1,4 @@
-"""What happens when a session's agent stops: what was said since is heard, and it is asked (D22)."""
+"""The stop of a session's agent: its messages are recorded, and it is asked for lessons (D22)."""
 
 from typing import TYPE_CHECKING
 from typing import Final
@@ -8,7 +8,7 @@ from roamkb.core.model import ProjectKind
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.harnesses.transcript import Speaker
 from roamkb.pipeline.extract.stop_question import WorkStretch
-from roamkb.pipeline.extract.stop_question import continued
+from roamkb.pipeline.extract.stop_question import extend_stretch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ _WRAP_UP: Final = "wrap-up"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopQuestion:
-    """What an agent is asked when it stops; most often nothing."""
+    """Questions to an agent that stops; most often none."""
 
     #: What the stretch of work taught it.
     question: str = ""
@@ -32,144 +32,164 @@ class StopQuestion:
 
 
 class StoppedSession(HookSession):
-    """A session whose agent, or a subagent of which, has stopped."""
+    """A session whose agent, or subagent, has stopped."""
 
-    def stop(self, *, subagent: bool = False) -> "StopQuestion":
-        """Record what was announced since the last look, and return what the agent is asked, if anything.
+    def handle_stop(self, *, subagent: bool = False) -> "StopQuestion":
+        """Record announcements since the last look, and return the questions to the agent, if any.
 
         What a stretch of work taught it, once a stretch; and once a session which verified learnings are
         worth promoting. Never twice in a row, and not where nobody is there to answer.
         """
-        from roamkb.pipeline.store.transcript_glance import heard
-        from roamkb.pipeline.store.transcript_glance import may_be_asked
+        from roamkb.pipeline.store.transcript_glance import is_ask_allowed
+        from roamkb.pipeline.store.transcript_glance import read_passages_since
         from roamkb.pipeline.store.transcripts import TranscriptProgress
-        from roamkb.pipeline.store.transcripts import find_progress
         from roamkb.pipeline.store.transcripts import is_session_id
-        from roamkb.pipeline.store.transcripts import keep_progress
+        from roamkb.pipeline.store.transcripts import load_progress
+        from roamkb.pipeline.store.transcripts import save_progress
 
-        name = f"{self.session}-{self.text('agent_id')}" if subagent else self.session
-        if self.log is None or not is_session_id(name):
-            self.record()
+        name = f"{self.session}-{self.payload_text('agent_id')}" if subagent else self.session
+        if self.writable_log is None or not is_session_id(name):
+            self.record_payload()
             return StopQuestion()
-        progress = find_progress(self.log.local, name)
-        passages, end = heard(self._payload, start=progress.end, subagent=subagent)
-        self._announced(passages)
-        failures, mended = self._mended(progress.failures, passages)
-        stretch = continued(progress.stretch, passages, mended=bool(mended))
+        progress = load_progress(self.writable_log.local_folder, name)
+        passages, end = read_passages_since(self._payload, start=progress.end, subagent=subagent)
+        self._record_announcements(passages)
+        failures, mended = self._record_mended(progress.failures, passages)
+        stretch = extend_stretch(progress.stretch, passages, mended=bool(mended))
         answered = self._payload.get("stop_hook_active") is True
-        is_contested = self._settled(passages, since=progress.looked, answered=answered)
-        may_ask = may_be_asked(self._payload, str(self.log.local), self.environment.variables)
-        is_asked = may_ask and (is_contested or bool(stretch.reasons))
+        is_contested = self._contest_retracted(passages, since=progress.looked, answered=answered)
+        may_ask = is_ask_allowed(self._payload, str(self.writable_log.local_folder), self.environment.variables)
+        is_asked = may_ask and (is_contested or bool(stretch.ask_reasons))
         # what an agent does when asked is no work to ask about
-        kept = WorkStretch() if is_asked or answered else stretch
-        looked = progress.looked if answered else self.environment.now().timestamp()
-        seen = TranscriptProgress(
+        kept_stretch = WorkStretch() if is_asked or answered else stretch
+        looked_at = progress.looked if answered else self.environment.now().timestamp()
+        next_progress = TranscriptProgress(
             end=end,
-            stretch=kept,
-            looked=looked,
+            stretch=kept_stretch,
+            looked=looked_at,
             failures=failures,
             is_wrapped_up=progress.is_wrapped_up or self._is_wrapped_up(),
         )
-        keep_progress(self.log.local, name, seen)
+        save_progress(self.writable_log.local_folder, name, next_progress)
         return StopQuestion(
-            question=self._question(since=progress.looked) if is_asked else "",
+            question=self._stop_question(since=progress.looked) if is_asked else "",
             # what was just spoken of may be taken back
-            promoted=None if subagent or is_contested or not may_ask else self._wrap_up(),
+            promoted=None if subagent or is_contested or not may_ask else self._wrap_up_candidates(),
         )
 
-    def _announced(self, passages: "Sequence[TranscriptPassage]") -> None:
-        """Record what the agent announced in its messages, those between the calls of tools as well.
+    def _record_announcements(self, passages: "Sequence[TranscriptPassage]") -> None:
+        """Record the announcements in the agent's messages, those between calls of tools as well.
 
         What the human said was recorded with the prompt.
         """
-        from roamkb.pipeline.observe import announced
-        from roamkb.pipeline.observe import record
+        from roamkb.pipeline.observe import announced_events
+        from roamkb.pipeline.observe import record_events
 
-        agents = [one for one in passages if one.speaker is not Speaker.HUMAN]
-        if self.log is not None and (said := list(announced(agents))):
-            record(self.log, said, self._door.author(session=self.session))
+        agent_passages = [passage for passage in passages if passage.speaker is not Speaker.HUMAN]
+        if self.writable_log is not None and (announcements := list(announced_events(agent_passages))):
+            record_events(self.writable_log, announcements, self._project_log.make_author(session=self.session))
 
-    def _settled(self, passages: "Sequence[TranscriptPassage]", *, since: float, answered: bool) -> bool:
-        """Contest what the session takes back by its next words and deeds; say whether anything was.
+    def _contest_retracted(self, passages: "Sequence[TranscriptPassage]", *, since: float, answered: bool) -> bool:
+        """Contest the learnings that the session's later passages retract; return whether any was.
 
         What its agent was asked about and let stand is settled.
         """
-        from roamkb.app.log.learn import undone_in
+        from roamkb.app.log.learn import retracted_learnings
 
-        if self.log is None or not self.session or not since:
+        if self.writable_log is None or not self.session or not since:
             return False
-        from roamkb.pipeline.contest import contest
-        from roamkb.pipeline.contest import settle
-        from roamkb.pipeline.contest import spoken_of
+        from roamkb.pipeline.contest import contest_learnings
+        from roamkb.pipeline.contest import learnings_human_spoke_of
+        from roamkb.pipeline.contest import settle_contested
 
-        hand = self._door.author(session=self.session)
+        author = self._project_log.make_author(session=self.session)
         if answered:
-            settle(self.log, self.session, hand)
+            settle_contested(self.writable_log, self.session, author)
             return False
-        if not (any(one.speaker is Speaker.HUMAN or one.has_failed or one.edits for one in passages)):
+        if not (any(passage.speaker is Speaker.HUMAN or passage.has_failed or passage.edits for passage in passages)):
             return False
-        state = self.log.read().state()
-        found = dict(spoken_of(state, self.session, passages, since=since))
-        if any(one.has_failed or one.removed for one in passages):
-            found |= undone_in(self._door, state, self.session)
-        contest(self.log, found, hand)
-        return bool(found)
+        state = self.writable_log.read_contents().replay_state()
+        contested_keys = dict(learnings_human_spoke_of(state, self.session, passages, since=since))
+        if any(passage.has_failed or passage.removed for passage in passages):
+            contested_keys |= retracted_learnings(self._project_log, state, self.session)
+        contest_learnings(self.writable_log, contested_keys, author)
+        return bool(contested_keys)
 
-    def _question(self, *, since: float) -> str:
-        """Return the ask, with the keys of what this session said and was shown."""
-        from roamkb.context.store.injections import shown_to
+    def _stop_question(self, *, since: float) -> str:
+        """Return the question, with the keys of the session's own learnings and of those it was shown."""
+        from roamkb.context.store.injections import ids_shown_to
         from roamkb.log.state.learning_state import CONTESTED
         from roamkb.log.state.learning_state import SUPERSEDED
         from roamkb.pipeline.extract.stop_question import ask_text
-        from roamkb.remedies.remedy import last_mended
+        from roamkb.remedies.remedy import last_fixed_error
 
-        log = self._door.log_to_read()
-        state = log.read().state()
-        counted = [one for one in state.having("session", self.session) if one.status != SUPERSEDED]
-        shown = (state.standings.get(id) for id in shown_to(log.local, self.session))
-        latest = last_mended(log, self.session, since=since)
+        log = self._project_log.log_to_read()
+        state = log.read_contents().replay_state()
+        session_learnings = [
+            learning_state
+            for learning_state in state.learnings_with("session", self.session)
+            if learning_state.status != SUPERSEDED
+        ]
+        shown_states = (state.standings.get(id) for id in ids_shown_to(log.local_folder, self.session))
+        latest = last_fixed_error(log, self.session, since=since)
         return ask_text(
             mended=(latest.digest[:_SHORT_DIGEST], latest.line) if latest else None,
-            contested=[one.learning.key for one in counted if CONTESTED in one.flags],
-            captured=[one.learning.key for one in counted if CONTESTED not in one.flags][::-1],
-            shown=[one.learning.key for one in shown if one is not None and one.status != SUPERSEDED],
+            contested=[
+                learning_state.learning.key for learning_state in session_learnings if CONTESTED in learning_state.flags
+            ],
+            captured=[
+                learning_state.learning.key
+                for learning_state in session_learnings
+                if CONTESTED not in learning_state.flags
+            ][::-1],
+            shown_keys=[
+                learning_state.learning.key
+                for learning_state in shown_states
+                if learning_state is not None and learning_state.status != SUPERSEDED
+            ],
         )
 
     def _is_wrapped_up(self) -> bool:
-        from roamkb.context.store.injections import shown_to
+        from roamkb.context.store.injections import ids_shown_to
 
-        return self.log is not None and _WRAP_UP in shown_to(self.log.local, self.session)
+        return self.writable_log is not None and _WRAP_UP in ids_shown_to(self.writable_log.local_folder, self.session)
 
-    def _wrap_up(self) -> "PromoteResult | None":
-        """Return what could be promoted, once a session and only if there is something; else None."""
+    def _wrap_up_candidates(self) -> "PromoteResult | None":
+        """Return the promotable learnings, once a session and only if there are any; else None."""
         from roamkb.pipeline.store.transcript_glance import is_known_unpromotable
-        from roamkb.pipeline.store.transcript_glance import keep_unpromotable
         from roamkb.pipeline.store.transcript_glance import log_stamp
+        from roamkb.pipeline.store.transcript_glance import record_unpromotable
 
-        if self.log is None or self._is_wrapped_up() or is_known_unpromotable(str(self.log.local)):
+        if (
+            self.writable_log is None
+            or self._is_wrapped_up()
+            or is_known_unpromotable(str(self.writable_log.local_folder))
+        ):
             return None
-        stamp = log_stamp(str(self.log.local))
-        found = self._promotable()
-        if found is None:
-            keep_unpromotable(self.log.local, stamp)
+        stamp = log_stamp(str(self.writable_log.local_folder))
+        promotable = self._find_promotable()
+        if promotable is None:
+            record_unpromotable(self.writable_log.local_folder, stamp)
             return None
-        self._door.keep_receipt(self.log, self._door.author(session=self.session), [_WRAP_UP], by=_WRAP_UP)
-        return found
+        self._project_log.keep_receipt(
+            self.writable_log, self._project_log.make_author(session=self.session), [_WRAP_UP], shown_by=_WRAP_UP
+        )
+        return promotable
 
-    def _promotable(self) -> "PromoteResult | None":
+    def _find_promotable(self) -> "PromoteResult | None":
         from roamkb.app.log.pipeline import has_verified
 
-        if self.knowledge_base.classify().kind is not ProjectKind.PERSONAL or not has_verified(self._door):
+        if self.knowledge_base.classify().kind is not ProjectKind.PERSONAL or not has_verified(self._project_log):
             return None
         from roamkb.pipeline.promote import PromoteResult
 
-        found = self._door.promote(ask=True, session=self.session)
-        return found if isinstance(found, PromoteResult) and found.candidates else None
+        promoted = self._project_log.promote(ask=True, session=self.session)
+        return promoted if isinstance(promoted, PromoteResult) and promoted.candidates else None
 
     def stop_subagent(self) -> None:
-        """Have what its agent learned made into fewer learnings, once its session is consolidated."""
+        """Queue the subagent, so that its learnings are consolidated after its session."""
         from roamkb.log.store.observations import queue_agent
 
-        agent = self._door.author(session=self.session).agent
-        if self.log is not None and agent and self.session:
-            queue_agent(self.log.local, agent, self.session)
+        agent = self._project_log.make_author(session=self.session).agent
+        if self.writable_log is not None and agent and self.session:
+            queue_agent(self.writable_log.local_folder, agent, self.session)

@@ -1,8 +1,8 @@
-"""Looking after a project's log: what its working set makes of it, and what a human decides about it."""
+"""Curation of a project's log: audits against the working tree, and a human's decisions."""
 
 from typing import TYPE_CHECKING
 
-from roamkb.app.log.recall import noise_of
+from roamkb.app.log.recall import noise_finder
 from roamkb.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from roamkb.log.pin import MarkedLearning
 
 #: Where neither VISUAL nor EDITOR says anything (POSIX).
-_EDITOR = "vi"
+_DEFAULT_EDITOR = "vi"
 
 
 def audit(context: "ProjectContext", request: "requests.AuditRequest") -> "Audit":
-    """Return what the local working set does to which learning and why, and keep it as a local file.
+    """Judge each learning by the local working tree, and keep the verdicts with reasons in a local file.
 
     With `as_of` it is about the log at the end of that day, and nothing is kept.
 
@@ -32,12 +32,12 @@ def audit(context: "ProjectContext", request: "requests.AuditRequest") -> "Audit
     from roamkb.pipeline.store.references_on_disk import ProjectReferences
 
     log = context.log_to_write("what an audit found") if request.as_of is None else context.log_to_read()
-    at = context.moment("--as-of", request.as_of)
-    return audit(log, log.read().until(at), ProjectReferences(log.root), keep=at is None)
+    as_of = context.parse_moment("--as-of", request.as_of)
+    return audit(log, log.read_contents().contents_until(as_of), ProjectReferences(log.root), keep=as_of is None)
 
 
 def curate(context: "ProjectContext", request: "requests.CurateRequest") -> "CurationProposal":
-    """Return what a review would append to the ledger; with `apply`, a digest, append just that.
+    """Return the events that a review would append to the ledger; with `apply`, a digest, append them.
 
     With `as_of`, what one would have appended at the end of that day.
 
@@ -50,12 +50,14 @@ def curate(context: "ProjectContext", request: "requests.CurateRequest") -> "Cur
 
     signature = decision_signature(context, request.reason, agent=request.agent, session=request.session)
     if request.apply is None:
-        log, at = context.log_to_read(), context.moment("--as-of", request.as_of)
-        return curating.propose(log, ProjectReferences(log.root), signature, as_of=at)
+        log, as_of = context.log_to_read(), context.parse_moment("--as-of", request.as_of)
+        return curating.propose_curation(log, ProjectReferences(log.root), signature, as_of=as_of)
     if request.dry_run or request.as_of is not None:
         raise UsageError(f"{'--dry-run' if request.dry_run else '--as-of'} or --apply, not both")
     log = context.log_to_write("a review")
-    return curating.apply(log, ProjectReferences(log.root), signature, request.apply, human=context.human)
+    return curating.apply_curation(
+        log, ProjectReferences(log.root), signature, request.apply, human=context.human_at_terminal
+    )
 
 
 def review_curation(
@@ -65,7 +67,7 @@ def review_curation(
     agent: str | None = None,
     session: str | None = None,
 ) -> "CurationProposal":
-    """Open what `curate` proposes in the human's editor, and append what is approved there.
+    """Open the proposals of `curate` in the human's editor, and append those approved there.
 
     Raises:
         UsageError, SecretFound, ChangedOnDisk: as `curate`.
@@ -76,24 +78,24 @@ def review_curation(
     log = context.log_to_write("a review")
     signature = decision_signature(context, reason, agent=agent, session=session)
     return review(
-        log, ProjectReferences(log.root), signature, human=context.human, editor=find_editor(context)
+        log, ProjectReferences(log.root), signature, human=context.human_at_terminal, editor=editor_command(context)
     )
 
 
-def find_editor(context: "ProjectContext") -> list[str]:
-    """Return the words that open the human's editor."""
+def editor_command(context: "ProjectContext") -> list[str]:
+    """Return the command line of the human's editor."""
     import shlex
 
     environment = context.environment.variables
-    return shlex.split(environment.get("VISUAL") or environment.get("EDITOR") or "") or [_EDITOR]
+    return shlex.split(environment.get("VISUAL") or environment.get("EDITOR") or "") or [_DEFAULT_EDITOR]
 
 
 def refine(context: "ProjectContext", request: "requests.RefineRequest") -> "Refinement":
-    """Return the learnings of `tasks` (of all without) that an agent should say again, better."""
+    """Return the learnings of `tasks` (of all without) that an agent should reword."""
     from roamkb.curation.refine import refine
 
     return refine(
-        context.log_to_read().read().state(),
+        context.log_to_read().read_contents().replay_state(),
         (request.tasks,) if isinstance(request.tasks, str) else tuple(request.tasks),
     )
 
@@ -107,8 +109,8 @@ def explain(context: "ProjectContext", request: "requests.ExplainRequest") -> "E
     from roamkb.log.explain import explain
 
     log = context.log_to_read()
-    state = log.read().state(as_of=context.moment("--as-of", request.as_of))
-    return explain(log, state, request.key, doubts_of=noise_of(log), now=context.author().ts)
+    state = log.read_contents().replay_state(as_of=context.parse_moment("--as-of", request.as_of))
+    return explain(log, state, request.key, doubts_of=noise_finder(log), now=context.make_author().ts)
 
 
 def pin(context: "ProjectContext", request: "requests.PinRequest") -> "MarkedLearning":
@@ -122,7 +124,7 @@ def pin(context: "ProjectContext", request: "requests.PinRequest") -> "MarkedLea
     return pin(
         context.log_to_write(f"pin {request.key}"),
         request.key,
-        context.author(agent=request.agent, session=request.session),
+        context.make_author(agent=request.agent, session=request.session),
         off=request.off,
     )
 
@@ -134,24 +136,24 @@ def override(context: "ProjectContext", request: "requests.OverrideRequest") -> 
         UsageError, NoLog, Refused, NotFound, Ambiguous, DiskError: nothing was written.
     """
     from roamkb.log.pin import override
-    from roamkb.log.state.confidence import hundredths
+    from roamkb.log.state.confidence import parse_hundredths
 
-    value = hundredths(request.confidence)
+    value = parse_hundredths(request.confidence)
     return override(
         context.log_to_write(f"override {request.key}"),
         request.key,
         0 if value is None else value,
-        context.author(agent=request.agent, session=request.session),
+        context.make_author(agent=request.agent, session=request.session),
         operator=context.environment.login,
-        human=context.human,
+        human=context.human_at_terminal,
     )
 
 
 def export(context: "ProjectContext", request: "requests.ExportRequest") -> "LearningExport":
-    """Return every learning with what it counts today, or on a day; with `all`, the archive's as well."""
+    """Return every learning with its present state, or that of a day; with `all`, the archive's as well."""
     from roamkb.log.export import export
 
-    state = context.log_to_read().read().state(as_of=context.moment("--as-of", request.as_of))
+    state = context.log_to_read().read_contents().replay_state(as_of=context.parse_moment("--as-of", request.as_of))
     return export(state, archived=request.all)
 
 
@@ -162,7 +164,7 @@ def decision_signature(
     from roamkb.curation.curate import CurationSignature
 
     return CurationSignature(
-        hand=context.author(agent=agent, session=session),
+        hand=context.make_author(agent=agent, session=session),
         operator=context.environment.login,
         reason=reason or "",
     )

@@ -1,4 +1,4 @@
-"""What a language model finds in a session's transcript, for those who want one (D22)."""
+"""Extraction of learnings from a session's transcript by a language model, optional (D22)."""
 
 from typing import TYPE_CHECKING
 
@@ -8,7 +8,7 @@ from roamkb.app.log.models import model_asker
 from roamkb.app.log.models import named_model
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
-from roamkb.core.text import shown
+from roamkb.core.text import one_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def extract(context: "ProjectContext", request: "requests.ExtractRequest") -> "ProposalOutcomes":
-    """Have `model` propose what of a session's transcript is worth keeping; without `session` the latest.
+    """Have `model` propose learnings from a session's transcript; without `session` the latest.
 
     What it proposes goes through the gate as an agent's proposals do. At work its human is asked first.
 
@@ -29,62 +29,62 @@ def extract(context: "ProjectContext", request: "requests.ExtractRequest") -> "P
     """
     from roamkb.core.startup.dataclasses import replace
     from roamkb.models.answers import ModelTrouble
-    from roamkb.models.store.prompts import prompt
+    from roamkb.models.store.prompts import read_prompt
     from roamkb.pipeline.extract.model_extraction import parse_extracted
     from roamkb.pipeline.extract.model_extraction import transcript_payload
     from roamkb.pipeline.learn_proposals import ProposalOutcome
     from roamkb.pipeline.learn_proposals import take_proposals
-    from roamkb.pipeline.proposed_learning import EXTRACTED
+    from roamkb.pipeline.proposed_learning import EXTRACTED_FIELD
     from roamkb.pipeline.store.transcripts import read_transcript
 
     if request.model is None:
         raise UsageError("which model?", hint="roamkb extract --with claude")
     log = context.log_to_write("")
-    path = _transcript(context, request.session)
+    path = _find_session_transcript(context, request.session)
     passages = read_transcript(path).passages
-    told = prompt("extract-2")
+    model_prompt = read_prompt("extract-2")
     ask = model_asker(
-        context, request.model, told.text, about=f"the transcript of the session {shown(path.stem)}"
+        context, request.model, model_prompt.text, about=f"the transcript of the session {one_line(path.stem)}"
     )
     answer = ask(transcript_payload(passages))
     if isinstance(answer, ModelTrouble):
         raise UsageError(answer.why, hint="nothing was learned; ask again, or another model")
-    proposals, wrong = parse_extracted(answer)
-    hand = replace(
-        context.author(session=request.session or path.stem), agent=named_model(context, request.model).label
+    proposals, rejected_reasons = parse_extracted(answer)
+    author = replace(
+        context.make_author(session=request.session or path.stem), agent=named_model(context, request.model).label
     )
-    maker = {EXTRACTED: {"model": hand.agent, "prompt": told.label}}
-    done = take_proposals(
+    maker = {EXTRACTED_FIELD: {"model": author.agent, "prompt": model_prompt.label}}
+    outcomes = take_proposals(
         log,
         proposals,
-        hand,
-        learn=lambda saying, old: take_learning(
+        author,
+        learn=lambda new_learning, superseded_key: take_learning(
             context,
-            replace(saying, extra={**saying.extra, **maker}),
-            agent=hand.agent,
-            session=hand.session,
-            supersedes=old,
+            replace(new_learning, extra={**new_learning.extra, **maker}),
+            agent=author.agent,
+            session=author.session,
+            supersedes=superseded_key,
         ),
-        verify=lambda id: put_through_gate(context, log, id, hand),
+        verify=lambda id: put_through_gate(context, log, id, author),
     )
-    refused = (ProposalOutcome(outcome="refused", why=(why,), text="no proposal") for why in wrong)
-    return replace(done, taken=(*done.taken, *refused))
+    refused = (ProposalOutcome(outcome="refused", why=(reason,), text="no proposal") for reason in rejected_reasons)
+    return replace(outcomes, taken=(*outcomes.taken, *refused))
 
 
-def _transcript(context: "ProjectContext", session: str | None) -> "Path":
-    """Return the file of a session; of the project's latest where none is named."""
+def _find_session_transcript(context: "ProjectContext", session: str | None) -> "Path":
+    """Return the transcript file of a session; of the project's latest without one."""
     from roamkb.pipeline.store.transcripts import find_transcript
-    from roamkb.pipeline.store.transcripts import transcripts
+    from roamkb.pipeline.store.transcripts import session_transcripts
 
     home, environment = context.environment.home, context.environment.variables
     if session is not None:
-        found = find_transcript(session, home=home, environment=environment)
+        transcript_path = find_transcript(session, home=home, environment=environment)
     else:
-        found = next(reversed(list(transcripts(home, environment, context.root))), None)
-    if found is None:
+        transcript_path = next(reversed(list(session_transcripts(home, environment, context.project_root))), None)
+    if transcript_path is None:
         raise NotFound(
-            session or str(context.root),
-            what="transcript",
+            session or str(context.project_root),
+            kind="transcript",
             hint="give the id of a session of Claude Code or Codex on this machine: --session ID",
         )
-    return found
+    return transcript_path

@@ -1,11 +1,11 @@
-"""What other tools keep for the project, taken into its log."""
+"""Import of other tools' notes on the project into its log."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import UsageError
-from roamkb.core.text import shown
+from roamkb.core.text import one_line
 from roamkb.kb.notes.file_names import require_name
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def ingest(context: "ProjectContext", request: "requests.IngestRequest") -> "IngestResult":
-    """Take what another tool keeps for the project into its log; a second call adds nothing.
+    """Import the notes that another tool keeps for the project into its log; a second call adds nothing.
 
     With `memory`, what Claude Code remembers of the project, or what lies in `folder`; without
     `yes` it is only looked at.
@@ -35,9 +35,7 @@ def ingest(context: "ProjectContext", request: "requests.IngestRequest") -> "Ing
     if request.memory and request.file is not None:
         raise UsageError("--memory takes a folder", hint="roamkb ingest --memory [DIR]")
     folder_found = _memory_folder(context, request.folder) if request.memory else None
-    paths = (
-        ((folder_found,) if folder_found else ()) if request.memory else ingest_sources(context, request.file)
-    )
+    paths = ((folder_found,) if folder_found else ()) if request.memory else ingest_sources(context, request.file)
     kinds = [require_source(context, path) for path in paths]
     if not request.memory:
         from roamkb.boundary.policy import require_no_work
@@ -45,7 +43,7 @@ def ingest(context: "ProjectContext", request: "requests.IngestRequest") -> "Ing
         for path in paths:
             if request.file is None:
                 _require_own_tree(context, path)
-            require_no_work(ingesting.kinds_said(path), context.project, fact=f"what {path} says")
+            require_no_work(ingesting.kinds_in_lines(path), context.log_project, fact=f"what {path} says")
     log = context.log_to_write(f"what {paths[0] if paths else 'another tool'} says")
     is_dry_run = request.dry_run or (request.memory and not request.yes)
     if not paths:
@@ -53,7 +51,7 @@ def ingest(context: "ProjectContext", request: "requests.IngestRequest") -> "Ing
     return ingesting.ingest(
         log,
         ingesting.memory_lines(paths[0]) if request.memory else ingesting.knowledge_lines(*paths),
-        context.author(),
+        context.make_author(),
         files=paths,
         kind=min(kinds, key=list(ProjectKind).index),
         dry_run=is_dry_run,
@@ -67,17 +65,17 @@ def ingest_sources(context: "ProjectContext", file: str | None) -> tuple[Path, .
 
     file = None if file is None else require_name(file, "the file")
     return find_sources(
-        context.root, file=file, environment=context.environment.variables, base=context.current_folder
+        context.project_root, file=file, environment=context.environment.variables, base=context.current_folder
     )
 
 
 def _require_own_tree(context: "ProjectContext", path: Path) -> None:
-    """Raise where a file that nobody named is another project's: this log may be anybody's to read."""
-    from roamkb.pipeline.store.sources import leads_out
+    """Raise where an implicitly found file is another project's: this log may be read by anyone."""
+    from roamkb.pipeline.store.sources import leads_outside
 
-    if leads_out(path, context.root, environment=context.environment.variables):
+    if leads_outside(path, context.project_root, environment=context.environment.variables):
         raise UsageError(
-            f"{shown(str(path))} leads out of the project; nothing was read",
+            f"{one_line(str(path))} leads out of the project; nothing was read",
             hint="a link or a setting of the repository says so: if you want it, name it with --file",
         )
 
@@ -86,34 +84,34 @@ def _memory_folder(context: "ProjectContext", folder: str | None) -> Path | None
     from roamkb.pipeline.store.sources import find_memory
 
     if folder is None:
-        return find_memory(context.environment.home, context.root)
+        return find_memory(context.environment.home, context.project_root)
     return context.current_folder / require_name(folder, "the folder")
 
 
 def require_source(context: "ProjectContext", path: Path) -> "ProjectKind":
-    """Return what the project is that `path` belongs to, where this log may have what it says.
+    """Return the kind of the project that owns `path`, where its text may enter this log.
 
     Raises:
         Refused: it is another's, and work. UsageError: it is the log itself, or in the knowledge base.
     """
     from roamkb.boundary.policy import require_own_tree
     from roamkb.boundary.store.folder_evidence import find_rule
+    from roamkb.boundary.store.folder_evidence import find_work_below
     from roamkb.boundary.store.folder_evidence import lies_within
-    from roamkb.boundary.store.folder_evidence import work_below
-    from roamkb.pipeline.store.sources import belongs_to
+    from roamkb.pipeline.store.sources import owning_project
     from roamkb.pipeline.store.sources import shares_tree
 
     rule = find_rule(context.environment.home, account_home=context.environment.account_home)
-    source = belongs_to(path, rule, context.project)
-    is_inside = shares_tree(path, source, context.project, rule)
-    require_own_tree(source, context.project, is_inside=is_inside, fact=f"what {path} says")
-    if path.is_dir() and not isinstance(rule, BadRule) and (below := work_below(path, rule)):
-        raise UsageError(f"{shown(below)}; nothing was read", hint="name the folder of the memory itself")
-    if lies_within(path, context.root / ".roamkb"):
-        raise UsageError(f"{shown(str(path))} is of the log itself", hint="name another tool's file")
+    source = owning_project(path, rule, context.log_project)
+    is_inside = shares_tree(path, source, context.log_project, rule)
+    require_own_tree(source, context.log_project, is_inside=is_inside, fact=f"what {path} says")
+    if path.is_dir() and not isinstance(rule, BadRule) and (below := find_work_below(path, rule)):
+        raise UsageError(f"{one_line(below)}; nothing was read", hint="name the folder of the memory itself")
+    if lies_within(path, context.project_root / ".roamkb"):
+        raise UsageError(f"{one_line(str(path))} is of the log itself", hint="name another tool's file")
     if not isinstance(rule, BadRule) and lies_within(path, rule.kb):
         raise UsageError(
-            f"{shown(str(path))} lies in the knowledge base, whose notes are no log",
+            f"{one_line(str(path))} lies in the knowledge base, whose notes are no log",
             hint="agents find them there by `roamkb recall WORDS --kb`",
         )
     return source.kind

@@ -1,4 +1,4 @@
-"""How a project's log comes to be."""
+"""Creation of a project's log."""
 
 from typing import TYPE_CHECKING
 
@@ -28,12 +28,12 @@ def init(context: "ProjectContext", request: "requests.InitRequest") -> "Initial
         # who syncs the knowledge base would sync the machine's secret
         state.lock_file(kb)
     return init(
-        context.root,
+        context.project_root,
         home=context.environment.home,
         kb=kb,
         state=state.state,
         untracked=request.untracked,
         yes=request.yes,
-        led_by=context.led_by,
+        led_by=context.agent_suspicion,
         ask=context.ask,
     )

@@ -1,15 +1,15 @@
-"""What a human lets into the files that every session starts with, and takes out again (D10, D15, D19)."""
+"""Instructions for every session that a human approves, and can roll back (D10, D15, D19)."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roamkb.app.log.curation import decision_signature
-from roamkb.app.log.curation import find_editor
+from roamkb.app.log.curation import editor_command
 from roamkb.app.log.curation import review_curation
 from roamkb.core.errors import UsageError
 from roamkb.core.startup.dataclasses import replace
-from roamkb.core.text import shown
-from roamkb.core.text import texts_of
+from roamkb.core.text import as_text_tuple
+from roamkb.core.text import one_line
 from roamkb.kb.notes.file_names import require_name
 
 if TYPE_CHECKING:
@@ -22,56 +22,54 @@ if TYPE_CHECKING:
     from roamkb.instructions.rollback import RolledBack
 
 
-def propose_lines(context: "ProjectContext", request: "requests.PromoteRequest", to: str) -> "ProposeResult":
-    """Propose learnings as lines of the file `to`; without any, return what could be proposed.
+def propose_lines(context: "ProjectContext", request: "requests.PromoteRequest", target_file: str) -> "ProposeResult":
+    """Propose learnings as lines of the file `target_file`; without any, return the candidates.
 
     Raises:
         UsageError, NotFound: no such file in the project, or no such section. Ambiguous, NoLog, Refused.
     """
     from roamkb.instructions import propose as proposing
-    from roamkb.instructions.store.instruction_files import find_rule_file
-    from roamkb.log.known_learnings import called
+    from roamkb.instructions.store.instruction_files import find_instruction_file
+    from roamkb.log.known_learnings import get_learning
 
-    require_name(to, "the file")
-    log, hand = context.log_to_write(f"a line for {to}"), context.author(session=request.session)
+    require_name(target_file, "the file")
+    log, author = context.log_to_write(f"a line for {target_file}"), context.make_author(session=request.session)
     # a name without a folder is the project's, wherever the session stands in it
-    path = Path(to) if Path(to).is_absolute() else _nearest_file(context, log.root, to)
-    _require_own(context, path)
-    place = proposing.place_in(
-        log, find_rule_file(log.root, path), request.section or "", kind=context.project.kind
+    path = Path(target_file) if Path(target_file).is_absolute() else _nearest_file(context, log.root, target_file)
+    _require_own_file(context, path)
+    place = proposing.find_instruction_place(
+        log, find_instruction_file(log.root, path), request.section or "", kind=context.log_project.kind
     )
-    state = log.read().state(as_of=context.moment("--as-of", request.as_of))
-    found = proposing.rule_candidates(state, place)
+    state = log.read_contents().replay_state(as_of=context.parse_moment("--as-of", request.as_of))
+    candidates = proposing.list_candidates(state, place)
     if not request.keys and not request.all:
         return proposing.ProposeResult(
-            place=place, candidates=tuple(found), waiting=proposing.waiting(state, place)
+            place=place, candidates=tuple(candidates), waiting=proposing.count_waiting(state, place)
         )
-    wanted = found if request.all else [called(log, state, key) for key in texts_of(request.keys)]
-    return proposing.propose(log, wanted, place, hand, dry_run=request.dry_run)
+    chosen = candidates if request.all else [get_learning(log, state, key) for key in as_text_tuple(request.keys)]
+    return proposing.propose_instructions(log, chosen, place, author, dry_run=request.dry_run)
 
 
 def _nearest_file(context: "ProjectContext", root: Path, name: str) -> Path:
-    """Return the file called `name` from here, or, where there is none, from the project's root."""
+    """Return the path of the file `name` from here, or, where there is none, from the project's root."""
     return context.current_folder / name if (context.current_folder / name).exists() else root / name
 
 
-def _require_own(context: "ProjectContext", path: Path) -> None:
-    """Raise where a file is of another project that lies in this one."""
+def _require_own_file(context: "ProjectContext", path: Path) -> None:
+    """Raise where a file belongs to another project that lies in this one."""
     from roamkb.boundary.classify import classify
 
-    place = classify(
-        path.parent, home=context.environment.home, account_home=context.environment.account_home
-    )
-    if path.exists() and place.root is not None and place.root != context.root:
+    place = classify(path.parent, home=context.environment.home, account_home=context.environment.account_home)
+    if path.exists() and place.root is not None and place.root != context.project_root:
         raise UsageError(
-            f"{shown(str(path))} belongs to {shown(str(place.root))}", hint="promote it in that project"
+            f"{one_line(str(path))} belongs to {one_line(str(place.root))}", hint="promote it in that project"
         )
 
 
 def review(
     context: "ProjectContext", request: "requests.ReviewRequest"
 ) -> "CurationProposal | ReviewQueue | DecidedProposals":
-    """Return the lines that wait for a human; with `edit` let them decide in an editor.
+    """Return the proposed lines; with `edit` open them in an editor, in which a human decides.
 
     With `curate` the editor has what `curate` proposes. With `as_of`, the lines that waited at the end of
     that day, beside the files of today.
@@ -88,15 +86,17 @@ def review(
             raise UsageError("--curate goes without --all and --edit")
         return review_curation(context, reason=request.reason, agent=request.agent, session=request.session)
     if not request.edit:
-        at = context.moment("--as-of", request.as_of)
-        found = proposals.queue(proposals.desk(context.log_to_read(), context.project.kind, as_of=at))
-        return found if request.all else replace(found, settled=())
-    from roamkb.instructions.review import review_rules
+        as_of = context.parse_moment("--as-of", request.as_of)
+        review_queue = proposals.build_review_queue(
+            proposals.read_approval_context(context.log_to_read(), context.log_project.kind, as_of=as_of)
+        )
+        return review_queue if request.all else replace(review_queue, settled=())
+    from roamkb.instructions.review import review_proposals
 
     signature = decision_signature(context, request.reason, agent=request.agent, session=request.session)
     log = context.log_to_write("a review")
-    return review_rules(
-        log, context.project.kind, signature, human=context.human, editor=find_editor(context)
+    return review_proposals(
+        log, context.log_project.kind, signature, human=context.human_at_terminal, editor=editor_command(context)
     )
 
 
@@ -119,16 +119,16 @@ def approve(context: "ProjectContext", request: "requests.ApproveRequest") -> "D
     log = context.log_to_write("an approval")
     return approve(
         log,
-        context.project.kind,
+        context.log_project.kind,
         decision_signature(context, None, agent=None, session=None),
         request.id,
         request.digest,
-        human=context.human,
+        human=context.human_at_terminal,
     )
 
 
 def reject(context: "ProjectContext", request: "requests.RejectRequest") -> "DecidedProposals":
-    """Have a line never proposed again for that file; a human's act, as approving is.
+    """Record that a line is never proposed again for that file; a human's act, as approving is.
 
     Raises:
         UsageError, SecretFound, NotFound, Ambiguous, NoLog, Refused: nothing was written.
@@ -138,10 +138,10 @@ def reject(context: "ProjectContext", request: "requests.RejectRequest") -> "Dec
     log = context.log_to_write("a rejection")
     return reject(
         log,
-        context.project.kind,
+        context.log_project.kind,
         decision_signature(context, request.reason, agent=None, session=None),
         request.id,
-        human=context.human,
+        human=context.human_at_terminal,
     )
 
 
@@ -157,8 +157,8 @@ def rollback(context: "ProjectContext", request: "requests.RollbackRequest") -> 
     log = context.log_to_write("a rollback")
     return rollback(
         log,
-        context.project.kind,
+        context.log_project.kind,
         decision_signature(context, request.reason, agent=None, session=None),
         request.id,
-        human=context.human,
+        human=context.human_at_terminal,
     )

@@ -1,4 +1,4 @@
-"""Language models that a project's log may be put before, and the word of its human that it takes."""
+"""Language models for a project's log, and the human's consent that they require."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -7,7 +7,7 @@ from typing import Any
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import UsageError
 from roamkb.core.model import ProjectKind
-from roamkb.core.text import shown
+from roamkb.core.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from roamkb.models.names import LanguageModel
 
 #: What a human types to let a model see what is said at work.
-_WORD = "send"
+_CONSENT_WORD = "send"
 
 
 def named_model(context: "ProjectContext", name: str) -> "LanguageModel":
-    """Return the model that `name` means; `UsageError` where it means none."""
+    """Return the model that `name` means; raise `UsageError` where it means none."""
     from roamkb.models.names import parse_model_name
 
     return parse_model_name(name, context.environment.variables)
@@ -32,7 +32,7 @@ def named_model(context: "ProjectContext", name: str) -> "LanguageModel":
 def model_asker(
     context: "ProjectContext", name: str, prompt: str, *, about: str, limits: "ModelLimits | None" = None
 ) -> "Callable[[Mapping[str, object]], Mapping[str, Any] | ModelTrouble]":
-    """Return what puts `prompt` and a payload before the model `name`, once that is allowed.
+    """Return a function that sends `prompt` and a payload to the model `name`, once that is allowed.
 
     At work, and where nobody knows whether it is, a human at the terminal is told that it is to see
     `about`, and says yes; and no network address is asked that the rule doesn't name.
@@ -41,18 +41,18 @@ def model_asker(
         UsageError: there is no such model, or it may not be asked; nothing was sent.
     """
     from roamkb.boundary.human_consent import require_yes
-    from roamkb.boundary.policy import strictest
+    from roamkb.boundary.policy import strictest_project
     from roamkb.models.clients.language_model import ask_model
 
     model, environment = named_model(context, name), context.environment.variables
-    project = strictest((context.session_project(), context.project))
+    project = strictest_project((context.session_project(), context.log_project))
     if project.kind is not ProjectKind.PERSONAL:
-        _require_named(context, model, project)
-        require_yes(context.human, _question(model, project, about), word=_WORD)
+        _require_named_address(context, model, project)
+        require_yes(context.human_at_terminal, _consent_question(model, project, about), word=_CONSENT_WORD)
     return lambda payload: ask_model(name, prompt, payload, environment=environment, limits=limits)
 
 
-def _require_named(context: "ProjectContext", model: "LanguageModel", project: "Project") -> None:
+def _require_named_address(context: "ProjectContext", model: "LanguageModel", project: "Project") -> None:
     """Raise where a model is asked over the network at an address that the rule doesn't name."""
     from roamkb.boundary.store.folder_evidence import find_rule
 
@@ -60,20 +60,20 @@ def _require_named(context: "ProjectContext", model: "LanguageModel", project: "
     if address is None or address.is_loopback:
         return
     rule = find_rule(context.environment.home, account_home=context.environment.account_home)
-    if isinstance(rule, BadRule) or address.origin not in rule.model_addresses:
+    if isinstance(rule, BadRule) or address.origin_url not in rule.model_addresses:
         raise UsageError(
-            f"{project.kind.value} project ({shown(project.reason)}); not sent to {address.origin}: "
+            f"{project.kind.value} project ({one_line(project.reason)}); not sent to {address.origin_url}: "
             "the rule doesn't name it",
-            hint=f"your human can name it in the rule's block `roamkb:model-addresses`: {address.origin}",
+            hint=f"your human can name it in the rule's block `roamkb:model-addresses`: {address.origin_url}",
         )
 
 
-def _question(model: "LanguageModel", project: "Project", about: str) -> str:
+def _consent_question(model: "LanguageModel", project: "Project", about: str) -> str:
     if model.address is None:
-        where = f"to {model.label}, and wherever that sends it"
+        destination = f"to {model.label}, and wherever that sends it"
     else:
-        where = "to this machine" if model.address.is_loopback else f"to {model.address.origin}"
+        destination = "to this machine" if model.address.is_loopback else f"to {model.address.origin_url}"
     return (
-        f"{about} of a {project.kind.value} project ({shown(project.reason)}) would be put before "
-        f"{model.label}.\nIt goes {where}. Credentials are masked, all else is sent as it stands."
+        f"{about} of a {project.kind.value} project ({one_line(project.reason)}) would be put before "
+        f"{model.label}.\nIt goes {destination}. Credentials are masked, all else is sent as it stands."
     )

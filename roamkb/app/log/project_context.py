@@ -1,4 +1,4 @@
-"""The log of one project with everything around it: what each verb needs to be carried out."""
+"""The log of one project with its surroundings: the parts that each verb needs."""
 
 import os
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import UsageError
-from roamkb.core.text import shown
+from roamkb.core.text import one_line
 from roamkb.kb.notes.file_names import require_name
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class ProjectContext:
         progress: Callable[[int, int], None] | None = None,
         human: "HumanAtTerminal | None" = None,
     ) -> None:
-        """Take what `KnowledgeBase` found around it, and the knowledge base itself."""
+        """Take the environment that `KnowledgeBase` gathered, and the knowledge base itself."""
         self.environment = around
         self.kb = kb
         self.folder = folder
@@ -49,11 +49,11 @@ class ProjectContext:
         self.progress = progress
 
     def session_project(self) -> "Project":
-        """Judge this session's project by the strictest of all evidence."""
+        """Return this session's project, classified by the strictest of all evidence."""
         return self.kb.classify()
 
     @property
-    def human(self) -> "HumanAtTerminal | None":
+    def human_at_terminal(self) -> "HumanAtTerminal | None":
         """The human at the terminal, if there is one.
 
         Raises:
@@ -62,14 +62,16 @@ class ProjectContext:
         from roamkb.boundary.human_consent import require_no_agent
 
         if self.terminal is not None:
-            require_no_agent(self.environment.led_by)
+            require_no_agent(self.environment.agent_evidence)
         return self.terminal
 
     @property
-    def led_by(self) -> str:
-        """Why what is said here is no human's word; empty where it may be one's."""
+    def agent_suspicion(self) -> str:
+        """The reason why an answer given here is no human's word; empty where it may be one's."""
         is_asked_at_a_terminal = self.ask is not None and self.terminal is not None
-        return self.environment.led_by or (self.environment.no_login if is_asked_at_a_terminal else "")
+        return self.environment.agent_evidence or (
+            self.environment.missing_login_reason if is_asked_at_a_terminal else ""
+        )
 
     @property
     def current_folder(self) -> Path:
@@ -77,7 +79,7 @@ class ProjectContext:
         return self.environment.cwd or Path("/")
 
     @property
-    def is_there(self) -> bool:
+    def has_writable_log(self) -> bool:
         """Whether the project has a log that this session may write to."""
         from roamkb.core.errors import RoamkbError
 
@@ -88,8 +90,8 @@ class ProjectContext:
         return True
 
     @cached_property
-    def project(self) -> "Project":
-        """The project whose log it is, by its folder alone."""
+    def log_project(self) -> "Project":
+        """The log's project, classified by its folder alone."""
         from roamkb.boundary.classify import classify
 
         folder = self.folder if self.folder is not None else self.environment.cwd
@@ -102,28 +104,28 @@ class ProjectContext:
         )
 
     @property
-    def root(self) -> Path:
+    def project_root(self) -> Path:
         """The project's folder; raise `NoLog` where there is none."""
-        if self.project.root is None:
+        if self.log_project.root is None:
             raise NoLog(None)
-        return self.project.root
+        return self.log_project.root
 
-    def whole(self) -> "Log":
-        """Return the log of the project's place, whether it is there or counts, for who looks after it."""
+    def unchecked_log(self) -> "Log":
+        """Return the log of the project's folder, even one that is missing or doesn't count."""
         from roamkb.log.store.project_log import Log
 
-        return Log(self.root, self.kb.state_folders.state)
+        return Log(self.project_root, self.kb.state_folders.state)
 
     def log_to_read(self) -> "Log":
         """Return the project's log; raise `NoLog` where it has none."""
-        return self.whole().require()
+        return self.unchecked_log().require_adopted()
 
     def log_to_write(self, fact: str) -> "Log":
-        """Return the log to write `fact` to; nothing from work or nowhere goes into a looser project's."""
+        """Return the log to write `fact` to, unless this session is stricter than the log's project."""
         from roamkb.boundary.policy import require_as_strict
 
         log = self.log_to_read()
-        require_as_strict(self.session_project(), self.project, fact)
+        require_as_strict(self.session_project(), self.log_project, fact)
         return log
 
     def learning_index(self, log: "Log", state: "LogState") -> "LogIndex":
@@ -132,58 +134,56 @@ class ProjectContext:
         from roamkb.log.store.index import LogIndex
 
         return LogIndex(
-            log.local / "index",
+            log.local_folder / "index",
             state.learnings,
             version=__version__,
             digest=state.digest,
-            since=state.since,
+            since=state.ids_since,
         )
 
-    def author(self, *, agent: str | None = None, session: str | None = None) -> "Author":
+    def make_author(self, *, agent: str | None = None, session: str | None = None) -> "Author":
         """Return what signs new lines: this agent, session and moment, unless others are named."""
         from roamkb.log.new_learning import Author
 
         now = self.environment.now()
         return Author(
-            agent=require_name(agent or self.environment.agent, "the agent"),
-            session=require_name(session or self.environment.session, "the session"),
+            agent=require_name(agent or self.environment.agent_name, "the agent"),
+            session=require_name(session or self.environment.session_id, "the session"),
             # what `platform.node` gives, without the time that importing it takes
             machine=os.uname().nodename,
             kind=self.session_project().kind,
             now=now,
             new_id=lambda: self.environment.new_id(now),
-            is_human=self.ask is not None and not self.led_by,
-            process="" if session or self.environment.session else self._process_name(),
+            is_human=self.ask is not None and not self.agent_suspicion,
+            process="" if session or self.environment.session_id else self._process_name(),
         )
 
     def _process_name(self) -> str:
-        """Return what stands for the session of an agent that names none: the process that it runs in."""
-        harness = self.environment.harness
+        """Return the harness's process id, in place of the session of an agent that names none."""
+        harness = self.environment.nearest_harness
         return harness[0] if harness else ""
 
-    def moment(self, option: str, text: str | None) -> float | None:
-        """Return the end of the day, or the moment, that `text` names, in seconds since 1970."""
+    def parse_moment(self, option: str, text: str | None) -> float | None:
+        """Parse `text` into a moment in seconds since 1970; of a day, its end."""
         from roamkb.kb.search.query import parse_day
 
         if text is None:
             return None
         try:
-            at = datetime.fromisoformat(text)
-            is_day = at.time() == time() and "T" not in text and ":" not in text
+            moment = datetime.fromisoformat(text)
+            is_day = moment.time() == time() and "T" not in text and ":" not in text
         except ValueError:
             day = parse_day(text, today=self.environment.now().date())
             if day is None:
-                raise UsageError(f"{option} {shown(text)} is no day", hint="say 2026-06-10 or 7d") from None
-            at, is_day = datetime.fromisoformat(day), True
+                raise UsageError(f"{option} {one_line(text)} is no day", hint="say 2026-06-10 or 7d") from None
+            moment, is_day = datetime.fromisoformat(day), True
         try:
-            return (at + timedelta(days=1, microseconds=-1) if is_day else at).timestamp()
+            return (moment + timedelta(days=1, microseconds=-1) if is_day else moment).timestamp()
         except (ValueError, OverflowError, OSError):
-            raise UsageError(
-                f"{option} {shown(text)} is out of the calendar", hint="say 2026-06-10"
-            ) from None
+            raise UsageError(f"{option} {one_line(text)} is out of the calendar", hint="say 2026-06-10") from None
 
     def log_or_none(self) -> "Log | None":
-        """Return the log that is there to be read; one that holds links isn't, as `doctor` says."""
+        """Return the log if it is readable; one that holds links isn't, as `doctor` reports."""
         try:
             return self.log_to_read()
         except (NoLog, DiskError):
@@ -195,11 +195,11 @@ class ProjectContext:
         author: "Author",
         ids: Sequence[str],
         *,
-        by: str,
+        shown_by: str,
         task: str | None = None,
         is_empty_kept: bool = False,
     ) -> None:
-        """Record what is shown to a session; where that can't be, it is shown all the same.
+        """Record the ids shown to a session; where that fails, they are shown all the same.
 
         What a stricter project's session asks for is its own affair, and recorded in no other's tree (D11).
         """
@@ -207,9 +207,9 @@ class ProjectContext:
 
         from roamkb.boundary.policy import require_as_strict
         from roamkb.core.errors import RoamkbError
-        from roamkb.log.store.receipts import keep_receipt
+        from roamkb.log.store.receipts import save_receipt
 
         if ids or is_empty_kept:
             with suppress(RoamkbError):
-                require_as_strict(self.session_project(), self.project, "")
-                keep_receipt(log.local, author, ids, by=by, task=task or "")
+                require_as_strict(self.session_project(), self.log_project, "")
+                save_receipt(log.local_folder, author, ids, requested_by=shown_by, task=task or "")

@@ -7,7 +7,7 @@ from roamkb.app.operation_method import OperationMethod
 
 
 class ProjectLog(ProjectContext):
-    """What the agents of the current project learned, in the project's own tree."""
+    """Learnings of the current project's agents, in the project's own tree."""
 
     init = OperationMethod(lambda: (requests.InitRequest, verbs.init))
     learn = OperationMethod(lambda: (requests.LearnRequest, verbs.learn))

@@ -1,4 +1,4 @@
-"""What a project's log gives to other tasks, projects and days: templates, bundles, snapshots."""
+"""Parts of a project's log for other tasks, projects and days: templates, bundles, snapshots."""
 
 from os.path import expanduser  # Path's raises where there is no such user
 from pathlib import Path
@@ -9,7 +9,7 @@ from roamkb.core.errors import BadRule
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import UsageError
 from roamkb.core.model import ProjectKind
-from roamkb.core.text import shown
+from roamkb.core.text import one_line
 from roamkb.kb.notes.file_names import require_name
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def bundle(
     context: "ProjectContext", request: "requests.BundleRequest"
 ) -> "CreatedBundle | OpenedBundle | ImportResult":
-    """Write learnings to the new file FILE (`create`), look at one (`show`), or take it in (`import`).
+    """Write learnings to the new file FILE (`create`), show the bundle in it, or `import` it.
 
     `create` takes the verified ones, with `all` those that nobody verified too; `import`
     without `yes` only says what it would do.
@@ -38,14 +38,14 @@ def bundle(
         Refused: it would take work out of its tree. NoLog: the project has none.
         UsageError, NotFound, DiskError, Busy: nothing was written. NotDurable: it was, perhaps.
     """
-    from roamkb.boundary.store.folder_evidence import place_of_new
+    from roamkb.boundary.store.folder_evidence import real_path_of_new
     from roamkb.log.learning import canonical_type
     from roamkb.sharing import bundle as bundling
 
     path = context.current_folder / expanduser(require_name(request.file, "the file"))
     if request.action == "create" and not request.yes:
         # what is judged is what is written: a link in the tree may lead out of it
-        path = place_of_new(path)
+        path = real_path_of_new(path)
         chosen = bundling.BundleFilter(
             unverified=request.all,
             type=canonical_type(request.type) if request.type else "",
@@ -55,9 +55,9 @@ def bundle(
             context.log_to_read(),
             path,
             chosen,
-            kind=min(context.session_project().kind, context.project.kind, key=list(ProjectKind).index),
-            now=context.author().ts,
-            may_lie=lambda path, kind: _may_bundle(context, path, kind),
+            kind=min(context.session_project().kind, context.log_project.kind, key=list(ProjectKind).index),
+            now=context.make_author().ts,
+            check_location=lambda path, kind: _require_bundle_place(context, path, kind),
         )
     if (
         request.all
@@ -67,9 +67,8 @@ def bundle(
         or (request.yes and request.action == "show")
     ):
         raise UsageError(
-            f"that isn't how `bundle {shown(request.action)}` goes",
-            hint="bundle create FILE [--all] [--type T] [--tag T], bundle show FILE, or "
-            "bundle import FILE [--yes]",
+            f"that isn't how `bundle {one_line(request.action)}` goes",
+            hint="bundle create FILE [--all] [--type T] [--tag T], bundle show FILE, or bundle import FILE [--yes]",
         )
     if request.action == "show":
         return bundling.open_bundle(path)
@@ -77,14 +76,12 @@ def bundle(
 
     require_source(context, path)
     opened = bundling.open_bundle(path)
-    require_no_work(opened.kinds, context.project, fact=f"what {path} says")
+    require_no_work(opened.project_kinds, context.log_project, fact=f"what {path} says")
     log = context.log_to_write(f"what {path} says")
-    return bundling.import_bundle(log, opened, context.author(), yes=request.yes)
+    return bundling.import_bundle(log, opened, context.make_author(), yes=request.yes)
 
 
-def template(
-    context: "ProjectContext", request: "requests.TemplateRequest"
-) -> "TemplateList | TemplateShown":
+def template(context: "ProjectContext", request: "requests.TemplateRequest") -> "TemplateList | TemplateShown":
     """Make a template of verified learnings, look at them, or put one into the scope of a task.
 
     `action` is create, list, show, use, update or deprecate; `all` lists the deprecated too; `as_of` is
@@ -97,43 +94,41 @@ def template(
     """
     from roamkb.sharing import template as templating
 
-    wish = templating.TemplateScope(
+    template_scope = templating.TemplateScope(
         name=request.name or "",
-        task_types=(request.task_types,)
-        if isinstance(request.task_types, str)
-        else tuple(request.task_types),
+        task_types=(request.task_types,) if isinstance(request.task_types, str) else tuple(request.task_types),
         from_task=request.from_task or "",
         learnings=(request.learnings,) if isinstance(request.learnings, str) else tuple(request.learnings),
         reason=request.reason or "",
     )
-    at = context.moment("--as-of", request.as_of)
-    if at is not None and request.action not in ("list", "show"):
+    as_of = context.parse_moment("--as-of", request.as_of)
+    if as_of is not None and request.action not in ("list", "show"):
         raise UsageError("--as-of is for `template list` and `template show`")
     if request.action == "list" and request.name is None:
-        state = context.log_to_read().read().state(as_of=at)
-        return templating.list_templates(state, task_types=wish.task_types, deprecated=request.all)
+        state = context.log_to_read().read_contents().replay_state(as_of=as_of)
+        return templating.list_templates(state, task_types=template_scope.task_types, deprecated=request.all)
     if (
         request.name is None
-        or request.action not in (*templating.ACTIONS, "show", "use")
+        or request.action not in (*templating.WRITING_ACTIONS, "show", "use")
         or (request.action == "use") != (request.task is not None)
     ):
         raise UsageError(
-            f"that isn't how `template {shown(request.action)}` goes",
+            f"that isn't how `template {one_line(request.action)}` goes",
             hint="template create NAME --task-type T --from-task ID, list, show NAME, "
             "use NAME --task ID, update NAME, or deprecate NAME",
         )
     if request.action == "show":
-        return templating.show_template(context.log_to_read().read().state(as_of=at), request.name)
-    log, hand = context.log_to_write(f"template {request.name}"), context.author()
+        return templating.show_template(context.log_to_read().read_contents().replay_state(as_of=as_of), request.name)
+    log, author = context.log_to_write(f"template {request.name}"), context.make_author()
     if request.task is not None:
-        return templating.use_template(log, request.name, hand, task=request.task)
-    return templating.ACTIONS[request.action](log, wish, hand)
+        return templating.use_template(log, request.name, author, task=request.task)
+    return templating.WRITING_ACTIONS[request.action](log, template_scope, author)
 
 
 def snapshot(
     context: "ProjectContext", request: "requests.SnapshotRequest"
 ) -> "SnapshotsTaken | SnapshotList | RecoverResult":
-    """Keep what the log and, in a personal project, agents' notes hold; `list` or `restore` what is kept.
+    """Take a snapshot of the log and, in a personal project, of agents' notes; `list` or `restore` them.
 
     `daily` makes none where there is one of today; `restore` without `yes` only says what is lost.
 
@@ -150,13 +145,13 @@ def snapshot(
         or (request.daily and request.action is not None)
     ):
         raise UsageError(
-            f"that isn't how `{shown(f'snapshot {request.action or str()}').strip()}` goes",
+            f"that isn't how `{one_line(f'snapshot {request.action or str()}').strip()}` goes",
             hint="snapshot [--daily], snapshot list, or snapshot restore [ID] [--yes]",
         )
     kb = context.kb.kb_side(f"snapshot {request.action or ''}".strip())
     log = _log_or_none(context, writing=request.action != "list")
     if log is None and kb is None:
-        raise NoLog(context.root)
+        raise NoLog(context.project_root)
     if request.action == "list":
         return snapping.list_snapshots(log, kb)
     if request.action == "restore":
@@ -171,7 +166,7 @@ def _log_or_none(context: "ProjectContext", *, writing: bool) -> "Log | None":
         return None
 
 
-def _may_bundle(context: "ProjectContext", path: Path, kind: ProjectKind) -> None:
+def _require_bundle_place(context: "ProjectContext", path: Path, kind: ProjectKind) -> None:
     """Raise where a bundle of that kind may not lie at `path`.
 
     Raises:
@@ -182,11 +177,13 @@ def _may_bundle(context: "ProjectContext", path: Path, kind: ProjectKind) -> Non
     from roamkb.boundary.store.folder_evidence import find_rule
     from roamkb.boundary.store.folder_evidence import lies_within
 
-    here = min(context.session_project(), context.project, key=lambda one: list(ProjectKind).index(one.kind))
-    is_inside = lies_within(path, context.root)
-    require_in_tree(here, kind, is_inside=is_inside, fact="a bundle of its log", place=path)
+    strictest_project = min(
+        context.session_project(), context.log_project, key=lambda project: list(ProjectKind).index(project.kind)
+    )
+    is_inside = lies_within(path, context.project_root)
+    require_in_tree(strictest_project, kind, is_inside=is_inside, fact="a bundle of its log", place=path)
     rule = find_rule(context.environment.home, account_home=context.environment.account_home)
     if not isinstance(rule, BadRule) and lies_within(path, rule.kb):
         raise UsageError("a bundle is no note of the knowledge base", hint="name another folder")
-    if lies_within(path, context.root / ".roamkb"):
+    if lies_within(path, context.project_root / ".roamkb"):
         raise UsageError("a bundle is no file of the log itself", hint="name another folder")

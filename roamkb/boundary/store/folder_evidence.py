@@ -1,4 +1,4 @@
-"""What the disk says of a folder and of a session, gathered for `boundary/policy` to judge.
+"""Evidence on disk about a folder and a session, gathered for `boundary/policy` to judge.
 
 Nothing here decides: it finds the rule, the project's root, and every name, inode,
 repository and mount by which a folder might be work. What can't be found out becomes a
@@ -26,23 +26,23 @@ from roamkb.boundary.policy import FolderIdentity
 from roamkb.boundary.policy import FolderSurvey
 from roamkb.boundary.policy import Inode
 from roamkb.boundary.policy import WorkRoot
-from roamkb.boundary.policy import contains_work
-from roamkb.boundary.policy import denial
-from roamkb.boundary.policy import judge
-from roamkb.boundary.policy import seen_by
-from roamkb.boundary.policy import strictest
-from roamkb.boundary.process_ancestry import why_hidden
+from roamkb.boundary.policy import find_contained_work
+from roamkb.boundary.policy import find_denial
+from roamkb.boundary.policy import judge_folder
+from roamkb.boundary.policy import strictest_project
+from roamkb.boundary.policy import with_evidence
+from roamkb.boundary.process_ancestry import hidden_reason
 from roamkb.boundary.rule_file import parse_rule
-from roamkb.boundary.store.codex_session import folders_of_session
+from roamkb.boundary.store.codex_session import session_folders
 from roamkb.boundary.store.processes import ParentProcess
 from roamkb.boundary.store.processes import TooManyParents
-from roamkb.boundary.store.processes import lineage_of
-from roamkb.boundary.store.processes import parents_of
+from roamkb.boundary.store.processes import parent_processes
+from roamkb.boundary.store.processes import read_ancestry
 from roamkb.core.errors import BadRule
-from roamkb.core.gitignore import anchor
+from roamkb.core.gitignore import deepest_common_folder
+from roamkb.core.gitignore import escape_path
 from roamkb.core.gitignore import is_under
 from roamkb.core.gitignore import is_within
-from roamkb.core.gitignore import literal
 from roamkb.core.gitignore import literal_path
 from roamkb.core.gitignore import may_contain
 from roamkb.core.model import Project
@@ -53,19 +53,19 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
 from roamkb.core.startup.dataclasses import replace
 from roamkb.fs.files import MissingFile
+from roamkb.fs.files import error_reason
 from roamkb.fs.files import read_file
-from roamkb.fs.files import why
 from roamkb.fs.git_repository import RepositoryPointers
-from roamkb.fs.git_repository import is_bare
-from roamkb.fs.git_repository import is_marked
-from roamkb.fs.git_repository import ties_of
+from roamkb.fs.git_repository import is_bare_repository
+from roamkb.fs.git_repository import is_project_root
+from roamkb.fs.git_repository import read_repository_pointers
 from roamkb.fs.mounts import Mount
+from roamkb.fs.mounts import mount_points_below
 from roamkb.fs.mounts import other_names
-from roamkb.fs.mounts import points_below
 from roamkb.fs.mounts import read_mounts
 
 #: Where agents and roamkb look for the rule, below HOME.
-RULE_PLACE = Path(".claude", "rules", "knowledge-base.md")
+RULE_PATH = Path(".claude", "rules", "knowledge-base.md")
 
 #: The folders in which harnesses say that the session works.
 HARNESS_VARIABLES = (
@@ -82,10 +82,10 @@ HARNESS_VARIABLES = (
 )
 
 #: Where the parents of a wall run, which can't be looked into from inside of it; `wall/outside` says it.
-_OUTSIDE = "ROAMKB_OUTSIDE"
+_OUTSIDE_VARIABLE = "ROAMKB_OUTSIDE"
 
 #: What Codex sets for what it runs in its sandbox.
-_SANDBOXED = ("CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED")
+_SANDBOX_VARIABLES = ("CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED")
 
 PROC = Path("/proc")
 _RULE_LIMIT = 1024 * 1024
@@ -97,7 +97,7 @@ _MOST_REMOTES = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallOrigin:
-    """Where a call comes from; `app` alone reads the environment and makes one."""
+    """The origin of a call; `app` alone reads the environment and makes one."""
 
     #: The physical current folder, None where it was deleted.
     cwd: Path | None
@@ -117,13 +117,13 @@ class CallOrigin:
     proc: Path = PROC
 
 
-def session_of(
+def read_call_origin(
     environment: Mapping[str, str], *, cwd: Path | None, pid: int | None, project: Path | None = None
 ) -> CallOrigin:
-    """Return the evidence that an environment holds."""
+    """Return the origin of a call from its environment."""
     harness = {name: environment[name] for name in HARNESS_VARIABLES if environment.get(name)}
-    began = enumerate(folders_of_session(environment), 1)
-    outside = environment.get(_OUTSIDE, "").split("\n")
+    session_roots = enumerate(session_folders(environment), 1)
+    outside = environment.get(_OUTSIDE_VARIABLE, "").split("\n")
     return CallOrigin(
         cwd=cwd,
         pwd=environment.get("PWD"),
@@ -131,19 +131,22 @@ def session_of(
         harness=harness,
         pid=pid,
         parents={
-            **{f"the Codex session ({n})" if n > 1 else "the Codex session": folder for n, folder in began},
-            **{f"outside of the wall ({n})": folder for n, folder in enumerate(outside, 1) if isabs(folder)},
+            **{
+                f"the Codex session ({number})" if number > 1 else "the Codex session": folder
+                for number, folder in session_roots
+            },
+            **{f"outside of the wall ({number})": folder for number, folder in enumerate(outside, 1) if isabs(folder)},
         },
-        hidden="" if pid is None else hidden_from(pid, environment),
+        hidden="" if pid is None else hidden_ancestry_reason(pid, environment),
     )
 
 
-def hidden_from(pid: int, environment: Mapping[str, str], proc: Path = PROC) -> str:
-    """Return why it can't be seen who began a process with that environment; empty where it can."""
-    is_told = bool(environment.get("CODEX_THREAD_ID"))
-    if not is_told and any(environment.get(mark) for mark in _SANDBOXED):
+def hidden_ancestry_reason(pid: int, environment: Mapping[str, str], proc: Path = PROC) -> str:
+    """Return why a process's ancestors can't be seen, by its environment too; empty where they can."""
+    has_session = bool(environment.get("CODEX_THREAD_ID"))
+    if not has_session and any(environment.get(mark) for mark in _SANDBOX_VARIABLES):
         return "it runs in Codex's sandbox, and CODEX_THREAD_ID doesn't say for which session"
-    return why_hidden(lineage_of(pid, proc), knows_session=is_told)
+    return hidden_reason(read_ancestry(pid, proc), knows_session=has_session)
 
 
 def load_rule(home: Path, *, account_home: Path) -> Rule:
@@ -154,26 +157,26 @@ def load_rule(home: Path, *, account_home: Path) -> Rule:
     can't be read. What lies in such a HOME, as its knowledge base does, is that HOME's affair.
     """
     rule = _read_rule(home)
-    if not _is_same(home, account_home) and lexists(account_home / RULE_PLACE):
-        other = _read_rule(account_home)
-        roots = dict.fromkeys((*rule.work_roots, *other.work_roots))
+    if not _is_same_folder(home, account_home) and lexists(account_home / RULE_PATH):
+        account_rule = _read_rule(account_home)
+        roots = dict.fromkeys((*rule.work_roots, *account_rule.work_roots))
         is_apart = lies_within(rule.kb, home) and not any(
             lies_within(inner, outer)
-            for inner, outer in ((account_home, home), (rule.kb, other.kb), (other.kb, rule.kb))
+            for inner, outer in ((account_home, home), (rule.kb, account_rule.kb), (account_rule.kb, rule.kb))
         )
-        rule = replace(rule, work_roots=tuple(roots), account=other, alone_below=home if is_apart else None)
-    ground = _RuleOnDisk(rule)
+        rule = replace(rule, work_roots=tuple(roots), account=account_rule, alone_below=home if is_apart else None)
+    rule_on_disk = _RuleOnDisk(rule)
     try:
-        reason = denial(ground.place(str(rule.kb)), ground.work_roots)
+        reason = find_denial(rule_on_disk.identify_path(str(rule.kb)), rule_on_disk.work_roots)
     except OSError as error:
-        raise BadRule(rule.source, f"names a KB that can't be looked at: {why(error)}") from None
+        raise BadRule(rule.source, f"names a KB that can't be looked at: {error_reason(error)}") from None
     if reason:
         raise BadRule(rule.source, f"puts the knowledge base where work is: {reason}")
     return rule
 
 
 def find_rule(home: Path, *, account_home: Path) -> Rule | BadRule:
-    """Return the rule, or what is wrong with it as a value: every project is unknown then."""
+    """Return the rule, or its fault as a value: every project is unknown then."""
     try:
         return load_rule(home, account_home=account_home)
     except BadRule as fault:
@@ -186,94 +189,94 @@ def missing_roots(rule: Rule) -> tuple[str, ...]:
     return tuple(path for path in paths if path is not None and not lexists(path))
 
 
-def classify_folder(folder: Path, rule: Rule | BadRule) -> Project:
-    """Return what `folder` alone is; a file is judged with the folder that holds it."""
-    return _RuleOnDisk(rule).project(str(folder))
+def classify_folder(path: Path, rule: Rule | BadRule) -> Project:
+    """Return the judgement on `folder` alone; a file is judged with the folder that holds it."""
+    return _RuleOnDisk(rule).judge_path(str(path))
 
 
 def lies_within(path: Path, top: Path) -> bool:
     """Say whether `path`, which needn't exist, is `top` or lies below it, by whatever name."""
-    ground = _RuleOnDisk(BadRule(top, "isn't asked"))
-    place = ground.place(str(path))
-    root = WorkRoot(entry=literal(str(top)), places=(ground.place(str(top)),))
-    return denial(place, (root,), fold=_folds(place.real)) is not None
+    rule_on_disk = _RuleOnDisk(BadRule(top, "isn't asked"))
+    place = rule_on_disk.identify_path(str(path))
+    root = WorkRoot(entry=escape_path(str(top)), places=(rule_on_disk.identify_path(str(top)),))
+    return find_denial(place, (root,), fold=_folds_case(place.real)) is not None
 
 
-def work_below(folder: Path, rule: Rule) -> str | None:
-    """Return which work root lies below `folder`, as a clause; None where none does."""
-    ground = _RuleOnDisk(rule)
+def find_work_below(folder: Path, rule: Rule) -> str | None:
+    """Return the reason if a work root lies below `folder`, as a clause; else None."""
+    rule_on_disk = _RuleOnDisk(rule)
     try:
-        return contains_work(ground.survey(str(folder)))
+        return find_contained_work(rule_on_disk.survey_folder(str(folder)))
     except OSError as error:
-        return f"{folder} can't be looked at: {why(error)}"
+        return f"{folder} can't be looked at: {error_reason(error)}"
 
 
-def place_of_new(path: Path) -> Path:
-    """Return where a file that is created as `path` ends up: links to its folder followed."""
+def real_path_of_new(path: Path) -> Path:
+    """Return the real path of a file that is created as `path`: links to its folder followed."""
     # unlike `resolve`, realpath never fails
     return Path(os.path.realpath(path.parent), path.name)
 
 
 def session_project(session: CallOrigin, rule: Rule | BadRule) -> Project:
-    """Return the strictest judgement of all that says where this session works.
+    """Return the strictest judgement of all evidence on where this session works.
 
     `$PWD` counts in full where it names the current folder. Where it doesn't, it is what
     a parent left behind, and like a parent's folder it can only make the project work.
     Only more parents than can be looked at, or what hides them, make it unknown. `$OLDPWD` doesn't count: who
     leaves work for a project of their own, in the same shell, isn't at work any more.
     """
-    ground = _RuleOnDisk(rule, session.proc)
-    return strictest((*_named(session, ground), *_inherited(session, ground)))
+    rule_on_disk = _RuleOnDisk(rule, session.proc)
+    return strictest_project((*_judge_named_folders(session, rule_on_disk), *_judge_inherited(session, rule_on_disk)))
 
 
-def _named(session: CallOrigin, ground: "_RuleOnDisk") -> Iterator[Project]:
-    """Yield the judgement of every folder that somebody says the session works in."""
+def _judge_named_folders(session: CallOrigin, rule_on_disk: "_RuleOnDisk") -> Iterator[Project]:
+    """Yield the judgement of every folder that the call or its environment names as its own."""
     cwd = str(session.cwd) if session.cwd is not None else None
     if session.project is not None:
-        yield ground.project(str(session.project), base=cwd)
+        yield rule_on_disk.judge_path(str(session.project), base=cwd)
     if cwd is None:
         hint = "change into a folder that exists"
         yield Project(kind=ProjectKind.UNKNOWN, root=None, reason="the current folder was deleted", hint=hint)
     else:
-        yield ground.project(cwd)
-    if session.pwd and cwd and session.pwd != cwd and _is_same(session.pwd, cwd):
-        yield seen_by(ground.project(session.pwd, base=cwd), "$PWD")
+        yield rule_on_disk.judge_path(cwd)
+    if session.pwd and cwd and session.pwd != cwd and _is_same_folder(session.pwd, cwd):
+        yield with_evidence(rule_on_disk.judge_path(session.pwd, base=cwd), "$PWD")
     for name, folder in session.harness.items():
-        yield seen_by(ground.project(folder, base=cwd), f"${name}")
+        yield with_evidence(rule_on_disk.judge_path(folder, base=cwd), f"${name}")
 
 
-def _inherited(session: CallOrigin, ground: "_RuleOnDisk") -> Iterator[Project]:
+def _judge_inherited(session: CallOrigin, rule_on_disk: "_RuleOnDisk") -> Iterator[Project]:
     """Yield the work projects among the folders that the session's parents run in."""
-    for label, folder in _left_behind(session):
-        project = ground.project(folder)
+    for label, folder in _left_behind_folders(session):
+        project = rule_on_disk.judge_path(folder)
         if project.kind is ProjectKind.WORK:
-            yield seen_by(project, label)
+            yield with_evidence(project, label)
     if session.hidden:
         hint = "run it where its parents can be seen up to a terminal, a login or the harness"
         yield Project(kind=ProjectKind.UNKNOWN, root=None, reason=session.hidden, hint=hint)
     if session.pid is None:
         return
-    for parent in parents_of(session.pid, session.proc):
+    for parent in parent_processes(session.pid, session.proc):
         match parent:
             case ParentProcess():
-                project = ground.project(parent.folder)
+                project = rule_on_disk.judge_path(parent.folder)
                 if project.kind is ProjectKind.WORK:
-                    yield seen_by(project, f"the parent process {parent.name} ({parent.pid})")
+                    yield with_evidence(project, f"the parent process {parent.name} ({parent.pid})")
             case TooManyParents():
                 reason = f"there are more than {parent.seen} parent processes, and any may be at work"
                 hint = "run it from a shell of your own"
                 yield Project(kind=ProjectKind.UNKNOWN, root=None, reason=reason, hint=hint)
 
 
-def _left_behind(session: CallOrigin) -> Iterator[tuple[str, str]]:
-    """Yield what the environment says of folders that the session isn't in, by its names."""
+def _left_behind_folders(session: CallOrigin) -> Iterator[tuple[str, str]]:
+    """Yield the folders that the environment names and that the session isn't in, with their labels."""
     if session.pwd and isabs(session.pwd) and session.pwd != str(session.cwd):
         yield "$PWD", session.pwd
     yield from session.parents.items()
 
 
 class _RuleOnDisk:
-    """A rule laid over this disk for the time of one question."""
+    """A rule applied to this disk for the time of one question."""
 
     def __init__(self, rule: Rule | BadRule, proc: Path = PROC) -> None:
         self.rule = rule
@@ -285,20 +288,20 @@ class _RuleOnDisk:
         try:
             self.mounts = read_mounts(proc)
         except OSError as error:
-            self.doubt = f"the mount table can't be read: {why(error)}"
+            self.doubt = f"the mount table can't be read: {error_reason(error)}"
         self.work_roots: tuple[WorkRoot, ...] = ()
         #: The entries that allow, each by its real path as well.
         self.parents: tuple[str, ...] = ()
         if isinstance(rule, Rule):
-            self.work_roots = tuple(self._work_root(entry) for entry in rule.work_roots)
-            self.parents = tuple(name for entry in rule.project_parents for name in _by_both_names(entry))
+            self.work_roots = tuple(self._find_work_root(entry) for entry in rule.work_roots)
+            self.parents = tuple(name for entry in rule.project_parents for name in _with_real_path(entry))
         self._stops = (
             *(entry.removeprefix("!") for entry in self.parents),
             *(work.entry for work in self.work_roots),
-            *(literal(place.real) for work in self.work_roots for place in work.places),
+            *(escape_path(place.real) for work in self.work_roots for place in work.places),
         )
 
-    def project(self, folder: str, *, base: str | None = None) -> Project:
+    def judge_path(self, folder: str, *, base: str | None = None) -> Project:
         """Return the judgement of `folder`; a relative one starts at `base`."""
         path = join(base or "/", folder)
         try:
@@ -306,165 +309,170 @@ class _RuleOnDisk:
                 path = join(Path.cwd(), folder)
             path = _with_physical_dots(path)
             if path not in self._projects:
-                self._projects[path] = self._judged(path)
+                self._projects[path] = self._judge_with_account(path)
             return self._projects[path]
         except (OSError, ValueError) as error:
-            reason = why(error) if isinstance(error, OSError) else "that isn't a path"
-            return judge(self._survey_of_name(path, f"{path!r} can't be resolved: {reason}"), self.rule)
+            reason = error_reason(error) if isinstance(error, OSError) else "that isn't a path"
+            return judge_folder(self._survey_of_name(path, f"{path!r} can't be resolved: {reason}"), self.rule)
 
-    def _judged(self, path: str) -> Project:
-        """Return what the rule says of `path`, and the account's own where HOME's doesn't do alone."""
-        judged = judge(self.survey(path), self.rule)
+    def _judge_with_account(self, path: str) -> Project:
+        """Judge `path` by the rule, and by the account's own where HOME's doesn't suffice."""
+        project = judge_folder(self.survey_folder(path), self.rule)
         account = self.rule.account if isinstance(self.rule, Rule) else None
-        if account is None or judged.kind is not ProjectKind.PERSONAL or self._is_alone(judged):
-            return judged
-        return strictest((judged, seen_by(_RuleOnDisk(account).project(path), "the account's own rule")))
+        if account is None or project.kind is not ProjectKind.PERSONAL or self._is_in_own_home(project):
+            return project
+        return strictest_project(
+            (project, with_evidence(_RuleOnDisk(account).judge_path(path), "the account's own rule"))
+        )
 
-    def _is_alone(self, judged: Project) -> bool:
-        """Say whether a project lies by all its real names in the HOME whose rule may allow alone."""
+    def _is_in_own_home(self, project: Project) -> bool:
+        """Say whether a project lies by all its real names in the HOME whose rule suffices."""
         top = self.rule.alone_below if isinstance(self.rule, Rule) else None
-        if top is None or judged.root is None:
+        if top is None or project.root is None:
             return False
-        names = self.place(realpath(judged.root)).names
+        names = self.identify_path(realpath(project.root)).all_names
         return all(is_within(name, realpath(top)) for name in names)
 
-    def place(self, path: str, what: str = "") -> FolderIdentity:
-        """Return `path` by every name that it goes by; it needn't exist."""
-        if (what, path) not in self._places:
+    def identify_path(self, path: str, phrase: str = "") -> FolderIdentity:
+        """Return the identity of `path` with all its names; it needn't exist."""
+        if (phrase, path) not in self._places:
             real = realpath(path)
-            self._places[what, path] = FolderIdentity(
-                what=what,
+            self._places[phrase, path] = FolderIdentity(
+                what=phrase,
                 path=path,
                 real=real,
                 others=other_names(real, self.mounts),
-                inode=self._inode(real),
-                above=frozenset(inode for top in _above(real) if (inode := self._inode(top))),
+                inode=self._read_inode(real),
+                above=frozenset(inode for top in _folders_above(real) if (inode := self._read_inode(top))),
             )
-        return self._places[what, path]
+        return self._places[phrase, path]
 
-    def survey(self, path: str) -> FolderSurvey:
-        """Return all that the disk says of `path`, absolute and without dots."""
-        here = self.place(path)
-        if here.inode is None:
+    def survey_folder(self, path: str) -> FolderSurvey:
+        """Return the facts on disk about `path`, absolute and without dots."""
+        identity = self.identify_path(path)
+        if identity.inode is None:
             survey = self._survey_of_name(path, f"{path} doesn't exist")
-            return replace(survey, places=(here,))
+            return replace(survey, places=(identity,))
         if not stat.S_ISDIR(Path(path).stat().st_mode):
-            return self._survey_of_file(here)
-        places, doubt = [here], self.doubt
+            return self._survey_of_file(identity)
+        places, doubt = [identity], self.doubt
         marked: dict[str, None] = {}
         tops: dict[str, None] = {}
-        for folder in dict.fromkeys((path, here.real)):
-            found = tuple(self._marked(folder))
-            tops[found[0] if found else folder] = None
-            marked.update(dict.fromkeys(found))
+        for folder in dict.fromkeys((path, identity.real)):
+            project_roots = tuple(self._project_roots(folder))
+            tops[project_roots[0] if project_roots else folder] = None
+            marked.update(dict.fromkeys(project_roots))
         for folder in marked:
-            ties = ties_of(folder)
-            places += (self.place(_with_physical_dots(tie), "its repository ") for tie in ties.paths)
-            places += self._remotes(ties)
-            doubt = doubt or ties.doubt
-        roots = tuple(self.place(top) for top in tops)
+            pointers = read_repository_pointers(folder)
+            places += (
+                self.identify_path(_with_physical_dots(pointer), "its repository ") for pointer in pointers.paths
+            )
+            places += self._remote_identities(pointers)
+            doubt = doubt or pointers.doubt
+        roots = tuple(self.identify_path(top) for top in tops)
         # a root that holds a mount is rare, and "/" holds them all: nobody is personal there
-        mounted = {point: None for root in roots for point in points_below(root.real, self.mounts)}
+        mounted = {point: None for root in roots for point in mount_points_below(root.real, self.mounts)}
         if "/" in tops:
             mounted.clear()
         return FolderSurvey(
             root=roots[0].path,
             places=(*roots, *places),
-            roots=(*roots, here),
-            mounted=tuple(self.place(point) for point in mounted),
+            roots=(*roots, identity),
+            mounted=tuple(self.identify_path(point) for point in mounted),
             work_roots=self.work_roots,
             parents=self.parents,
             doubt=doubt,
-            fold=_folds(here.real),
+            fold=_folds_case(identity.real),
         )
 
-    def _remotes(self, ties: RepositoryPointers) -> Iterator[FolderIdentity]:
-        """Yield where a repository's remotes are on this disk, and what those belong to, and so on.
+    def _remote_identities(self, pointers: RepositoryPointers) -> Iterator[FolderIdentity]:
+        """Yield the remotes of a repository that are on this disk, and theirs in turn.
 
         They may make it work and nothing else, so that what can't be found out of them is no doubt.
         """
-        waiting = [_with_physical_dots(one) for one in ties.remotes]
-        seen: set[str] = set()
-        while waiting and len(seen) < _MOST_REMOTES:
-            remote = waiting.pop()
-            if remote in seen:
+        pending = [_with_physical_dots(remote_path) for remote_path in pointers.remotes]
+        visited: set[str] = set()
+        while pending and len(visited) < _MOST_REMOTES:
+            remote = pending.pop()
+            if remote in visited:
                 continue
-            seen.add(remote)
-            yield self.place(remote, "its remote ")
+            visited.add(remote)
+            yield self.identify_path(remote, "its remote ")
             with suppress(OSError):
-                for folder in (*([remote] if is_bare(remote) else ()), *self._marked(remote)):
-                    theirs = ties_of(folder)
-                    yield from (self.place(_with_physical_dots(tie), "its remote ") for tie in theirs.paths)
-                    waiting += (_with_physical_dots(one) for one in theirs.remotes)
+                for folder in (*([remote] if is_bare_repository(remote) else ()), *self._project_roots(remote)):
+                    remote_pointers = read_repository_pointers(folder)
+                    yield from (
+                        self.identify_path(_with_physical_dots(pointer), "its remote ")
+                        for pointer in remote_pointers.paths
+                    )
+                    pending += (_with_physical_dots(remote_path) for remote_path in remote_pointers.remotes)
 
     def _survey_of_name(self, path: str, doubt: str) -> FolderSurvey:
-        """Return what a path says by its name alone, which is enough to deny."""
-        here = FolderIdentity(path=path, real=path)
-        return FolderSurvey(root=None, places=(here,), work_roots=self.work_roots, doubt=doubt)
+        """Return the survey of a path by its name alone, which is enough to deny."""
+        identity = FolderIdentity(path=path, real=path)
+        return FolderSurvey(root=None, places=(identity,), work_roots=self.work_roots, doubt=doubt)
 
-    def _survey_of_file(self, here: FolderIdentity) -> FolderSurvey:
-        """Return what is known of the folder that holds a file, and of the one that holds it really."""
-        typed, real = (self.survey(dirname(name)) for name in (here.path, here.real))
+    def _survey_of_file(self, identity: FolderIdentity) -> FolderSurvey:
+        """Return the survey of the folder that holds a file, and of the one that really holds it."""
+        typed_survey, real_survey = (self.survey_folder(dirname(name)) for name in (identity.path, identity.real))
         return replace(
-            typed,
-            places=(here, *typed.places, *real.places),
-            roots=(*typed.roots, *real.roots),
-            mounted=(*typed.mounted, *real.mounted),
-            doubt=typed.doubt or real.doubt,
+            typed_survey,
+            places=(identity, *typed_survey.places, *real_survey.places),
+            roots=(*typed_survey.roots, *real_survey.roots),
+            mounted=(*typed_survey.mounted, *real_survey.mounted),
+            doubt=typed_survey.doubt or real_survey.doubt,
         )
 
-    def _marked(self, folder: str) -> Iterator[str]:
-        """Yield the folders from `folder` upwards where a project begins.
+    def _project_roots(self, folder: str) -> Iterator[str]:
+        """Yield the project roots from `folder` upwards.
 
         The climb ends at the entry of the rule that the folder lies under, so that a
         version-controlled HOME is nobody's project. All are yielded, not only the
         nearest: a repository inside a work repository's worktree is work as well.
         """
         while True:
-            if is_marked(folder):
+            if is_project_root(folder):
                 yield folder
             top = dirname(folder)
-            if top == folder or any(
-                is_under(folder, entry) and not is_under(top, entry) for entry in self._stops
-            ):
+            if top == folder or any(is_under(folder, entry) and not is_under(top, entry) for entry in self._stops):
                 return
             folder = top
 
-    def _work_root(self, entry: str) -> WorkRoot:
-        """Return what an entry of the denylist means on this disk."""
+    def _find_work_root(self, entry: str) -> WorkRoot:
+        """Return an entry of the denylist with the folders on this disk that it matches."""
         path = literal_path(entry)
         try:
             if path is not None:
-                return WorkRoot(entry=entry, places=(self.place(path),))
-            return self._wild_work_root(entry)
+                return WorkRoot(entry=entry, places=(self.identify_path(path),))
+            return self._expand_work_root(entry)
         except OSError as error:
-            self.doubt = f"the work root {entry} can't be looked at: {why(error)}"
+            self.doubt = f"the work root {entry} can't be looked at: {error_reason(error)}"
             return WorkRoot(entry=entry, is_open=True)
 
-    def _wild_work_root(self, entry: str) -> WorkRoot:
-        """Return the folders that an entry with wildcards means, as far as they can be found."""
+    def _expand_work_root(self, entry: str) -> WorkRoot:
+        """Return the folders that an entry with wildcards matches, as far as they can be found."""
         places: list[FolderIdentity] = []
-        waiting = [anchor(entry)]
+        pending = [deepest_common_folder(entry)]
         for _ in range(_MOST_FOLDERS):
-            if not waiting:
+            if not pending:
                 return WorkRoot(entry=entry, places=tuple(places))
             try:
-                with os.scandir(waiting.pop()) as folders:
+                with os.scandir(pending.pop()) as folders:
                     for folder in folders:
                         if not folder.is_dir():
                             continue
                         if is_under(folder.path, entry):
-                            places.append(self.place(folder.path))
+                            places.append(self.identify_path(folder.path))
                         elif not folder.is_symlink() and may_contain(folder.path, entry):
-                            waiting.append(folder.path)
+                            pending.append(folder.path)
             except (FileNotFoundError, NotADirectoryError):
                 continue
             except OSError:
                 break
         return WorkRoot(entry=entry, places=tuple(places), is_open=True)
 
-    def _inode(self, path: str) -> Inode | None:
-        """Return what the real `path` is whatever its name, None where there is nothing; raises `OSError`."""
+    def _read_inode(self, path: str) -> Inode | None:
+        """Return the inode of the real `path`, None where it doesn't exist; raises `OSError`."""
         if path not in self._inodes:
             try:
                 status = os.lstat(path)
@@ -476,21 +484,23 @@ class _RuleOnDisk:
 
 def _read_rule(home: Path) -> Rule:
     """Return the rule that is installed in `home`."""
-    source = home / RULE_PLACE
+    source = home / RULE_PATH
     try:
         real = Path(realpath(source, strict=True))
-        _check_owner(source, real, real.stat())
-        for folder in dict.fromkeys((*_folders_to(source, home), *_folders_to(real, Path(realpath(home))))):
-            _check_folder(source, folder, folder.stat())
+        _require_own_file(source, real, real.stat())
+        for folder in dict.fromkeys(
+            (*_folders_above_file(source, home), *_folders_above_file(real, Path(realpath(home))))
+        ):
+            _require_safe_folder(source, folder, folder.stat())
     except FileNotFoundError:
         raise BadRule(source, "is missing") from None
     except (OSError, ValueError) as error:
-        reason = why(error) if isinstance(error, OSError) else "it isn't a path"
+        reason = error_reason(error) if isinstance(error, OSError) else "it isn't a path"
         raise BadRule(source, f"can't be read: {reason}") from None
     data = read_file(real, limit=_RULE_LIMIT)
     if isinstance(data, UnreadableFile):
-        gone = isinstance(data, MissingFile)
-        raise BadRule(source, "is missing" if gone else f"can't be read: it {data.reason}")
+        is_missing = isinstance(data, MissingFile)
+        raise BadRule(source, "is missing" if is_missing else f"can't be read: it {data.reason}")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -498,8 +508,8 @@ def _read_rule(home: Path) -> Rule:
     return parse_rule(text, source=source, home=home)
 
 
-def _check_owner(source: Path, real: Path, status: os.stat_result) -> None:
-    """Raise where somebody else could have written the rule."""
+def _require_own_file(source: Path, real: Path, status: os.stat_result) -> None:
+    """Raise where another user could have written the rule."""
     if not stat.S_ISREG(status.st_mode):
         raise BadRule(source, "isn't a file")
     if status.st_uid not in (os.geteuid(), 0):
@@ -508,8 +518,8 @@ def _check_owner(source: Path, real: Path, status: os.stat_result) -> None:
         raise BadRule(source, f"can be written by others; `chmod go-w {real}` puts that right")
 
 
-def _check_folder(source: Path, folder: Path, status: os.stat_result) -> None:
-    """Raise where somebody else could put another file in the rule's place.
+def _require_safe_folder(source: Path, folder: Path, status: os.stat_result) -> None:
+    """Raise where another user could put another file in the rule's place.
 
     Not for a folder that only its group may write to: under umask 002, the default of
     some systems, that is every folder of a user whose group is theirs alone.
@@ -520,7 +530,7 @@ def _check_folder(source: Path, folder: Path, status: os.stat_result) -> None:
         raise BadRule(source, f"lies in a folder that everybody may write to; `chmod o-w {folder}`")
 
 
-def _folders_to(file: Path, home: Path) -> Iterator[Path]:
+def _folders_above_file(file: Path, home: Path) -> Iterator[Path]:
     """Yield the folder of `file`, and where that is in `home` those above it, up to `home`."""
     for folder in file.parents:
         if folder == file.parent or folder.is_relative_to(home):
@@ -529,40 +539,40 @@ def _folders_to(file: Path, home: Path) -> Iterator[Path]:
 
 def _with_physical_dots(path: str) -> str:
     """Return an absolute path whose `..` were followed as the kernel does, links and all."""
-    done = "/"
+    resolved = "/"
     for part in path.split("/"):
         if part == "..":
-            done = dirname(realpath(done))
+            resolved = dirname(realpath(resolved))
         elif part not in ("", "."):
-            done = join(done, part)
-    return done
+            resolved = join(resolved, part)
+    return resolved
 
 
-def _above(path: str) -> Iterator[str]:
+def _folders_above(path: str) -> Iterator[str]:
     """Yield the folders above `path`, the nearest first."""
     while (top := dirname(path)) != path:
         yield top
         path = top
 
 
-def _is_same(one: str | Path, other: str | Path) -> bool:
+def _is_same_folder(first: str | Path, second: str | Path) -> bool:
     """Say whether two paths lead to the same folder."""
     try:
-        return Path(one).samefile(other)
+        return Path(first).samefile(second)
     except (OSError, ValueError):
-        return str(one) == str(other)
+        return str(first) == str(second)
 
 
-def _folds(path: str) -> bool:
-    """Say whether the file system takes a name in letters of another case for the same."""
+def _folds_case(path: str) -> bool:
+    """Say whether the file system ignores the case of names."""
     while path != "/" and basename(path).swapcase() == basename(path):
         path = dirname(path)
-    return path != "/" and _is_same(path, join(dirname(path), basename(path).swapcase()))
+    return path != "/" and _is_same_folder(path, join(dirname(path), basename(path).swapcase()))
 
 
-def _by_both_names(entry: str) -> tuple[str, ...]:
+def _with_real_path(entry: str) -> tuple[str, ...]:
     """Return a project parent, and its real path where that differs and it has no wildcards."""
     path = literal_path(entry.removeprefix("!"))
     if path is None or (real := realpath(path)) == path:
         return (entry,)
-    return (entry, ("!" if entry.startswith("!") else "") + literal(real))
+    return (entry, ("!" if entry.startswith("!") else "") + escape_path(real))

@@ -1,4 +1,4 @@
-"""What the knowledge base is called, found out without classifying anybody: hooks ask at every step.
+"""Names of the knowledge base, read without classifying a folder: hooks ask at every step.
 
 The rules' own words, right or wrong, and those of the last rule that could be read: a broken rule takes no
 wall down. This imports next to nothing.
@@ -11,15 +11,15 @@ import json
 import os
 from collections.abc import Sequence
 
-from roamkb.fs.user_dirs import usual_state
+from roamkb.fs.user_dirs import default_state_dir
 
-_RULE = os.path.join(".claude", "rules", "knowledge-base.md")
+_RULE_PATH = os.path.join(".claude", "rules", "knowledge-base.md")
 _RULE_LIMIT = 1024 * 1024
 #: In the state folder: what the rule called the knowledge base when it could be read.
-KEPT = "kb-names.json"
+KEPT_NAMES_FILE = "kb-names.json"
 
 
-def usual_homes() -> list[str]:
+def user_homes() -> list[str]:
     """Return HOME, and the home that the password database names."""
     import pwd
 
@@ -27,19 +27,19 @@ def usual_homes() -> list[str]:
 
 
 def rule_files(homes: Sequence[str] = ()) -> list[str]:
-    """Return where rules may be: in the homes that are named, or in the usual ones."""
-    return [os.path.join(home, _RULE) for home in homes or usual_homes()]
+    """Return the possible rule files: in the given homes, or in the usual ones."""
+    return [os.path.join(home, _RULE_PATH) for home in homes or user_homes()]
 
 
-def names_of_kb(homes: Sequence[str] = (), state: str = "") -> list[str]:
-    """Return every name that a rule gives the knowledge base or gave it, and their real paths."""
-    told = [name for rule in rule_files(homes) for name in _told(rule)]
-    kept = kept_names(state or usual_state())
-    return list(dict.fromkeys(one for name in (*told, *kept) for one in (name, os.path.realpath(name))))
+def all_kb_names(homes: Sequence[str] = (), state: str = "") -> list[str]:
+    """Return every name that a rule gives or gave to the knowledge base, and their real paths."""
+    rule_names = [name for rule in rule_files(homes) for name in _named_paths(rule)]
+    saved = saved_kb_names(state or default_state_dir())
+    return list(dict.fromkeys(path for name in (*rule_names, *saved) for path in (name, os.path.realpath(name))))
 
 
-def _told(rule: str) -> list[str]:
-    """Return every path in a rule's block, in a good rule or a bad one: `rule_file` is exact, and slow."""
+def _named_paths(rule: str) -> list[str]:
+    """Return every path in a rule's block, of a good rule or a bad one: `rule_file` is exact, and slow."""
     try:
         with open(rule, encoding="utf-8", errors="replace") as file:
             lines = file.read(_RULE_LIMIT).splitlines()
@@ -55,26 +55,26 @@ def _told(rule: str) -> list[str]:
     return names
 
 
-def keep_names(state: str, names: Sequence[str]) -> None:
-    """Remember what the knowledge base is called, for the day when the rule can't be read."""
-    if kept_names(state) == tuple(names):
+def save_kb_names(state: str, names: Sequence[str]) -> None:
+    """Save the knowledge base's names, for the time when the rule can't be read."""
+    if saved_kb_names(state) == tuple(names):
         return
-    path = os.path.join(state, KEPT)
-    beside = f"{path}.{os.getpid()}"
+    path = os.path.join(state, KEPT_NAMES_FILE)
+    temporary = f"{path}.{os.getpid()}"
     try:
         os.makedirs(state, mode=0o700, exist_ok=True)
-        with open(beside, "w", encoding="utf-8") as file:
+        with open(temporary, "w", encoding="utf-8") as file:
             json.dump(list(names), file)
-        os.replace(beside, path)
+        os.replace(temporary, path)
     except OSError:
         return
 
 
-def kept_names(state: str) -> tuple[str, ...]:
-    """Return what the knowledge base was called when the rule was last read."""
+def saved_kb_names(state: str) -> tuple[str, ...]:
+    """Return the knowledge base's names from the time when the rule was last read."""
     try:
-        with open(os.path.join(state, KEPT), encoding="utf-8") as file:
-            told = json.load(file)
+        with open(os.path.join(state, KEPT_NAMES_FILE), encoding="utf-8") as file:
+            names = json.load(file)
     except (OSError, ValueError, RecursionError):
         return ()
-    return tuple(name for name in told if isinstance(name, str)) if isinstance(told, list) else ()
+    return tuple(name for name in names if isinstance(name, str)) if isinstance(names, list) else ()

@@ -1,4 +1,4 @@
-"""Who is at the other end of a connection on this machine, by the kernel's own tables."""
+"""Processes at the other end of a local connection, found in the kernel's own tables."""
 
 import socket
 import sys
@@ -10,21 +10,21 @@ from pathlib import Path
 
 from roamkb.boundary.store.folder_evidence import PROC
 from roamkb.boundary.store.folder_evidence import CallOrigin
-from roamkb.boundary.store.folder_evidence import session_of
+from roamkb.boundary.store.folder_evidence import read_call_origin
 
 #: A host and a port.
 Address = tuple[str, int]
 
 
 def find_peers(client: Address, server: Address, proc: Path) -> tuple[int, ...]:
-    """Return the processes that hold the `client`'s end of a connection; none where that can't be seen."""
-    ends = {(_spelled(client, wide), _spelled(server, wide)) for wide in (False, True)}
-    sockets = {f"socket:[{inode}]" for inode in _inodes(ends, proc)}
-    return tuple(sorted(_holders(sockets, proc))) if sockets else ()
+    """Return the processes that hold the `client`'s end of a connection; none where that is hidden."""
+    ends = {(_render_address(client, wide), _render_address(server, wide)) for wide in (False, True)}
+    sockets = {f"socket:[{inode}]" for inode in _socket_inodes(ends, proc)}
+    return tuple(sorted(_socket_holders(sockets, proc))) if sockets else ()
 
 
-def environment_of(pid: int, proc: Path) -> Mapping[str, str]:
-    """Return what a process's environment was when its program began.
+def read_environment(pid: int, proc: Path) -> Mapping[str, str]:
+    """Return a process's environment as of the start of its program.
 
     Raises:
         OSError: it is another user's, or gone.
@@ -33,7 +33,7 @@ def environment_of(pid: int, proc: Path) -> Mapping[str, str]:
     return dict(pair.split("=", 1) for pair in data.split("\0") if "=" in pair)
 
 
-def folder_of(pid: int, proc: Path) -> Path | None:
+def read_folder(pid: int, proc: Path) -> Path | None:
     """Return the folder that a process runs in; None where that was deleted.
 
     Raises:
@@ -43,15 +43,15 @@ def folder_of(pid: int, proc: Path) -> Path | None:
     return folder if folder.is_dir() else None
 
 
-def session_of_peer(pid: int) -> CallOrigin | None:
-    """Return the session that a process asks from; None where it is another user's, or gone."""
+def read_peer_origin(pid: int) -> CallOrigin | None:
+    """Return the call origin of a process; None where it is another user's, or gone."""
     try:
-        return session_of(environment_of(pid, PROC), cwd=folder_of(pid, PROC), pid=pid)
+        return read_call_origin(read_environment(pid, PROC), cwd=read_folder(pid, PROC), pid=pid)
     except OSError:
         return None
 
 
-def _inodes(ends: set[tuple[str, str]], proc: Path) -> Iterator[str]:
+def _socket_inodes(ends: set[tuple[str, str]], proc: Path) -> Iterator[str]:
     for name in ("tcp", "tcp6"):
         with suppress(OSError):
             for line in (proc / "net" / name).read_text("ascii", "replace").splitlines():
@@ -61,28 +61,28 @@ def _inodes(ends: set[tuple[str, str]], proc: Path) -> Iterator[str]:
                     yield fields[9]
 
 
-def _spelled(address: Address, wide: bool) -> str:
-    """Return an address as the table has it: words of four bytes, each as the processor keeps it."""
+def _render_address(address: Address, wide: bool) -> str:
+    """Return an address as the table writes it: words of four bytes, in the processor's order."""
     host = ip_address(address[0])
     packed = host.packed
     if wide and len(packed) == 4:
         packed = socket.inet_pton(socket.AF_INET6, f"::ffff:{host}")
-    words = (packed[at : at + 4] for at in range(0, len(packed), 4))
+    words = (packed[offset : offset + 4] for offset in range(0, len(packed), 4))
     spelled = (word[::-1] if sys.byteorder == "little" else word for word in words)
     return f"{b''.join(spelled).hex().upper()}:{address[1]:04X}"
 
 
-def _holders(sockets: set[str], proc: Path) -> Iterator[int]:
+def _socket_holders(sockets: set[str], proc: Path) -> Iterator[int]:
     for process in proc.iterdir():
         if not process.name.isdecimal():
             continue
         # one that is gone, or another user's
         with suppress(OSError):
-            if any(_leads_to(file, sockets) for file in (process / "fd").iterdir()):
+            if any(_is_link_to_socket(file, sockets) for file in (process / "fd").iterdir()):
                 yield int(process.name)
 
 
-def _leads_to(file: Path, sockets: set[str]) -> bool:
+def _is_link_to_socket(file: Path, sockets: set[str]) -> bool:
     try:
         return str(file.readlink()) in sockets
     except OSError:

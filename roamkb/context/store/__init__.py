@@ -1,1 +1,1 @@
-"""What was injected into which session."""
+"""Records of what was injected into sessions."""

@@ -1,4 +1,4 @@
-"""What hooks put into prompts: whether they may, what a session was shown, and what went wrong with them."""
+"""Injections by hooks: whether they are on, what sessions were shown, and the hooks' errors."""
 
 import contextlib
 import json
@@ -8,45 +8,45 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from roamkb.boundary.store.session_cache import INJECTION_OFF
-from roamkb.boundary.store.session_cache import OFFERS
+from roamkb.boundary.store.session_cache import INJECTION_OFF_FILE
+from roamkb.boundary.store.session_cache import OFFERS_FOLDER
 from roamkb.core.errors import DiskError
-from roamkb.core.request import argument
+from roamkb.core.request import optional_argument
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.digests import sha256
-from roamkb.fs.append import opened
+from roamkb.fs.append import open_regular_file
 from roamkb.fs.append import read_lines
 from roamkb.fs.files import disk_error
-from roamkb.fs.locks import private_folder
-from roamkb.log.store.hook_errors import TROUBLES
-from roamkb.log.store.receipts import receipts
+from roamkb.fs.locks import make_private_folder
+from roamkb.log.store.hook_errors import HOOK_ERRORS_FILE
+from roamkb.log.store.receipts import read_receipts
 
 #: Its being there is the whole of it.
-_OFF: Final = INJECTION_OFF
+_OFF_MARKER: Final = INJECTION_OFF_FILE
 #: What a receipt is by whose session forgot what it was shown before: a start after a compaction.
-AFRESH: Final = "brief afresh"
+BRIEF_AFRESH: Final = "brief afresh"
 #: How a brief begins in what harnesses keep of a session, which is JSON.
-_BRIEFED: Final = b'source=\\"roamkb brief\\" nonce='
+_BRIEF_START: Final = b'source=\\"roamkb brief\\" nonce='
 #: Lines of trouble that anybody reads, and the days after which they are history.
-_FEW: Final = 3
-_DAYS: Final = 7
+_MOST_ERRORS: Final = 3
+_ERROR_DAYS: Final = 7
 
 
 @dataclass(frozen=True, slots=True)
 class InjectRequest:
-    """What `inject` takes."""
+    """Parameters of `inject`."""
 
-    action: str | None = argument("on or off (without it: which it is).", metavar="on|off")
-
-
-def is_off(local: Path) -> bool:
-    """Say whether nothing is to be put into prompts of this project."""
-    return (local / _OFF).exists()
+    action: str | None = optional_argument("on or off (without it: which it is).", metavar="on|off")
 
 
-def turn(local: Path, *, on: bool) -> None:
-    """Have hooks put something into prompts, or nothing; what happens is recorded either way."""
-    path = local / _OFF
+def is_injection_off(local: Path) -> bool:
+    """Say whether hooks put nothing into prompts of this project."""
+    return (local / _OFF_MARKER).exists()
+
+
+def set_injection(local: Path, *, on: bool) -> None:
+    """Turn the hooks' injections on or off; events are recorded either way."""
+    path = local / _OFF_MARKER
     try:
         if on:
             path.unlink(missing_ok=True)
@@ -56,63 +56,63 @@ def turn(local: Path, *, on: bool) -> None:
         raise disk_error(path, error) from error
 
 
-def shown_to(local: Path, session: str, *, by: Collection[str] = ()) -> frozenset[str]:
-    """Return the ids of what the session was shown, `by` one of these if any, and still remembers."""
-    shown: set[str] = set()
-    for receipt in receipts(local) if session else ():
+def ids_shown_to(local: Path, session: str, *, requested_by: Collection[str] = ()) -> frozenset[str]:
+    """Return the ids that the session was shown since its last compaction, by certain requests if given."""
+    shown_ids: set[str] = set()
+    for receipt in read_receipts(local) if session else ():
         if receipt.session == session:
-            if receipt.by == AFRESH:
-                shown = set()
-            if not by or receipt.by in by:
-                shown.update(receipt.shown)
-    return frozenset(shown)
+            if receipt.by == BRIEF_AFRESH:
+                shown_ids = set()
+            if not requested_by or receipt.by in requested_by:
+                shown_ids.update(receipt.shown)
+    return frozenset(shown_ids)
 
 
 def is_briefed(transcript: Path) -> bool:
-    """Say whether what a harness keeps of a session, and replays when it goes on, has a brief in it."""
+    """Say whether the transcript that a harness replays has a brief in it."""
     try:
-        with opened(transcript) as file:
-            return any(_BRIEFED in line for line in file)
+        with open_regular_file(transcript) as file:
+            return any(_BRIEF_START in line for line in file)
     except (OSError, DiskError):
         return False
 
 
-def _offer(local: Path, session: str) -> Path:
+def _suggestion_path(local: Path, session: str) -> Path:
     name = sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-    return local / OFFERS / f"{name}.json"
+    return local / OFFERS_FOLDER / f"{name}.json"
 
 
-def keep_offer(local: Path, session: str, offer: Mapping[str, str]) -> None:
-    """Remember what the session was offered against an error, until it is known whether it helped."""
-    path = _offer(local, session)
+def save_suggestion(local: Path, session: str, suggestion: Mapping[str, str]) -> None:
+    """Record the suggestion against an error, until it is known whether it helped."""
+    path = _suggestion_path(local, session)
     try:
-        private_folder(path.parent)
-        path.write_text(json.dumps(offer), encoding="utf-8")
+        make_private_folder(path.parent)
+        path.write_text(json.dumps(suggestion), encoding="utf-8")
     except OSError as error:
         raise disk_error(path, error) from error
 
 
-def find_offer(local: Path, session: str) -> Mapping[str, str] | None:
-    """Return what the session was offered: command, error and technique; None where that is settled."""
+def load_suggestion(local: Path, session: str) -> Mapping[str, str] | None:
+    """Return the recorded suggestion: command, error and technique; None where it is settled."""
     try:
-        told = json.loads(_offer(local, session).read_text(encoding="utf-8"))
-        return {name: str(told[name]) for name in ("command", "error", "technique")}
+        record = json.loads(_suggestion_path(local, session).read_text(encoding="utf-8"))
+        return {name: str(record[name]) for name in ("command", "error", "technique")}
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
 
 
-def drop_offer(local: Path, session: str) -> None:
-    """Forget the offer: it is settled."""
+def remove_suggestion(local: Path, session: str) -> None:
+    """Remove the suggestion: it is settled."""
     with contextlib.suppress(OSError):
-        _offer(local, session).unlink(missing_ok=True)
+        _suggestion_path(local, session).unlink(missing_ok=True)
 
 
-def wait_for_success(local: Path, session: str, *, waits: bool) -> None:
-    """Have every call of a tool looked at, while some command failed that may yet work; or no longer."""
-    path = _offer(local, session).with_suffix(".waits")
+def set_waiting(local: Path, session: str, *, waits: bool) -> None:
+    """Record whether a failed command may yet work, so that hooks look at every call of a tool."""
+    path = _suggestion_path(local, session).with_suffix(".waits")
     try:
         if waits:
-            private_folder(path.parent)
+            make_private_folder(path.parent)
             path.touch(mode=0o600)
         else:
             path.unlink(missing_ok=True)
@@ -120,24 +120,24 @@ def wait_for_success(local: Path, session: str, *, waits: bool) -> None:
         raise disk_error(path, error) from error
 
 
-def drop_stale_offers(local: Path, *, now: float) -> None:
-    """Forget what sessions waited for that are long over."""
+def remove_old_suggestions(local: Path, *, now: float) -> None:
+    """Remove the suggestions of sessions that are long over."""
     with contextlib.suppress(OSError):
-        for path in (local / OFFERS).iterdir():
+        for path in (local / OFFERS_FOLDER).iterdir():
             if now - path.lstat().st_mtime > 86400:
                 path.unlink(missing_ok=True)
 
 
-def troubles(folder: Path, *, now: float) -> tuple[str, ...]:
-    """Return what lately went wrong with hooks, the latest few, one line each."""
-    return tuple(_lately(folder, now))[-_FEW:]
+def recent_hook_errors(folder: Path, *, now: float) -> tuple[str, ...]:
+    """Return the latest few errors of hooks, one line each."""
+    return tuple(_recent_error_lines(folder, now))[-_MOST_ERRORS:]
 
 
-def _lately(folder: Path, now: float) -> Iterator[str]:
-    for line in read_lines(folder / TROUBLES):
+def _recent_error_lines(folder: Path, now: float) -> Iterator[str]:
+    for line in read_lines(folder / HOOK_ERRORS_FILE):
         try:
-            told = json.loads(line)
-            if now - float(told["ts"]) < _DAYS * 86400:
-                yield f"the hook {told['event']} failed: {told['why']}"
+            record = json.loads(line)
+            if now - float(record["ts"]) < _ERROR_DAYS * 86400:
+                yield f"the hook {record['event']} failed: {record['why']}"
         except (ValueError, TypeError, KeyError, RecursionError):
             continue

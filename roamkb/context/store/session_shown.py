@@ -1,4 +1,4 @@
-"""What sessions of projects without a log were shown: in the user's state folder, and told to nobody.
+"""Ids shown to sessions of projects without a log: digests in the user's state folder.
 
 What a session at work is shown says what it asked for, and nothing of that may lie outside its own tree. So
 each session's file has a name and lines that are digests, keyed by the session's id, which only its harness
@@ -14,14 +14,14 @@ from typing import Final
 from roamkb.core.startup.digests import blake2b
 from roamkb.fs.append import append_lines
 from roamkb.fs.append import read_lines
-from roamkb.fs.locks import private_folder
+from roamkb.fs.locks import make_private_folder
 
 #: Days after which no session goes on that nobody spoke to.
-_DAYS: Final = 2
+_RETENTION_DAYS: Final = 2
 
 
 class SessionShown:
-    """The ids of all that one session was shown; asked for one, it says whether that is among them."""
+    """The ids that one session was shown, kept as keyed digests."""
 
     def __init__(self, folder: Path, session: str) -> None:
         """Look into `folder`, which is the user's own.
@@ -30,39 +30,41 @@ class SessionShown:
             DiskError: what lies there can't be read.
         """
         self._key = blake2b(session.encode("utf-8", "surrogatepass")).digest()
-        self._path = folder / self._digest("")
+        self._path = folder / self._keyed_digest("")
         self._known = set(read_lines(self._path))
 
     def __contains__(self, id: object) -> bool:
-        """Say whether the session was shown what has that id."""
-        return self._digest(str(id)).encode() in self._known
+        """Say whether the session was shown that id."""
+        return self._keyed_digest(str(id)).encode() in self._known
 
-    def add(self, ids: Iterable[str]) -> None:
-        """Remember what the session is shown now.
+    def add_ids(self, ids: Iterable[str]) -> None:
+        """Record the ids that the session is shown now.
 
         Raises:
             DiskError: it can't be kept.
         """
-        new = [digest for digest in (self._digest(id).encode() for id in ids) if digest not in self._known]
-        if new:
-            private_folder(self._path.parent)
-            _sweep(self._path.parent)
-            append_lines(self._path, new, mode=0o600, is_durable=False)
-            self._known.update(new)
+        new_digests = [
+            digest for digest in (self._keyed_digest(id).encode() for id in ids) if digest not in self._known
+        ]
+        if new_digests:
+            make_private_folder(self._path.parent)
+            _remove_old_files(self._path.parent)
+            append_lines(self._path, new_digests, mode=0o600, is_durable=False)
+            self._known.update(new_digests)
 
-    def forget(self) -> None:
-        """Forget all: the session does, after a compaction."""
+    def forget_all(self) -> None:
+        """Forget all ids, as the session does after a compaction."""
         with contextlib.suppress(OSError):
             self._path.unlink(missing_ok=True)
         self._known = set()
 
-    def _digest(self, id: str) -> str:
-        told = id.encode("utf-8", "surrogatepass")
-        return blake2b(told, key=self._key, digest_size=16).hexdigest()
+    def _keyed_digest(self, id: str) -> str:
+        encoded = id.encode("utf-8", "surrogatepass")
+        return blake2b(encoded, key=self._key, digest_size=16).hexdigest()
 
 
-def _sweep(folder: Path) -> None:
+def _remove_old_files(folder: Path) -> None:
     for path in folder.iterdir():
         with contextlib.suppress(OSError):
-            if time.time() - path.lstat().st_mtime > _DAYS * 86400:
+            if time.time() - path.lstat().st_mtime > _RETENTION_DAYS * 86400:
                 path.unlink()

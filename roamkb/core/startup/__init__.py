@@ -1,1 +1,1 @@
-"""What keeps the start of a process short: an agent starts roamkb hundreds of times a day."""
+"""Substitutes for slow imports: an agent starts roamkb hundreds of times a day."""

@@ -28,7 +28,7 @@ class _Argument:
 
 
 class _Field:
-    """What a class says of one of its fields."""
+    """Declaration of one field of a class."""
 
     name = ""
     type: object = None
@@ -56,19 +56,15 @@ class _KeywordsOnly:
 
 
 class _FieldTable:
-    """What the methods of a class go by."""
+    """Fields of a class, prepared for its shared methods."""
 
-    def __init__(self, every: dict[str, _Field]) -> None:
-        self.every = every
-        self.positional = tuple(name for name, field in every.items() if not field.kw_only)
-        self.arguments = [name for name, field in every.items() if isinstance(field.type, _Argument)]
-        self.kept = tuple(field for name, field in every.items() if name not in self.arguments)
-        self.defaults = {
-            name: field.default for name, field in every.items() if field.default is not _MISSING
-        }
-        self.factories = {
-            name: field.default_factory for name, field in every.items() if field.default_factory
-        }
+    def __init__(self, all_fields: dict[str, _Field]) -> None:
+        self.every = all_fields
+        self.positional = tuple(name for name, field in all_fields.items() if not field.kw_only)
+        self.arguments = [name for name, field in all_fields.items() if isinstance(field.type, _Argument)]
+        self.kept = tuple(field for name, field in all_fields.items() if name not in self.arguments)
+        self.defaults = {name: field.default for name, field in all_fields.items() if field.default is not _MISSING}
+        self.factories = {name: field.default_factory for name, field in all_fields.items() if field.default_factory}
         compared = [field.name for field in self.kept if field.compare]
         #: The values by which two objects are equal.
         self.compared: Callable[[object], object] = attrgetter(*compared) if compared else type
@@ -77,57 +73,61 @@ class _FieldTable:
         self.is_checked = False
 
 
-def _init(self: "Any", /, *given: object, **named: object) -> None:
+def _init_record(self: "Any", /, *positional_values: object, **named_values: object) -> None:
     table: _FieldTable = self.__field_table__
-    if given:
-        by_position = dict(zip(table.positional, given, strict=False))
-        if len(by_position) < len(given) or by_position.keys() & named.keys():
-            raise _mismatch(self, given, named)
-        named = by_position | named
-    if len(named) != len(table.every):
-        made = {name: make() for name, make in table.factories.items() if name not in named}
-        named = table.defaults | made | named
-    if named.keys() != table.every.keys():
-        raise _mismatch(self, given, named)
+    if positional_values:
+        by_position = dict(zip(table.positional, positional_values, strict=False))
+        if len(by_position) < len(positional_values) or by_position.keys() & named_values.keys():
+            raise _argument_mismatch(self, positional_values, named_values)
+        named_values = by_position | named_values
+    if len(named_values) != len(table.every):
+        factory_values = {name: factory() for name, factory in table.factories.items() if name not in named_values}
+        named_values = table.defaults | factory_values | named_values
+    if named_values.keys() != table.every.keys():
+        raise _argument_mismatch(self, positional_values, named_values)
     if table.setters is None:
-        vars(self).update((field.name, named[field.name]) for field in table.kept)
+        vars(self).update((field.name, named_values[field.name]) for field in table.kept)
     else:
-        for name, put in table.setters:
-            put(self, named[name])
+        for name, set_field in table.setters:
+            set_field(self, named_values[name])
     if table.is_checked:
-        self.__post_init__(*[named[name] for name in table.arguments])
+        self.__post_init__(*[named_values[name] for name in table.arguments])
 
 
-def _mismatch(self: "Any", given: tuple[object, ...], named: dict[str, object]) -> TypeError:
+def _argument_mismatch(
+    self: "Any", positional_values: tuple[object, ...], named_values: dict[str, object]
+) -> TypeError:
     names = ", ".join(self.__field_table__.every)
-    return TypeError(f"{type(self).__name__} takes {names}; not {len(given)} values and {', '.join(named)}")
+    return TypeError(
+        f"{type(self).__name__} takes {names}; not {len(positional_values)} values and {', '.join(named_values)}"
+    )
 
 
-def _repr(self: "Any") -> str:
-    shown = (field.name for field in self.__field_table__.kept if field.repr)
-    return f"{type(self).__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
+def _record_repr(self: "Any") -> str:
+    field_names = (field.name for field in self.__field_table__.kept if field.repr)
+    return f"{type(self).__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in field_names)})"
 
 
-def _eq(self: "Any", other: object) -> object:
+def _records_equal(self: "Any", other_record: object) -> object:
     compared: Callable[[object], object] = self.__field_table__.compared
-    return compared(self) == compared(other) if type(other) is type(self) else NotImplemented
+    return compared(self) == compared(other_record) if type(other_record) is type(self) else NotImplemented
 
 
-def _hash(self: "Any") -> int:
+def _record_hash(self: "Any") -> int:
     return hash(self.__field_table__.compared(self))
 
 
-def _refuse(self: object, name: str, *_value: object) -> None:
+def _refuse_change(self: object, name: str, *_value: object) -> None:
     raise AttributeError(f"{type(self).__name__} is frozen, {name} as well")
 
 
-def _getstate(self: "Any") -> list[object]:
+def _record_state(self: "Any") -> list[object]:
     return [getattr(self, field.name) for field in self.__field_table__.kept]
 
 
-def _setstate(self: "Any", state: list[object]) -> None:
-    for (_, put), value in zip(self.__field_table__.setters, state, strict=True):
-        put(self, value)
+def _restore_state(self: "Any", state: list[object]) -> None:
+    for (_, set_field), value in zip(self.__field_table__.setters, state, strict=True):
+        set_field(self, value)
 
 
 class _StandardFields:
@@ -136,7 +136,7 @@ class _StandardFields:
     def __get__(self, instance: object, owner: "Any") -> object:
         import dataclasses  # noqa: TID251
 
-        made: list[tuple[str, Any, Any]] = []
+        field_specs: list[tuple[str, Any, Any]] = []
         for name, field in owner.__field_table__.every.items():
             options: dict[str, Any] = {
                 "repr": field.repr,
@@ -151,17 +151,15 @@ class _StandardFields:
             hint = field.type
             if isinstance(hint, _Argument):
                 hint = dataclasses.InitVar[hint.annotation]  # type: ignore[name-defined]
-            made.append((name, hint, dataclasses.field(**options)))
-        standard: Any = dataclasses.make_dataclass(owner.__name__, made)
+            field_specs.append((name, hint, dataclasses.field(**options)))
+        standard: Any = dataclasses.make_dataclass(owner.__name__, field_specs)
         return standard.__dataclass_fields__
 
 
-def _dataclass(
-    *, frozen: bool = False, slots: bool = False, kw_only: bool = False
-) -> Callable[["Any"], "Any"]:
-    def made(cls: "Any") -> "Any":
+def _dataclass(*, frozen: bool = False, slots: bool = False, kw_only: bool = False) -> Callable[["Any"], "Any"]:
+    def build_class(cls: "Any") -> "Any":
         members = dict(vars(cls))
-        every = dict(cls.__field_table__.every) if hasattr(cls, "__field_table__") else {}
+        all_fields = dict(cls.__field_table__.every) if hasattr(cls, "__field_table__") else {}
         own = dict(cls.__annotations__)
         by_name = kw_only
         for name, annotation in tuple(own.items()):
@@ -170,18 +168,23 @@ def _dataclass(
                 del own[name]
                 continue
             default = members.pop(name, _MISSING)
-            every[name] = default if isinstance(default, _Field) else _Field(default=default)
-            every[name].name, every[name].type, every[name].kw_only = name, annotation, by_name
-        table = _FieldTable(every)
-        methods = {"__init__": _init, "__repr__": _repr, "__eq__": _eq, "__match_args__": table.positional}
+            all_fields[name] = default if isinstance(default, _Field) else _Field(default=default)
+            all_fields[name].name, all_fields[name].type, all_fields[name].kw_only = name, annotation, by_name
+        table = _FieldTable(all_fields)
+        methods = {
+            "__init__": _init_record,
+            "__repr__": _record_repr,
+            "__eq__": _records_equal,
+            "__match_args__": table.positional,
+        }
         if frozen:
-            methods |= {"__setattr__": _refuse, "__delattr__": _refuse}
+            methods |= {"__setattr__": _refuse_change, "__delattr__": _refuse_change}
         if members.get("__hash__") is None:
-            members["__hash__"] = _hash if frozen else None
+            members["__hash__"] = _record_hash if frozen else None
         members = methods | members | {"__field_table__": table, "__dataclass_fields__": _StandardFields()}
         if slots:
             # what a copy is made by: one of a frozen object isn't set a field at a time
-            members |= {"__getstate__": _getstate, "__setstate__": _setstate}
+            members |= {"__getstate__": _record_state, "__setstate__": _restore_state}
             members["__slots__"] = tuple(name for name in own if name not in table.arguments)
         members.pop("__dict__", None)
         members.pop("__weakref__", None)
@@ -192,12 +195,12 @@ def _dataclass(
         table.is_checked = hasattr(defined, "__post_init__")
         return defined
 
-    return made
+    return build_class
 
 
 def _fields(record: "Any") -> tuple[_Field, ...]:
-    kept: tuple[_Field, ...] = record.__field_table__.kept
-    return kept
+    stored_fields: tuple[_Field, ...] = record.__field_table__.kept
+    return stored_fields
 
 
 def _is_dataclass(kind: object) -> bool:
@@ -209,15 +212,15 @@ def _replace(record: object, /, **changes: object) -> object:
 
 
 def _asdict(record: object) -> dict[str, object]:
-    return {field.name: _plain(getattr(record, field.name)) for field in _fields(record)}
+    return {field.name: _plain_value(getattr(record, field.name)) for field in _fields(record)}
 
 
-def _plain(value: "Any") -> object:
+def _plain_value(value: "Any") -> object:
     match value:
         case tuple() | list():
-            return type(value)(_plain(member) for member in value)
+            return type(value)(_plain_value(member) for member in value)
         case dict():
-            return {name: _plain(member) for name, member in value.items()}
+            return {name: _plain_value(member) for name, member in value.items()}
     return _asdict(value) if hasattr(value, "__field_table__") else value
 
 

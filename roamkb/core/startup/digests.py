@@ -15,7 +15,7 @@ _MODULES = {"blake2b": ("_blake2", "hashlib"), "sha256": ("_sha2", "_sha256", "h
 
 
 def __getattr__(name: str) -> object:
-    """Load the one that is asked for, and no other."""
+    """Load the hash function that is requested, and no other."""
     for module in _MODULES.get(name, ()):
         try:
             return getattr(__import__(module), name)

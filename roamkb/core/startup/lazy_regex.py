@@ -1,4 +1,4 @@
-"""Regular expressions that are compiled when they are first asked: most processes need few of them."""
+"""Regular expressions that are compiled on first use: most processes need few of them."""
 
 import re
 from typing import Any
@@ -7,17 +7,17 @@ from typing import cast
 
 
 class _LazyPattern:
-    """Stands for an expression until one of its methods is wanted; then it has them all."""
+    """Stand-in for an expression that compiles it when one of its methods is first used."""
 
     def __init__(self, pattern: str | bytes, flags: int) -> None:
         self._told: tuple[Any, int] = pattern, flags
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(re.compile(*self._told), name)
-        vars(self)[name] = found
-        return found
+        attribute = getattr(re.compile(*self._told), name)
+        vars(self)[name] = attribute
+        return attribute
 
 
 def lazily(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """Return what `re.compile` does, for who calls its methods; a fault in it shows only then."""
+    """Return a pattern that compiles itself on first use; a fault in it shows only then."""
     return cast("re.Pattern[AnyStr]", _LazyPattern(pattern, flags))

@@ -1,4 +1,4 @@
-"""On which ports of this machine `roamkb serve` has listened; hooks ask, so this imports next to nothing."""
+"""Ports of this machine on which `roamkb serve` has listened; hooks read them, so imports are few."""
 
 # pathlib alone takes as long to import as Python to start
 # ruff: noqa: PTH105, PTH118, PTH123
@@ -6,32 +6,32 @@
 import os
 
 #: In the state folder: what callers of a server must show.
-TOKEN = "http-token"
+TOKEN_FILE = "http-token"
 #: There as well: a port a line, the last one last.
-PORTS = "http-ports"
-_MOST = 64
+PORTS_FILE = "http-ports"
+_MAX_PORTS = 64
 #: What `roamkb serve` takes where nobody says another: nobody registered it, and systems don't give it out.
-PORT = 7717
+DEFAULT_PORT = 7717
 
 
 def served_ports(state: str) -> tuple[str, ...]:
     """Return the ports that a server of this user may listen on."""
-    return tuple(dict.fromkeys((str(PORT), *_kept(state))))
+    return tuple(dict.fromkeys((str(DEFAULT_PORT), *_saved_ports(state))))
 
 
-def keep_port(state: str, port: int) -> None:
-    """Remember that a server listens on `port`; the folder is there."""
-    path = os.path.join(state, PORTS)
-    kept = [one for one in _kept(state) if one != str(port)]
-    beside = f"{path}.{os.getpid()}"
-    with open(beside, "w", encoding="ascii") as file:
-        file.write("\n".join([*kept, str(port)][-_MOST:]) + "\n")
-    os.replace(beside, path)
+def save_port(state: str, port: int) -> None:
+    """Record that a server listens on `port`; the folder must exist."""
+    path = os.path.join(state, PORTS_FILE)
+    other_ports = [saved_port for saved_port in _saved_ports(state) if saved_port != str(port)]
+    temporary = f"{path}.{os.getpid()}"
+    with open(temporary, "w", encoding="ascii") as file:
+        file.write("\n".join([*other_ports, str(port)][-_MAX_PORTS:]) + "\n")
+    os.replace(temporary, path)
 
 
-def _kept(state: str) -> list[str]:
+def _saved_ports(state: str) -> list[str]:
     try:
-        with open(os.path.join(state, PORTS), encoding="ascii", errors="replace") as file:
+        with open(os.path.join(state, PORTS_FILE), encoding="ascii", errors="replace") as file:
             return [line for line in file.read(4096).split() if line.isdecimal()]
     except OSError:
         return []

@@ -1,1 +1,1 @@
-"""Harnesses that are found on this machine."""
+"""Installed harnesses of this machine."""

@@ -1,4 +1,4 @@
-"""Harnesses on this machine: where their settings are, where our command is, and whether a hook answers."""
+"""Probes of a machine's harnesses: settings files, the hook program, and its answer."""
 
 import json
 import os
@@ -14,12 +14,12 @@ from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
 
 #: Below HOME.
-CLAUDE_SETTINGS = Path(".claude", "settings.json")
-CODEX_HOOKS = Path(".codex", "hooks.json")
-CODEX_CONFIG = Path(".codex", "config.toml")
+CLAUDE_SETTINGS_PATH = Path(".claude", "settings.json")
+CODEX_HOOKS_PATH = Path(".codex", "hooks.json")
+CODEX_CONFIG_PATH = Path(".codex", "config.toml")
 
 #: Far above what a hook needs on a slow machine.
-_PATIENCE = 20.0
+_PROBE_TIMEOUT = 20.0
 
 
 def find_program(home: Path, search_path: str, interpreter: Path) -> Path | None:
@@ -28,13 +28,15 @@ def find_program(home: Path, search_path: str, interpreter: Path) -> Path | None
     A hook whose program isn't on the harness's PATH is skipped without a word, so that the place
     where `make install` puts it comes first, then the PATH, then this Python's own environment.
     """
-    found = which("roamkb", path=search_path)
-    places = (home / ".local" / "bin" / "roamkb", Path(found or "/"), interpreter.with_name("roamkb"))
-    return next((place for place in places if place.is_absolute() and program_fault(place) is None), None)
+    program_on_path = which("roamkb", path=search_path)
+    candidates = (home / ".local" / "bin" / "roamkb", Path(program_on_path or "/"), interpreter.with_name("roamkb"))
+    return next(
+        (candidate for candidate in candidates if candidate.is_absolute() and program_fault(candidate) is None), None
+    )
 
 
 def program_fault(program: Path, search_path: str = "") -> str | None:
-    """Return why a harness can't run `program`; None where it can."""
+    """Return the reason why a harness can't run `program`; None where it can."""
     if not program.is_absolute():
         return None if which(str(program), path=search_path) else f"{program} isn't on the PATH"
     if not program.exists():
@@ -45,28 +47,28 @@ def program_fault(program: Path, search_path: str = "") -> str | None:
 
 
 def is_read_only(path: Path) -> bool:
-    """Say whether somebody took away the right to write to `path`, be it from root as well."""
+    """Return whether nothing has the right to write to `path`, be it root."""
     try:
         return not path.stat().st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH)
     except OSError:
         return False
 
 
-def probe(words: Sequence[str], *, home: Path, search_path: str, rule: Rule | None) -> str | None:
-    """Return what is wrong with how a hook answers; None where nothing is.
+def probe_hook(words: Sequence[str], *, home: Path, search_path: str, rule: Rule | None) -> str | None:
+    """Return the fault of a hook's answer; None where there is none.
 
     It runs in an empty folder that goes afterwards, and gets an empty payload, about which it keeps
     nothing. The hook before a tool gets one that it has to deny: a note written from that folder.
     """
     with TemporaryDirectory() as folder:
-        is_wall = "pre-tool-use" in words and rule is not None
-        payload = _forbidden(folder, rule.kb) if is_wall and rule else {}
+        is_wall_check = "pre-tool-use" in words and rule is not None
+        payload = _forbidden_payload(folder, rule.kb) if is_wall_check and rule else {}
         try:
-            done = subprocess.run(
+            process = subprocess.run(
                 [which(words[0], path=search_path) or words[0], *words[1:]],
                 input=json.dumps(payload).encode(),
                 capture_output=True,
-                timeout=_PATIENCE,
+                timeout=_PROBE_TIMEOUT,
                 cwd=folder,
                 env={
                     "HOME": str(home),
@@ -79,23 +81,23 @@ def probe(words: Sequence[str], *, home: Path, search_path: str, rule: Rule | No
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return f"doesn't answer within {_PATIENCE:.0f} s"
+            return f"doesn't answer within {_PROBE_TIMEOUT:.0f} s"
         except OSError as error:
             return f"can't be run: {error.strerror or error}"
         try:
-            answer = json.loads(done.stdout)
+            answer = json.loads(process.stdout)
         except ValueError:
             answer = None
-        if done.returncode or not isinstance(answer, dict):
-            return f"answers no JSON (status {done.returncode})"
-        if is_wall and rule and classify_folder(Path(folder), rule).kind is not ProjectKind.PERSONAL:
-            said = answer.get("hookSpecificOutput")
-            if not isinstance(said, dict) or said.get("permissionDecision") != "deny":
+        if process.returncode or not isinstance(answer, dict):
+            return f"answers no JSON (status {process.returncode})"
+        if is_wall_check and rule and classify_folder(Path(folder), rule).kind is not ProjectKind.PERSONAL:
+            decision = answer.get("hookSpecificOutput")
+            if not isinstance(decision, dict) or decision.get("permissionDecision") != "deny":
                 return "lets a session that may not write into the knowledge base"
     return None
 
 
-def _forbidden(folder: str, kb: Path) -> dict[str, object]:
+def _forbidden_payload(folder: str, kb: Path) -> dict[str, object]:
     """Return the payload of a call that writes a note from `folder`."""
     return {
         "session_id": "roamkb-doctor",

@@ -1,4 +1,4 @@
-"""What roamkb put outside of the knowledge base: links, and files that are its own."""
+"""Links and files outside of the knowledge base, examined and changed by `install`."""
 
 import contextlib
 import os
@@ -7,52 +7,52 @@ import stat
 from importlib import resources
 from pathlib import Path
 
-from roamkb.boundary.store.kb_paths import KEPT
+from roamkb.boundary.store.kb_paths import KEPT_NAMES_FILE
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import DiskError
 from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.fs.files import TEMPORARY
-from roamkb.fs.files import create
-from roamkb.fs.files import digest
+from roamkb.fs.files import TEMPORARY_PREFIX
+from roamkb.fs.files import content_digest
+from roamkb.fs.files import create_file
 from roamkb.fs.files import disk_error
 from roamkb.fs.files import random_token
 from roamkb.fs.files import read_file
-from roamkb.fs.files import swap
+from roamkb.fs.files import swap_file
 from roamkb.fs.locks import LOCKS
 from roamkb.fs.locks import SHOWN
 from roamkb.fs.locks import SNAPSHOTS
 from roamkb.fs.locks import TRASH
 from roamkb.fs.user_dirs import BROKERS
-from roamkb.fs.user_dirs import CALLS
-from roamkb.fs.user_dirs import KEY
-from roamkb.guard.store.server_ports import PORTS
-from roamkb.guard.store.server_ports import TOKEN
+from roamkb.fs.user_dirs import MACHINE_KEY
+from roamkb.fs.user_dirs import SANDBOX_CALLS
+from roamkb.guard.store.server_ports import PORTS_FILE
+from roamkb.guard.store.server_ports import TOKEN_FILE
 from roamkb.install.plan import AbsentPath
-from roamkb.install.plan import Change
 from roamkb.install.plan import FolderOnDisk
-from roamkb.install.plan import Found
 from roamkb.install.plan import InstallStep
 from roamkb.install.plan import MakeFolder
 from roamkb.install.plan import MakeLink
+from roamkb.install.plan import PathChange
+from roamkb.install.plan import PathState
 from roamkb.install.plan import PutFile
 from roamkb.install.plan import RegularFile
 from roamkb.install.plan import RemoveAll
 from roamkb.install.plan import RemovePath
 from roamkb.install.plan import SymbolicLink
 from roamkb.install.plan import UnreadablePath
-from roamkb.log.store.adoptions import ADOPTIONS
+from roamkb.log.store.adoptions import ADOPTIONS_FOLDER
 
 #: What belongs to one knowledge base in the cache folder.
-_OF_A_KB = lazily(r"[0-9a-f]{16}")
+_KB_FOLDER_NAME = lazily(r"[0-9a-f]{16}")
 
 
-def look(path: Path) -> Found:
-    """Return what is at `path`, without following it if it is a link."""
+def read_path_state(path: Path) -> PathState:
+    """Return the state of `path`, without following it if it is a link."""
     try:
         mode = path.lstat().st_mode
         if stat.S_ISLNK(mode):
-            return _link(path)
+            return _link_state(path)
         if stat.S_ISDIR(mode):
             return FolderOnDisk(names=tuple(sorted(child.name for child in path.iterdir())))
     except (FileNotFoundError, NotADirectoryError):
@@ -63,7 +63,7 @@ def look(path: Path) -> Found:
     return UnreadablePath(reason=data.reason) if isinstance(data, UnreadableFile) else RegularFile(data=data)
 
 
-def _link(path: Path) -> SymbolicLink:
+def _link_state(path: Path) -> SymbolicLink:
     target = str(path.readlink())
     if not path.exists():
         return SymbolicLink(target=target, data=None, dangles=True)
@@ -82,11 +82,11 @@ def shipped_rules() -> dict[Path, bytes]:
     # in a wheel the rules are inside the package, in a checkout beside it
     for folder in (package / "rules", package.parent / "rules"):
         if folder.is_dir():
-            return {path: _required(path) for path in sorted(folder.glob("*.md"))}
+            return {path: _read_required(path) for path in sorted(folder.glob("*.md"))}
     raise DiskError(package / "rules", "the rules are missing", hint="install roamkb again")
 
 
-def _required(path: Path) -> bytes:
+def _read_required(path: Path) -> bytes:
     data = read_file(path)
     if isinstance(data, UnreadableFile):
         raise DiskError(path, data.reason)
@@ -101,66 +101,80 @@ def folders_in(parent: Path) -> tuple[Path, ...]:
         return ()
 
 
-def make_folder(path: Path) -> None:
-    """Make `path` and what is above it."""
+def make_parents(path: Path) -> None:
+    """Create `path` and its missing parents."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise disk_error(path, error) from error
 
 
-def make_link(path: Path, target: Path, *, was: Found) -> None:
-    """Make `path` a link to `target`, in place of the link or file `was`, never of anything else."""
-    make_folder(path.parent)
+def make_link(path: Path, target: Path, *, expected_state: PathState) -> None:
+    """Make `path` a link to `target`, in place of the given link or file, never of anything else."""
+    make_parents(path.parent)
     try:
-        if isinstance(was, AbsentPath):
+        if isinstance(expected_state, AbsentPath):
             path.symlink_to(target)
             return
-        beside = path.with_name(f"{TEMPORARY}{random_token()}.tmp")
-        beside.symlink_to(target)
+        temporary_link = path.with_name(f"{TEMPORARY_PREFIX}{random_token()}.tmp")
+        temporary_link.symlink_to(target)
         try:
-            _require_same(path, was)
-            beside.rename(path)
+            _require_same(path, expected_state)
+            temporary_link.rename(path)
         finally:
-            beside.unlink(missing_ok=True)
+            temporary_link.unlink(missing_ok=True)
     except FileExistsError as error:
         raise ChangedOnDisk(path, "appeared meanwhile") from error
     except OSError as error:
         raise disk_error(path, error) from error
 
 
-def put_file(path: Path, data: bytes, *, was: Found, mode: int = 0o644) -> None:
-    """Make `data` the content of `path`, in place of the link or file `was`, never of anything else."""
-    make_folder(path.parent)
-    match was:
+def put_file(path: Path, data: bytes, *, expected_state: PathState, mode: int = 0o644) -> None:
+    """Make `data` the content of `path`, in place of the given link or file, never of anything else."""
+    make_parents(path.parent)
+    match expected_state:
         case RegularFile(data=old):
-            swap(path, data, was=digest(old), lock=contextlib.nullcontext())
+            swap_file(path, data, expected_digest=content_digest(old), lock=contextlib.nullcontext())
         case SymbolicLink():
-            remove(path, was=was)
-            create(path.parent, path.name, data, mode=mode)
+            remove_path(path, expected_state=expected_state)
+            create_file(path.parent, path.name, data, mode=mode)
         case _:
-            create(path.parent, path.name, data, mode=mode)
+            create_file(path.parent, path.name, data, mode=mode)
 
 
-def remove(path: Path, *, was: Found) -> None:
-    """Remove the link or file at `path`, which is still as it `was`."""
+def remove_path(path: Path, *, expected_state: PathState) -> None:
+    """Remove the link or file at `path` if it is still in the given state."""
     try:
-        _require_same(path, was)
+        _require_same(path, expected_state)
         path.unlink()
     except OSError as error:
         raise disk_error(path, error) from error
 
 
-def own_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return which of the names in its state or cache folder roamkb gave: what it knows, it may remove."""
-    ours = (ADOPTIONS, BROKERS, CALLS, LOCKS, SHOWN, SNAPSHOTS, TRASH, KEY, KEPT, PORTS, TOKEN)
+def roamkb_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return those names in a state or cache folder that roamkb uses, and so may remove."""
+    known_names = (
+        ADOPTIONS_FOLDER,
+        BROKERS,
+        SANDBOX_CALLS,
+        LOCKS,
+        SHOWN,
+        SNAPSHOTS,
+        TRASH,
+        MACHINE_KEY,
+        KEPT_NAMES_FILE,
+        PORTS_FILE,
+        TOKEN_FILE,
+    )
     return tuple(
-        name for name in names if name in ours or _OF_A_KB.fullmatch(name) or name.startswith(TEMPORARY)
+        name
+        for name in names
+        if name in known_names or _KB_FOLDER_NAME.fullmatch(name) or name.startswith(TEMPORARY_PREFIX)
     )
 
 
 def remove_all(folder: Path, names: tuple[str, ...]) -> None:
-    """Remove these of `folder`, whole, and it if nothing else is there; no link is followed."""
+    """Remove these names of `folder`, then the folder if it is empty; no link is followed."""
     try:
         for path in (folder / name for name in names):
             if path.is_dir() and not path.is_symlink():
@@ -173,29 +187,29 @@ def remove_all(folder: Path, names: tuple[str, ...]) -> None:
         raise disk_error(Path(error.filename or folder), error) from error
 
 
-def _require_same(path: Path, was: Found) -> None:
-    """Raise `ChangedOnDisk` unless `path` holds what the plan was made for."""
-    if look(path) != was:
+def _require_same(path: Path, expected_state: PathState) -> None:
+    """Raise `ChangedOnDisk` unless `path` is still in the state of the plan."""
+    if read_path_state(path) != expected_state:
         raise ChangedOnDisk(path)
 
 
-def carry_out(steps: tuple[InstallStep, ...]) -> None:
-    """Do what `steps` say, in order."""
+def apply_steps(steps: tuple[InstallStep, ...]) -> None:
+    """Apply `steps`, in order."""
     for step in steps:
         if step.path and step.change:
-            _carry_out(step.path, step.change)
+            _apply_change(step.path, step.change)
 
 
-def _carry_out(path: Path, change: Change) -> None:
+def _apply_change(path: Path, change: PathChange) -> None:
     match change:
         case MakeLink():
-            make_link(path, change.target, was=change.was)
+            make_link(path, change.target, expected_state=change.was)
         case PutFile():
-            put_file(path, change.data, was=change.was, mode=change.mode)
+            put_file(path, change.data, expected_state=change.was, mode=change.mode)
         case MakeFolder():
-            make_folder(path)
+            make_parents(path)
         case RemovePath():
-            remove(path, was=change.was)
+            remove_path(path, expected_state=change.was)
             # whatever else is in one is somebody's
             with contextlib.suppress(OSError):
                 for folder in path.parents[: change.folders]:

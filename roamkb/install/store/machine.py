@@ -1,4 +1,4 @@
-"""Facts about this machine that only `doctor` asks for; everything is looked at, nothing changed."""
+"""Facts about this machine for `doctor`, read only."""
 
 import os
 import re
@@ -18,7 +18,7 @@ from roamkb.core.model import Rule
 from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.fs.files import TEMPORARY
+from roamkb.fs.files import TEMPORARY_PREFIX
 from roamkb.fs.files import MissingFile
 from roamkb.fs.files import read_file
 from roamkb.fs.locks import StateFolders
@@ -27,16 +27,16 @@ from roamkb.kb.notes.file_names import is_seen_in_emacs_alone
 from roamkb.log.store.project_log import Log
 
 #: A write takes milliseconds: what is older than an hour was left behind.
-LEFT_BEHIND = 3600.0
+LEFTOVER_AGE = 3600.0
 
-_LOCK = lazily(r"(?:.*@)?(?P<host>[^@]*)\.(?P<pid>\d+)(?::\d+)?")
+_EMACS_LOCK_TEXT = lazily(r"(?:.*@)?(?P<host>[^@]*)\.(?P<pid>\d+)(?::\d+)?")
 #: How deep `#include` lines of .stignore are followed.
-_INCLUDES = 4
+_MAX_INCLUDE_DEPTH = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmacsLock:
-    """A link `.#note.org` by which an Emacs says that it holds unsaved changes."""
+    """A link `.#note.org` that marks unsaved changes in an Emacs."""
 
     path: Path
     #: As that Emacs calls its machine; empty where the link doesn't say.
@@ -46,14 +46,14 @@ class EmacsLock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftoverFiles:
-    """What programs leave among the notes."""
+    """Lock links and unfinished files that programs left among the notes."""
 
     locks: tuple[EmacsLock, ...]
     #: Unfinished files of roamkb's that nobody is writing any more.
     leftovers: tuple[Path, ...]
 
 
-def find_droppings(folder: Path, *, now: float) -> LeftoverFiles:
+def find_leftovers(folder: Path, *, now: float) -> LeftoverFiles:
     """Return the lock links and leftovers in `folder` and the folders of notes below it."""
     locks: list[EmacsLock] = []
     leftovers: list[Path] = []
@@ -62,14 +62,14 @@ def find_droppings(folder: Path, *, now: float) -> LeftoverFiles:
         for name in sorted(names):
             path = Path(place, name)
             if name.startswith(".#"):
-                locks.append(_lock(path))
-            elif name.startswith(TEMPORARY) and _age(path, now) > LEFT_BEHIND:
+                locks.append(_read_emacs_lock(path))
+            elif name.startswith(TEMPORARY_PREFIX) and _file_age(path, now) > LEFTOVER_AGE:
                 leftovers.append(path)
     return LeftoverFiles(locks=tuple(locks), leftovers=tuple(leftovers))
 
 
 def find_unread(kb: Path) -> Iterator[str]:
-    """Yield the files, relative to `kb`, that org-roam takes for notes and we don't."""
+    """Yield the files, relative to `kb`, that org-roam treats as notes and roamkb doesn't."""
     for place, folders, names in os.walk(kb):
         folders[:] = sorted(name for name in folders if name != ".git")
         paths = (Path(place, name) for name in sorted(names))
@@ -80,18 +80,18 @@ def find_unread(kb: Path) -> Iterator[str]:
         )
 
 
-def find_halves(trash: Path) -> tuple[Path, ...]:
-    """Return the files in the trash that have lost their other half, by a crash."""
-    other = {".org": ".json", ".json": ".org"}
+def find_unpaired_trash(trash: Path) -> tuple[Path, ...]:
+    """Return the files in the trash that lost their counterpart in a crash."""
+    paired_suffix = {".org": ".json", ".json": ".org"}
     try:
-        paths = sorted(path for path in trash.iterdir() if path.suffix in other)
+        paths = sorted(path for path in trash.iterdir() if path.suffix in paired_suffix)
     except FileNotFoundError:
         return ()
-    return tuple(path for path in paths if path.with_suffix(other[path.suffix]) not in paths)
+    return tuple(path for path in paths if path.with_suffix(paired_suffix[path.suffix]) not in paths)
 
 
 def is_emacs(pid: int, *, proc: Path = Path("/proc")) -> bool:
-    """Say whether an Emacs runs under this number here, or, where there is no telling, anything."""
+    """Say whether process `pid` is an Emacs, or, where its name is unknown, whether it runs at all."""
     if (proc / "self").exists():
         try:
             return "emacs" in (proc / str(pid) / "comm").read_text(errors="replace").lower()
@@ -108,7 +108,7 @@ def is_emacs(pid: int, *, proc: Path = Path("/proc")) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorContext:
-    """Where to look; `app` alone knows the environment and the clock."""
+    """Input of `doctor`; `app` alone knows the environment and the clock."""
 
     rule: Rule | BadRule
     project: Project
@@ -128,23 +128,23 @@ class DoctorContext:
     log: Log | None = None
 
 
-def syncthing_root(kb: Path) -> Path | None:
-    """Return the folder that Syncthing carries and `kb` lies in."""
-    return _with_marker(kb, ".stfolder")
+def find_syncthing_root(kb: Path) -> Path | None:
+    """Return the Syncthing folder that contains `kb`."""
+    return _find_marked_parent(kb, ".stfolder")
 
 
-def git_root(kb: Path) -> Path | None:
-    """Return the top of the git work tree that `kb` lies in."""
-    return _with_marker(kb, ".git")
+def find_git_root(kb: Path) -> Path | None:
+    """Return the top of the git work tree that contains `kb`."""
+    return _find_marked_parent(kb, ".git")
 
 
-def ignored_by_syncthing(root: Path) -> frozenset[str]:
-    """Return the patterns of .stignore in `root`, without their prefixes, those that it includes too."""
-    return frozenset(_patterns(root, ".stignore", _INCLUDES))
+def syncthing_patterns(root: Path) -> frozenset[str]:
+    """Return the patterns of .stignore in `root`, without prefixes, included files followed."""
+    return frozenset(_read_stignore(root, ".stignore", _MAX_INCLUDE_DEPTH))
 
 
 def fts5_version() -> str | None:
-    """Return the version of SQLite; None where it can't search text."""
+    """Return the version of SQLite; None if it lacks full-text search."""
     try:
         with sqlite3.connect(":memory:") as database:
             database.execute("CREATE VIRTUAL TABLE words USING fts5(word)")
@@ -153,24 +153,24 @@ def fts5_version() -> str | None:
     return sqlite3.sqlite_version
 
 
-def command_place(name: str, search_path: str) -> Path | None:
-    """Return where a shell with this PATH finds the command."""
-    found = which(name, path=search_path)
-    return Path(found) if found else None
+def find_command(name: str, search_path: str) -> Path | None:
+    """Return the program that a shell with this PATH runs for the command."""
+    program = which(name, path=search_path)
+    return Path(program) if program else None
 
 
 def is_on_path(folder: Path, search_path: str) -> bool:
-    """Say whether a shell with this PATH looks into `folder`."""
+    """Say whether `folder` is on this PATH."""
     return realpath(folder) in (realpath(place) for place in search_path.split(os.pathsep) if place)
 
 
-def exists(path: Path) -> bool:
-    """Say whether something is at `path`, a link to nothing included."""
+def path_exists(path: Path) -> bool:
+    """Say whether `path` exists, a broken link included."""
     return lexists(path)
 
 
 def folder_fault(folder: Path) -> str | None:
-    """Return what keeps roamkb from keeping private files in `folder`; None where nothing does."""
+    """Return the obstacle to keeping private files in `folder`; None without one."""
     top = folder
     while not lexists(top) and top != top.parent:
         top = top.parent
@@ -184,27 +184,23 @@ def folder_fault(folder: Path) -> str | None:
 
 
 def write_fault(folder: Path) -> str | None:
-    """Return why no file can be made in `folder`; None where one can."""
+    """Return why no file can be created in `folder`; None where one can."""
     if os.access(folder, os.W_OK | os.X_OK):
         return None
     is_read_only = os.statvfs(folder).f_flag & os.ST_RDONLY
-    return (
-        f"{folder} is on a file system that is read-only here"
-        if is_read_only
-        else f"{folder} is read-only for you"
-    )
+    return f"{folder} is on a file system that is read-only here" if is_read_only else f"{folder} is read-only for you"
 
 
-def _lock(path: Path) -> EmacsLock:
-    """Return what a lock says: a link's target, or the content of a file where links can't be made."""
+def _read_emacs_lock(path: Path) -> EmacsLock:
+    """Return the lock's owner from a link's target, or from a file where links can't be made."""
     try:
         text = str(path.readlink()) if path.is_symlink() else _first_line(path)
     except OSError:
         text = ""
-    found = _LOCK.fullmatch(text)
+    match = _EMACS_LOCK_TEXT.fullmatch(text)
     # more digits than any system's process ids
-    pid = int(found["pid"][:10]) if found else 0
-    return EmacsLock(path=path, host=found["host"] if found else "", pid=pid)
+    pid = int(match["pid"][:10]) if match else 0
+    return EmacsLock(path=path, host=match["host"] if match else "", pid=pid)
 
 
 def _first_line(path: Path) -> str:
@@ -212,19 +208,19 @@ def _first_line(path: Path) -> str:
     return "" if isinstance(data, UnreadableFile) else data.split(b"\n")[0].decode(errors="replace").strip()
 
 
-def _age(path: Path, now: float) -> float:
+def _file_age(path: Path, now: float) -> float:
     try:
         return now - path.lstat().st_mtime
     except OSError:
         return 0.0
 
 
-def _with_marker(kb: Path, marker: str) -> Path | None:
+def _find_marked_parent(kb: Path, marker: str) -> Path | None:
     real = Path(realpath(kb))
     return next((folder for folder in (real, *real.parents) if lexists(folder / marker)), None)
 
 
-def _patterns(folder: Path, name: str, depth: int) -> Iterator[str]:
+def _read_stignore(folder: Path, name: str, depth: int) -> Iterator[str]:
     data = read_file(folder / name)
     if isinstance(data, MissingFile):
         return
@@ -233,7 +229,7 @@ def _patterns(folder: Path, name: str, depth: int) -> Iterator[str]:
     for line in data.decode(errors="replace").splitlines():
         pattern = line.strip()
         if pattern.startswith("#include") and depth:
-            yield from _patterns(folder, pattern.removeprefix("#include").strip(), depth - 1)
+            yield from _read_stignore(folder, pattern.removeprefix("#include").strip(), depth - 1)
         elif pattern and not pattern.startswith("//"):
             bare = re.sub(r"^(?:\(\?[id]\))+", "", pattern)
             yield bare.removeprefix("**/")

@@ -1,4 +1,4 @@
-"""The command line's words without Typer: an agent calls `search` hundreds of times a day.
+"""Command-line parser without Typer: an agent calls `search` hundreds of times a day.
 
 Typer takes several times as long to import as a search takes to run. This reads only what
 it is sure of; anything else, `--help` and mistakes included, is left to Typer, which knows
@@ -25,7 +25,7 @@ class OperationCall:
 
 
 #: `-word` excludes a word from a search; options have two dashes.
-_EXCLUDED = lazily(r"-[^\W\d_]\S*|-\"\S.*")
+_EXCLUDED_WORD = lazily(r"-[^\W\d_]\S*|-\"\S.*")
 
 #: Every command takes these.
 JSON_FLAG = "--json"
@@ -33,7 +33,7 @@ PROJECT_FLAG = "--project"
 
 
 def parse_words(words: list[str]) -> OperationCall | None:
-    """Return the call that `words` spell, or None where Typer should say more."""
+    """Parse `words` into a call, or return None where Typer should explain more."""
     operation = find_operation(words[0]) if words else None
     if operation is None:
         return None
@@ -41,65 +41,65 @@ def parse_words(words: list[str]) -> OperationCall | None:
     takes_words = any(not p.flag and p.shape is ParameterShape.TEXTS for p in operation.parameters)
     values: dict[str, list[str]] = {}
     positional: list[str] = []
-    rest = iter(words[1:])
-    for word in rest:
+    remaining_words = iter(words[1:])
+    for word in remaining_words:
         if word == "--":
-            positional += rest
+            positional += remaining_words
         elif (
-            (takes_words and _EXCLUDED.fullmatch(word) and word not in by_flag)
+            (takes_words and _EXCLUDED_WORD.fullmatch(word) and word not in by_flag)
             or not word.startswith("-")
             or word == "-"
         ):
             positional.append(word)
-        elif word == JSON_FLAG or ((known := by_flag.get(word)) and known.shape is ParameterShape.FLAG):
+        elif word == JSON_FLAG or (
+            (flag_parameter := by_flag.get(word)) and flag_parameter.shape is ParameterShape.FLAG
+        ):
             values.setdefault(word, []).append("")
         else:
             flag, equals, value = word.partition("=")
             if flag != PROJECT_FLAG and (flag not in by_flag or by_flag[flag].shape is ParameterShape.FLAG):
                 return None
-            following = value if equals else next(rest, None)
+            following = value if equals else next(remaining_words, None)
             if following is None:
                 return None
             values.setdefault(flag, []).append(following)
-    arguments = _arguments(operation, values, positional)
+    arguments = _operation_arguments(operation, values, positional)
     if arguments is None:
         return None
     project = values.get(PROJECT_FLAG, [None])[-1]
-    return OperationCall(
-        operation=operation, arguments=arguments, as_json=JSON_FLAG in values, project=project
-    )
+    return OperationCall(operation=operation, arguments=arguments, as_json=JSON_FLAG in values, project=project)
 
 
-def _arguments(operation: Operation, values: dict[str, list[str]], positional: list[str]) -> Arguments | None:
+def _operation_arguments(operation: Operation, values: dict[str, list[str]], positional: list[str]) -> Arguments | None:
     arguments: Arguments = {}
     for parameter in operation.parameters:
         if parameter.flag:
-            given = values.get(parameter.flag, [])
+            parameter_values = values.get(parameter.flag, [])
         elif parameter.shape is ParameterShape.TEXTS:
-            given, positional = positional, []
+            parameter_values, positional = positional, []
         else:
-            given, positional = positional[:1], positional[1:]
-        if not _fits(parameter, given):
+            parameter_values, positional = positional[:1], positional[1:]
+        if not _is_valid_value(parameter, parameter_values):
             return None
-        arguments[parameter.name] = _value(parameter, given)
+        arguments[parameter.name] = _convert_values(parameter, parameter_values)
     return None if positional else arguments
 
 
-def _fits(parameter: VerbParameter, given: list[str]) -> bool:
-    if parameter.required and not given:
+def _is_valid_value(parameter: VerbParameter, parameter_values: list[str]) -> bool:
+    if parameter.required and not parameter_values:
         return False
     return parameter.shape is not ParameterShape.COUNT or all(
-        value.isascii() and value.isdigit() for value in given
+        value.isascii() and value.isdigit() for value in parameter_values
     )
 
 
-def _value(parameter: VerbParameter, given: list[str]) -> str | int | bool | tuple[str, ...] | None:
+def _convert_values(parameter: VerbParameter, parameter_values: list[str]) -> str | int | bool | tuple[str, ...] | None:
     match parameter.shape:
         case ParameterShape.FLAG:
-            return bool(given)
+            return bool(parameter_values)
         case ParameterShape.TEXTS:
-            return tuple(given)
+            return tuple(parameter_values)
         case ParameterShape.COUNT:
-            return int(given[-1]) if given else None
+            return int(parameter_values[-1]) if parameter_values else None
         case ParameterShape.TEXT | ParameterShape.OBJECTS:
-            return given[-1] if given else None
+            return parameter_values[-1] if parameter_values else None

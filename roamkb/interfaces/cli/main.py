@@ -1,4 +1,7 @@
-"""The command line: parse, call, render. The one place where an error becomes a message and a status."""
+"""Command line: parse, call, render; the one place where an error becomes a message and a status.
+
+The one place where an error becomes a message and a status.
+"""
 
 import os
 import sys
@@ -11,7 +14,7 @@ from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.request import ParameterShape
 from roamkb.core.request import VerbParameter
-from roamkb.core.text import cleaned
+from roamkb.core.text import strip_hidden
 from roamkb.interfaces.cli.fast_args import JSON_FLAG
 from roamkb.interfaces.cli.fast_args import OperationCall
 from roamkb.interfaces.cli.fast_args import parse_words
@@ -27,13 +30,13 @@ if TYPE_CHECKING:
     from roamkb.boundary.human_consent import HumanAtTerminal
 
 #: Seconds after which a person wonders what it is doing.
-_PATIENCE = 1.0
+_PROGRESS_DELAY = 1.0
 #: Ctrl-C, as shells count it.
-_INTERRUPTED = 130
+_INTERRUPTED_STATUS = 130
 
 
 def run(words: list[str]) -> int:
-    """Do what `words` ask for; return the exit status."""
+    """Execute the command line `words`; return the exit status."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
@@ -41,123 +44,126 @@ def run(words: list[str]) -> int:
         # a C locale splits what isn't ASCII into bytes; put together it is text again
         words = [os.fsencode(word).decode() for word in words]
     except UnicodeDecodeError:
-        return _report(UsageError("the words aren't UTF-8 text"), as_json=JSON_FLAG in words)
+        return _report_error(UsageError("the words aren't UTF-8 text"), as_json=JSON_FLAG in words)
     try:
         call = parse_words(words)
-        status = execute(call) if call else run_typer(words)
-        _flush()
+        status = execute_call(call) if call else run_typer(words)
+        _flush_output()
     except KeyboardInterrupt:
-        return _INTERRUPTED
+        return _INTERRUPTED_STATUS
     except _LostOutput as unheard:
         return unheard.status
     except BrokenPipeError:
-        _silence()
+        _silence_stream()
         return 0
     except OSError as error:
         # the help, too, may meet a full disk
-        _silence()
-        _complain(f"can't print: {error.strerror}")
+        _silence_stream()
+        _print_error_line(f"can't print: {error.strerror}")
         return RoamkbError.exit_code
     return status
 
 
-def fail(words: list[str], message: str, *, hint: str) -> int:
-    """Say why `words` weren't done, as an error of any other call; return the exit status."""
+def report_failure(words: list[str], message: str, *, hint: str) -> int:
+    """Report why `words` weren't carried out, as any other call's error; return the exit status."""
     try:
-        return _report(RoamkbError(message, hint=hint), as_json=JSON_FLAG in words)
+        return _report_error(RoamkbError(message, hint=hint), as_json=JSON_FLAG in words)
     except _LostOutput as unheard:
         return unheard.status
 
 
 class _LostOutput(Exception):
-    """What was done couldn't be printed; its status stands."""
+    """A result that couldn't be printed; the status of its call stands."""
 
     def __init__(self, status: int) -> None:
         super().__init__()
         self.status = status
 
 
-def _say(text: str, status: int) -> None:
-    """Print `text`. A reader that went away changes nothing about what was done, so `status` stands."""
+def _print_output(text: str, status: int) -> None:
+    """Print `text`. A reader that went away doesn't undo the call, so `status` stands.
+
+    A reader that went away changes nothing about what was done, so `status` stands.
+    """
     if not text or sys.stdout is None:
         return
     try:
         print(text)
-        _flush()
+        _flush_output()
     except BrokenPipeError:
-        _silence()
+        _silence_stream()
         raise _LostOutput(status) from None
     except OSError as error:
-        _silence()
-        _complain(f"can't print: {error.strerror}")
+        _silence_stream()
+        _print_error_line(f"can't print: {error.strerror}")
         raise _LostOutput(status or RoamkbError.exit_code) from None
 
 
-def _flush() -> None:
+def _flush_output() -> None:
     if sys.stdout is not None:
         sys.stdout.flush()
 
 
-def _silence(stream: int = 1) -> None:
-    """Send the rest of a stream nowhere: Python would complain again when it closes it."""
+def _silence_stream(stream: int = 1) -> None:
+    """Redirect the rest of a stream to nowhere: Python would complain again when it closes it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
 
 
-def _complain(message: str) -> None:
-    """Print a line on standard error, if there is one that takes it."""
+def _print_error_line(message: str) -> None:
+    """Print a line on standard error, if it is open and takes it."""
     if sys.stderr is None:
         return
     try:
-        print(f"roamkb: {cleaned(message)}", file=sys.stderr, flush=True)
+        print(f"roamkb: {strip_hidden(message)}", file=sys.stderr, flush=True)
     except OSError:
-        _silence(2)
+        _silence_stream(2)
 
 
-def execute(call: OperationCall) -> int:
+def execute_call(call: OperationCall) -> int:
     """Carry out one call and print its result or its error; return the exit status."""
     from roamkb.app import KnowledgeBase
 
     try:
         if call.operation.door:
-            return _serve(call)
+            return _serve_interface(call)
         kb = KnowledgeBase.open(
             project=call.project,
-            ask=_ask if _is_dialogue() else None,
+            ask=_ask_human if _is_dialogue() else None,
             progress=_ReadingProgress() if sys.stderr is not None and sys.stderr.isatty() else None,
-            human=_human() if call.operation.is_of_log or call.operation.asks_human else None,
+            human=_human_at_terminal() if call.operation.is_of_log or call.operation.asks_human else None,
         )
-        name, result = _done_or_queued(kb, call)
+        name, result = _execute_or_queue(kb, call)
     except RoamkbError as error:
-        return _report(error, as_json=call.as_json)
+        return _report_error(error, as_json=call.as_json)
     except OSError as error:
         # what storage did not expect: still one line, never a traceback for a bad disk
-        return _report(RoamkbError(f"{error.filename or 'disk'}: {error.strerror}"), as_json=call.as_json)
-    printed = render.render(name, result)
-    text = render.dumps(printed.json) if call.as_json else _laid_out(printed)
+        return _report_error(RoamkbError(f"{error.filename or 'disk'}: {error.strerror}"), as_json=call.as_json)
+    printed = render.render_result(name, result)
+    text = render.dump_json(printed.as_json) if call.as_json else _layout_text(printed)
     for warning in () if call.as_json else printed.warnings:
-        _complain(warning)
-    _say(text, printed.status)
+        _print_error_line(warning)
+    _print_output(text, printed.status)
     return printed.status
 
 
-def _done_or_queued(kb: "KnowledgeBase", call: OperationCall) -> tuple[str, object]:
-    """Carry out a call, or have it wait for a hook where a sandbox is in its way; return what to render."""
-    door = kb.log if call.operation.is_of_log else kb
+def _execute_or_queue(kb: "KnowledgeBase", call: OperationCall) -> tuple[str, object]:
+    """Carry out a call, or queue it for a hook where a sandbox prevents it; return the result to render."""
+    owner = kb.log if call.operation.is_of_log else kb
     arguments = _with_standard_input(kb, call)
     try:
-        return call.operation.name, getattr(door, call.operation.method)(**arguments)
+        return call.operation.name, getattr(owner, call.operation.method_name)(**arguments)
     except NotWritable:
-        from roamkb.app.spool import queue
-        from roamkb.wall.broker import VERBS
+        from roamkb.app.spool import queue_call
+        from roamkb.wall.broker import FORWARDED_VERBS
 
-        waits = queue(kb, call.operation.name, arguments) if call.operation.name in VERBS else None
-        if waits is None:
+        queued_call = queue_call(kb, call.operation.name, arguments) if call.operation.name in FORWARDED_VERBS else None
+        if queued_call is None:
             raise
-        return "queued", waits
+        return "queued", queued_call
 
 
-def _serve(call: OperationCall) -> int:
-    """Open another door, whose libraries come with the extra of its name."""
+def _serve_interface(call: OperationCall) -> int:
+    """Start another interface, whose libraries come with the extra of its name."""
     from importlib import import_module
 
     name = call.operation.name
@@ -166,26 +172,26 @@ def _serve(call: OperationCall) -> int:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("roamkb"):
             raise
-        from roamkb.fs.package_manager import how_to_add
+        from roamkb.fs.package_manager import extra_install_command
 
         raise UsageError(
             f"{name} needs the extra roamkb[{name}], which isn't installed ({error.name} is missing)",
-            hint=how_to_add(name),
+            hint=extra_install_command(name),
         ) from error
     status: int = door.serve(call)
     return status
 
 
-def _report(error: RoamkbError, *, as_json: bool) -> int:
+def _report_error(error: RoamkbError, *, as_json: bool) -> int:
     if as_json:
-        _say(render.dumps(render.error_json(error)), error.exit_code)
+        _print_output(render.dump_json(render.error_json(error)), error.exit_code)
     else:
-        _complain(render.error_text(error))
+        _print_error_line(render.error_text(error))
     return error.exit_code
 
 
 def _with_standard_input(kb: "KnowledgeBase", call: OperationCall) -> Arguments:
-    """Return the arguments, the body read from standard input where they say so.
+    """Return the arguments, with texts read from standard input where they are `-`.
 
     A refusal beats every other answer: who may write nowhere is told so before anything is read.
     """
@@ -198,7 +204,7 @@ def _with_standard_input(kb: "KnowledgeBase", call: OperationCall) -> Arguments:
         # a program's output, in whatever encoding it has
         arguments["error"] = _standard_input(errors="replace")
     if arguments.get("body") == "-":
-        kb.require_place(str(arguments["title"]))
+        kb.require_writable_place(str(arguments["title"]))
         arguments["body"] = _standard_input()
     return arguments
 
@@ -209,9 +215,7 @@ def _standard_input(*, errors: str = "strict") -> str:
     try:
         text = sys.stdin.buffer.read().decode(errors=errors)
     except UnicodeDecodeError as error:
-        raise UsageError(
-            "standard input isn't UTF-8 text", hint="convert it first, e.g. with iconv"
-        ) from error
+        raise UsageError("standard input isn't UTF-8 text", hint="convert it first, e.g. with iconv") from error
     if not text.strip():
         raise UsageError("standard input is empty", hint="leave --body out for a node without text")
     return text
@@ -224,10 +228,10 @@ class _ReadingProgress:
         self._start = time.monotonic()
         self._is_shown = False
 
-    def __call__(self, done: int, all_of_them: int) -> None:
-        if done < all_of_them and time.monotonic() - self._start > _PATIENCE:
+    def __call__(self, read_count: int, total_count: int) -> None:
+        if read_count < total_count and time.monotonic() - self._start > _PROGRESS_DELAY:
             self._is_shown = True
-            print(f"\rroamkb: reading notes, {done} of {all_of_them}", end="", file=sys.stderr, flush=True)
+            print(f"\rroamkb: reading notes, {read_count} of {total_count}", end="", file=sys.stderr, flush=True)
         elif self._is_shown:
             self._is_shown = False
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
@@ -237,61 +241,59 @@ def _is_dialogue() -> bool:
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
 
 
-def _human() -> "HumanAtTerminal":
+def _human_at_terminal() -> "HumanAtTerminal":
     from roamkb.interfaces.cli.terminal import Terminal
 
     return Terminal()
 
 
-def _ask(question: str) -> str:
-    """Return what the human at the terminal answers."""
+def _ask_human(question: str) -> str:
+    """Ask the human at the terminal, and return the answer."""
     print(question, end=" ", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip()
 
 
-def _laid_out(printed: render.PrintedResult) -> str:
-    """Return a result's text as a terminal or a pipe wants it; who wants no colours has the same lines."""
+def _layout_text(printed: render.PrintedResult) -> str:
+    """Return a result's text laid out for a terminal or a pipe; without colours the lines are the same."""
     text = printed.text(sys.stdout is not None and sys.stdout.isatty())
     is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return render.without_colours(text) if is_plain else text
 
 
-def run_typer(words: list[str], carry_out: Callable[[OperationCall], int] = execute) -> int:
-    """Let Typer read the words: help, completion, and what is wrong with them."""
+def run_typer(words: list[str], carry_out: Callable[[OperationCall], int] = execute_call) -> int:
+    """Parse the words by Typer: help, completion, and explanations of errors."""
     import typer
 
     try:
-        status = _typer_app(words, carry_out)(
-            args=words or ["--help"], prog_name="roamkb", standalone_mode=False
-        )
+        status = _typer_app(words, carry_out)(args=words or ["--help"], prog_name="roamkb", standalone_mode=False)
     except typer.TyperException as error:
-        return _report(
+        return _report_error(
             UsageError(
                 error.format_message().rstrip(".") or "give a command",
-                hint=f"see `roamkb {_topic(words)}--help`",
+                hint=f"see `roamkb {_help_topic(words)}--help`",
             ),
             as_json=JSON_FLAG in words,
         )
     except typer.Abort:
-        return _INTERRUPTED
+        return _INTERRUPTED_STATUS
     return status if isinstance(status, int) else 0
 
 
-def _topic(words: list[str]) -> str:
-    known = {operation.name for operation in OPERATIONS}
-    return f"{words[0]} " if words and words[0] in known else ""
+def _help_topic(words: list[str]) -> str:
+    operation_names = {operation.name for operation in OPERATIONS}
+    return f"{words[0]} " if words and words[0] in operation_names else ""
 
 
 def _typer_app(words: list[str], carry_out: Callable[[OperationCall], int]) -> "typer.Typer":
-    """Return the program as Typer knows it; of commands that `words` don't name, the names alone.
+    """Return the Typer program; commands that `words` don't name have no parameters in it.
 
     What a command takes is declared in its verb's module, and to import all of them takes time.
     """
     import typer
 
-    named = {next((word for word in words if not word.startswith("-")), "")}
+    named_commands = {next((word for word in words if not word.startswith("-")), "")}
     if "_ROAMKB_COMPLETE" in os.environ:
-        named = {operation.name for operation in OPERATIONS}
+        named_commands = {operation.name for operation in OPERATIONS}
 
     app = typer.Typer(
         name="roamkb",
@@ -306,48 +308,45 @@ def _typer_app(words: list[str], carry_out: Callable[[OperationCall], int]) -> "
     for operation in OPERATIONS:
         help = f"{operation.summary}\n\nExample: {operation.example}"
         app.command(operation.name, help=help, short_help=operation.summary)(
-            _command(operation, carry_out) if operation.name in named else _not_called
+            _typer_command(operation, carry_out) if operation.name in named_commands else _uncalled_command
         )
     return app
 
 
-def _not_called() -> int:
-    """Stand for a command that only the list of commands shows."""
+def _uncalled_command() -> int:
+    """Return success for a command that only the list of commands shows."""
     return 0
 
 
 def _main_options() -> Callable[..., None]:
     import typer
 
-    def show_version(wanted: bool) -> None:
-        if wanted:
+    def show_version(is_requested: bool) -> None:
+        if is_requested:
             from roamkb import __version__
 
             print(f"roamkb {__version__}")
             raise typer.Exit
 
     def main(
-        version: bool = typer.Option(
-            False, "--version", callback=show_version, is_eager=True, help="The version."
-        ),
+        version: bool = typer.Option(False, "--version", callback=show_version, is_eager=True, help="The version."),
     ) -> None:
         pass
 
     return main
 
 
-def _command(operation: Operation, carry_out: Callable[[OperationCall], int]) -> Callable[..., int]:
-    """Return a function whose signature tells Typer what the operation takes."""
+def _typer_command(operation: Operation, carry_out: Callable[[OperationCall], int]) -> Callable[..., int]:
+    """Return a function whose signature declares the operation's parameters to Typer."""
     import inspect
     from typing import Annotated
 
     import typer
 
-    def command(**given: object) -> int:
-        as_json, project = bool(given.pop("as_json")), given.pop("project")
+    def run_command(**option_values: object) -> int:
+        as_json, project = bool(option_values.pop("as_json")), option_values.pop("project")
         arguments: Arguments = {
-            parameter.name: _from_typer(parameter, given[parameter.name])
-            for parameter in operation.parameters
+            parameter.name: _from_typer(parameter, option_values[parameter.name]) for parameter in operation.parameters
         }
         return carry_out(
             OperationCall(
@@ -358,12 +357,12 @@ def _command(operation: Operation, carry_out: Callable[[OperationCall], int]) ->
             )
         )
 
-    hints: dict[str, object] = {parameter.name: _hint(parameter) for parameter in operation.parameters}
+    hints: dict[str, object] = {parameter.name: _typer_annotation(parameter) for parameter in operation.parameters}
     hints["as_json"] = Annotated[bool, typer.Option(JSON_FLAG, help="One JSON object.")]
     hints["project"] = Annotated[
         str | None, typer.Option("--project", metavar="DIR", help="The project (the current folder).")
     ]
-    defaults = {parameter.name: _default(parameter) for parameter in operation.parameters}
+    defaults = {parameter.name: _typer_default(parameter) for parameter in operation.parameters}
     parameters = [
         inspect.Parameter(
             name,
@@ -373,9 +372,9 @@ def _command(operation: Operation, carry_out: Callable[[OperationCall], int]) ->
         )
         for name, hint in hints.items()
     ]
-    command.__annotations__ = hints
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return command
+    run_command.__annotations__ = hints
+    run_command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return run_command
 
 
 def _from_typer(parameter: VerbParameter, value: object) -> str | int | bool | tuple[str, ...] | None:
@@ -384,7 +383,7 @@ def _from_typer(parameter: VerbParameter, value: object) -> str | int | bool | t
     return value if isinstance(value, (str, int)) else None
 
 
-def _default(parameter: VerbParameter) -> object:
+def _typer_default(parameter: VerbParameter) -> object:
     import inspect
 
     if parameter.required:
@@ -392,7 +391,7 @@ def _default(parameter: VerbParameter) -> object:
     return False if parameter.shape is ParameterShape.FLAG else None
 
 
-def _hint(parameter: VerbParameter) -> object:
+def _typer_annotation(parameter: VerbParameter) -> object:
     from typing import Annotated
 
     import typer

@@ -12,14 +12,14 @@ import json
 import os
 import sys
 
-from roamkb.boundary.store.kb_paths import names_of_kb
+from roamkb.boundary.store.kb_paths import all_kb_names
 from roamkb.boundary.store.kb_paths import rule_files
-from roamkb.boundary.store.session_cache import find_local
+from roamkb.boundary.store.session_cache import find_local_folder
 from roamkb.boundary.store.session_cache import find_pass
 from roamkb.boundary.store.session_cache import has_calls
 from roamkb.boundary.store.session_cache import has_offers
-from roamkb.boundary.store.session_cache import keep_pass
 from roamkb.boundary.store.session_cache import may_warn
+from roamkb.boundary.store.session_cache import save_pass
 
 #: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
 TYPE_CHECKING = False
@@ -34,36 +34,36 @@ if TYPE_CHECKING:
     Answer = dict[str, object]
 
 #: A harness gives a tool's whole output; more than this is none that we look at.
-_MOST_BYTES = 32 * 1024 * 1024
+_MAX_PAYLOAD_BYTES = 32 * 1024 * 1024
 #: Words of an English prompt that may say what it is about.
-_FEWEST = 2
+_MIN_PROMPT_WORDS = 2
 #: How a prompt begins that is Claude Code's own: a background task has ended.
-_NOTICE = "<task-notification>"
+_TASK_NOTICE = "<task-notification>"
 #: Tools that change no file, and run nothing that could.
-_READERS = frozenset(
+_READ_ONLY_TOOLS = frozenset(
     "Read Grep Glob LS NotebookRead WebFetch WebSearch TodoWrite TodoRead Task Agent ToolSearch Skill "
     "TaskCreate TaskGet TaskList TaskOutput TaskStop TaskUpdate SendMessage ListMcpResourcesTool "
     "ReadMcpResourceTool ReadMcpResourceDirTool AskUserQuestion EnterPlanMode ExitPlanMode "
     "read_file list_dir grep_files update_plan view_image get_goal list_mcp_resources read_mcp_resource "
     "clockcurr_time clocksleep collaborationspawn_agent collaborationwait_agent".split()
 )
-_EDITORS = frozenset("Write Edit MultiEdit NotebookEdit".split())
+_EDITOR_TOOLS = frozenset("Write Edit MultiEdit NotebookEdit".split())
 #: Files of one patch that are asked about.
-_MOST_FILES = 20
+_MAX_PATCH_FILES = 20
 #: Events whose hook carries out what waits, as their answers call them.
-_CARRIERS = {
+_QUEUE_EVENTS = {
     "session-start": "SessionStart",
     "user-prompt-submit": "UserPromptSubmit",
     "post-tool-use": "PostToolUse",
     "post-tool-use-failure": "PostToolUseFailure",
     "stop": "Stop",
 }
-_ELSEWHERE = "this session keeps no record; call `roamkb` from the folder that the session was started in"
+_NO_RECORD_REASON = "this session keeps no record; call `roamkb` from the folder that the session was started in"
 #: Of a command: it goes elsewhere, or says that it is another session's; one that says of none is unknown.
-_LEAVES = r"\b(?:cd|pushd|popd|chroot|eval)\b|\s-[CD]\b|--(?:chdir|project)\b"
-_FORGES = r"\bCODEX_\w+="
-_FORGED = "the command tells `roamkb` of another session than its own; call it without that"
-_TYPED = (
+_LEAVING_PATTERN = r"\b(?:cd|pushd|popd|chroot|eval)\b|\s-[CD]\b|--(?:chdir|project)\b"
+_FORGING_PATTERN = r"\bCODEX_\w+="
+_FORGED_REASON = "the command tells `roamkb` of another session than its own; call it without that"
+_TYPED_INPUT_REASON = (
     "what is typed into `{program}` once it runs no hook hears of, and it might write to the knowledge base; "
     "run each command by itself, or give the program its script"
 )
@@ -71,36 +71,36 @@ _TYPED = (
 
 def run(words: list[str]) -> int:
     """Answer one event; the status is 0 whatever happens."""
-    out, sys.stdout = sys.stdout, sys.stderr
+    standard_output, sys.stdout = sys.stdout, sys.stderr
     event = words[0] if words else ""
     answer: Answer = {}
     data = b""
     try:
-        data = _given()
-        _check_end()
-        payload = _read(data)
-        event = event or _dashed(str(payload.get("hook_event_name", "")))
-        answer = _with_outcomes(event, payload, _answer(event, payload))
+        data = _read_standard_input()
+        _require_end()
+        payload = _parse_payload(data)
+        event = event or _dashed_event(str(payload.get("hook_event_name", "")))
+        answer = _with_queued_outcomes(event, payload, _answer_event(event, payload))
     except Exception as error:  # noqa: BLE001 - a bug of ours is no reason to stop somebody's work
-        answer = _failed(event, data, error)
+        answer = _answer_crash(event, data, error)
     text = json.dumps(answer)
     try:
-        print(text, file=out, flush=True)
+        print(text, file=standard_output, flush=True)
     except (OSError, ValueError, AttributeError):
         # nobody listens; Python would complain again when it closes the stream
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     return 0
 
 
-def _given() -> bytes:
-    """Return what stands on standard input; at a terminal nobody types a payload."""
+def _read_standard_input() -> bytes:
+    """Return the bytes of standard input; none from a terminal."""
     if sys.stdin is None or sys.stdin.isatty():
         return b""
-    return sys.stdin.buffer.read(_MOST_BYTES)
+    return sys.stdin.buffer.read(_MAX_PAYLOAD_BYTES)
 
 
-def _check_end() -> None:
-    """Raise where there is more; a harness waits until all of it is taken."""
+def _require_end() -> None:
+    """Raise where more input follows; a harness waits until all of it is read."""
     if sys.stdin is None or sys.stdin.isatty():
         return
     is_over = True
@@ -110,8 +110,8 @@ def _check_end() -> None:
         raise ValueError("the payload is too large")
 
 
-def _read(data: bytes) -> "Payload":
-    """Return the payload; nothing is an empty one.
+def _parse_payload(data: bytes) -> "Payload":
+    """Parse the payload; empty input is an empty payload.
 
     Raises:
         ValueError, RecursionError: it is none.
@@ -122,77 +122,77 @@ def _read(data: bytes) -> "Payload":
     return payload
 
 
-def _parsed(data: bytes) -> "Payload":
-    """Return the payload; of what is none, nothing."""
+def _parse_payload_or_empty(data: bytes) -> "Payload":
+    """Parse the payload; return an empty one where it is none."""
     try:
-        return _read(data)
+        return _parse_payload(data)
     except (ValueError, RecursionError):
         return {}
 
 
-def _dashed(name: str) -> str:
+def _dashed_event(name: str) -> str:
     """Return an event's name as the command line has it: `PreToolUse` is `pre-tool-use`."""
     return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name).lstrip("-")
 
 
-def _answer(event: str, payload: "Payload") -> "Answer":
+def _answer_event(event: str, payload: "Payload") -> "Answer":
     if not payload and event != "pre-tool-use":
         return {}
     match event:
         case "pre-tool-use":
-            return _before_tool(payload)
+            return _answer_before_tool(payload)
         case "post-tool-use":
-            return _after_tool(payload)
+            return _answer_after_tool(payload)
         case "post-tool-use-failure":
-            return _after_tool({**payload, "hook_event_name": "PostToolUseFailure"})
+            return _answer_after_tool({**payload, "hook_event_name": "PostToolUseFailure"})
         case "pre-compact" | "post-compact" | "session-end":
-            return _mark(event, payload)
+            return _record_event(event, payload)
         case "session-start":
-            return _start(payload)
+            return _answer_session_start(payload)
         case "subagent-start":
-            return _start_subagent(payload)
+            return _answer_subagent_start(payload)
         case "user-prompt-submit":
-            return _prompted(payload)
+            return _answer_prompt(payload)
         case "stop" | "subagent-stop":
-            return _stopped(event, payload)
+            return _answer_stop(event, payload)
     return {}
 
 
-def _with_outcomes(event: str, payload: "Payload", answer: "Answer") -> "Answer":
-    """Carry out what couldn't be done in the session's sandbox, and return `answer` with what came of it."""
-    name = _CARRIERS.get(event)
+def _with_queued_outcomes(event: str, payload: "Payload", answer: "Answer") -> "Answer":
+    """Carry out the calls that the sandbox prevented, and return `answer` with their outcomes."""
+    name = _QUEUE_EVENTS.get(event)
     if name is None or not payload:
         return answer
     try:
-        local = find_local(_folder(payload))
+        local = find_local_folder(_session_folder(payload))
         if local is None or not has_calls(local):
             return answer
-        from roamkb.interfaces.output.spool import carried_out
+        from roamkb.interfaces.output.spool import carry_out_queued
 
-        told = carried_out(_session(payload), event)
+        outcome_text = carry_out_queued(_event_session(payload), event)
     except Exception as error:  # noqa: BLE001 - see `run`
-        _leave_trouble(event, payload, error)
+        _record_trouble(event, payload, error)
         return answer
-    if not told:
+    if not outcome_text:
         return answer
     if event == "stop" and "reason" in answer:
-        return {**answer, "reason": f"{told}\n\n{answer['reason']}"}
+        return {**answer, "reason": f"{outcome_text}\n\n{answer['reason']}"}
     if event == "stop":
         # for the human: who has stopped isn't called back for this
-        return _with_message(answer, told)
-    known = answer.get("hookSpecificOutput")
-    said = known.get("additionalContext", "") if isinstance(known, dict) else ""
-    return {**answer, **_context(name, f"{told}\n\n{said}".strip())}
+        return _with_human_message(answer, outcome_text)
+    hook_output = answer.get("hookSpecificOutput")
+    context_text = hook_output.get("additionalContext", "") if isinstance(hook_output, dict) else ""
+    return {**answer, **_context_answer(name, f"{outcome_text}\n\n{context_text}".strip())}
 
 
-def _context(event: str, text: str) -> "Answer":
-    """Return the answer that puts `text` beside what the agent reads."""
+def _context_answer(event: str, text: str) -> "Answer":
+    """Return the answer that adds `text` to the agent's context."""
     if not text:
         return {}
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
 
 
-def _session(payload: "Payload") -> "HookEventSession":
+def _event_session(payload: "Payload") -> "HookEventSession":
     from roamkb.app.hooks.events import HookEventSession
 
     return HookEventSession(payload)
@@ -201,107 +201,109 @@ def _session(payload: "Payload") -> "HookEventSession":
 # Once a session, or at a prompt
 
 
-def _start(payload: "Payload") -> "Answer":
-    session = _session(payload)
-    _remember(payload, session)
+def _answer_session_start(payload: "Payload") -> "Answer":
+    session = _event_session(payload)
+    _keep_session_pass(payload, session)
     # before the brief, which may take what time there is
-    told = session.journal.began(session.text("source"))
-    brief = session.start()
+    journal_line = session.session_journal.begin_session(session.payload_text("source"))
+    brief = session.start_session()
     if brief is None:
-        return _with_message({}, told)
+        return _with_human_message({}, journal_line)
     from roamkb.interfaces.output.context import brief_text
 
-    return _with_message(_context("SessionStart", brief_text(brief)), told)
+    return _with_human_message(_context_answer("SessionStart", brief_text(brief)), journal_line)
 
 
-def _with_message(answer: "Answer", told: str) -> "Answer":
+def _with_human_message(answer: "Answer", message_line: str) -> "Answer":
     """Return the answer with a line that the harness shows to its human, if there is one."""
-    if not told:
+    if not message_line:
         return answer
-    said = answer.get("systemMessage", "")
-    return {**answer, "systemMessage": f"{said}\n{told}".strip()}
+    earlier_message = answer.get("systemMessage", "")
+    return {**answer, "systemMessage": f"{earlier_message}\n{message_line}".strip()}
 
 
-def _start_subagent(payload: "Payload") -> "Answer":
-    brief = _session(payload).start_subagent()
+def _answer_subagent_start(payload: "Payload") -> "Answer":
+    brief = _event_session(payload).start_subagent()
     if brief is None:
         return {}
     from roamkb.interfaces.output.context import brief_text
 
-    return _context("SubagentStart", brief_text(brief))
+    return _context_answer("SubagentStart", brief_text(brief))
 
 
-def _prompted(payload: "Payload") -> "Answer":
+def _answer_prompt(payload: "Payload") -> "Answer":
     from roamkb.journal.store.glance import begin_turn
-    from roamkb.journal.store.glance import find_quiet
+    from roamkb.journal.store.glance import find_unchanged_journal
 
     id = str(payload.get("session_id", ""))
-    if quiet := find_quiet(id):
+    if quiet := find_unchanged_journal(id):
         begin_turn(quiet, id)
-    told = "" if quiet else _session(payload).journal.prompted()
-    return _with_message(_offered(payload), told)
+    journal_line = "" if quiet else _event_session(payload).session_journal.start_turn()
+    return _with_human_message(_suggest_for_prompt(payload), journal_line)
 
 
-def _offered(payload: "Payload") -> "Answer":
-    """Return what fits the prompt."""
+def _suggest_for_prompt(payload: "Payload") -> "Answer":
+    """Return the suggestions that fit the prompt."""
     prompt = str(payload.get("prompt", ""))
     # a whole sentence may have no blank in it, but not in English
-    if (prompt.isascii() and len(prompt.split()) < _FEWEST) or prompt.startswith(_NOTICE):
+    if (prompt.isascii() and len(prompt.split()) < _MIN_PROMPT_WORDS) or prompt.startswith(_TASK_NOTICE):
         return {}
-    offer = _session(payload).prompted()
-    if not offer.ids:
+    suggestions = _event_session(payload).handle_prompt()
+    if not suggestions.suggested_ids:
         return {}
-    from roamkb.interfaces.output.context import offer_text
+    from roamkb.interfaces.output.context import suggestions_text
 
-    return _context("UserPromptSubmit", offer_text(offer, source="what roamkb knows about this"))
+    return _context_answer("UserPromptSubmit", suggestions_text(suggestions, source="what roamkb knows about this"))
 
 
-def _stopped(event: str, payload: "Payload") -> "Answer":
+def _answer_stop(event: str, payload: "Payload") -> "Answer":
     if event == "subagent-stop" and payload.get("agent_type") == "":
         # an errand of Claude Code's own, such as a compaction: what it says was said before
         return {}
     if event == "subagent-stop":
-        return _asked(payload, is_subagent=True)
-    told = _looked(payload)
-    return _with_message(_asked(payload, is_subagent=False) if _is_look_due(payload) else {}, told)
+        return _ask_stopped_agent(payload, is_subagent=True)
+    journal_line = _look_at_notes(payload)
+    return _with_human_message(
+        _ask_stopped_agent(payload, is_subagent=False) if _is_look_due(payload) else {}, journal_line
+    )
 
 
-def _looked(payload: "Payload") -> str:
+def _look_at_notes(payload: "Payload") -> str:
     """Have the journal look at the notes, if they aren't as it saw them; return a line for the human."""
     from roamkb.journal.store.glance import end_turn
-    from roamkb.journal.store.glance import find_quiet
+    from roamkb.journal.store.glance import find_unchanged_journal
 
     id = str(payload.get("session_id", ""))
-    if quiet := find_quiet(id):
+    if quiet := find_unchanged_journal(id):
         end_turn(quiet, id)
         return ""
-    return _session(payload).journal.stopped()
+    return _event_session(payload).session_journal.finish_turn()
 
 
-def _asked(payload: "Payload", *, is_subagent: bool) -> "Answer":
-    """Return what an agent is asked when it stops."""
+def _ask_stopped_agent(payload: "Payload", *, is_subagent: bool) -> "Answer":
+    """Return the question to an agent that stops."""
     from roamkb.app.hooks.stop import StoppedSession
 
     session = StoppedSession(payload)
     if is_subagent:
         session.stop_subagent()
-    asked = session.stop(subagent=is_subagent)
-    if not asked.question and asked.promoted is None:
+    stop_question = session.handle_stop(subagent=is_subagent)
+    if not stop_question.question and stop_question.promoted is None:
         return {}
-    from roamkb.interfaces.output.context import asked_text
+    from roamkb.interfaces.output.context import stop_question_text
 
     name = "SubagentStop" if is_subagent else "Stop"
     if os.environ.get("AI_AGENT", "").startswith("claude-code"):
         # it shows a block to the human as an error
-        return _context(name, asked_text(asked))
-    return {"decision": "block", "reason": asked_text(asked)}
+        return _context_answer(name, stop_question_text(stop_question))
+    return {"decision": "block", "reason": stop_question_text(stop_question)}
 
 
 def _is_look_due(payload: "Payload") -> bool:
-    """Say whether a stop is worth a look: most of them record nothing and ask nothing."""
-    local = find_local(_folder(payload))
-    known = _pass(payload) if local is not None else None
-    if local is None or (known is not None and known.get("keeps") is not True):
+    """Return whether a stop is worth a look: most of them record nothing and ask nothing."""
+    local = find_local_folder(_session_folder(payload))
+    session_pass = _find_session_pass(payload) if local is not None else None
+    if local is None or (session_pass is not None and session_pass.get("keeps") is not True):
         return False
     from roamkb.pipeline.store.transcript_glance import is_look_due
 
@@ -311,25 +313,27 @@ def _is_look_due(payload: "Payload") -> bool:
 # At every step
 
 
-def _after_tool(payload: "Payload") -> "Answer":
-    payload = _completed(payload)
-    known = _pass(payload)
+def _answer_after_tool(payload: "Payload") -> "Answer":
+    payload = _with_exit_code(payload)
+    session_pass = _find_session_pass(payload)
     # a comment on a task may be learned, and a command that was given a remedy has an outcome
-    is_plain = known is not None and not (_may_comment(payload) or has_offers(str(known["local"])))
-    if known is None or not is_plain:
-        if known is None and find_local(_folder(payload)) is None:
+    is_plain = session_pass is not None and not (_may_comment(payload) or has_offers(str(session_pass["local"])))
+    if session_pass is None or not is_plain:
+        if session_pass is None and find_local_folder(_session_folder(payload)) is None:
             return {}
-        session = _session(payload)
-        _remember(payload, session)
-        return _failure(payload, session) if _has_failed(payload) else _success(session)
-    if known.get("keeps") is not True:
+        session = _event_session(payload)
+        _keep_session_pass(payload, session)
+        return _answer_failure(payload, session) if _has_failed(payload) else _answer_success(session)
+    if session_pass.get("keeps") is not True:
         return {}
     if _has_failed(payload):
-        return _failure(payload, _session(payload))
-    from roamkb.pipeline.extract.payloads import happenings_of_payload
+        return _answer_failure(payload, _event_session(payload))
+    from roamkb.pipeline.extract.payloads import events_of_payload
 
-    for one in happenings_of_payload(payload):
-        _capture(payload, known, type=one.type, text=one.text, tool=one.tool, outcome=one.outcome)
+    for event in events_of_payload(payload):
+        _append_observation(
+            payload, session_pass, type=event.type, text=event.text, tool=event.tool, outcome=event.outcome
+        )
     return {}
 
 
@@ -341,19 +345,19 @@ def _may_comment(payload: "Payload") -> bool:
     return re.search(r"\bbd\b", command_of(payload.get("tool_input"))) is not None
 
 
-def _completed(payload: "Payload") -> "Payload":
-    """Return the payload with the status that Codex keeps to itself: it tells only what a command printed."""
+def _with_exit_code(payload: "Payload") -> "Payload":
+    """Return the payload with the exit status that Codex omits: it passes only a command's output."""
     printed = payload.get("tool_response")
     if "turn_id" not in payload or payload.get("tool_name") != "Bash" or not isinstance(printed, str):
         return payload
-    from roamkb.boundary.store.codex_session import exit_code_of
+    from roamkb.boundary.store.codex_session import call_exit_code
 
-    code = exit_code_of(str(payload.get("transcript_path")), str(payload.get("tool_use_id")))
+    code = call_exit_code(str(payload.get("transcript_path")), str(payload.get("tool_use_id")))
     return payload if code is None else {**payload, "tool_response": {"output": printed, "exit_code": code}}
 
 
 def _has_failed(payload: "Payload") -> bool:
-    """Say whether a tool failed: Codex has no event of its own for that."""
+    """Return whether a tool failed: Codex has no event of its own for that."""
     if payload.get("hook_event_name") == "PostToolUseFailure":
         return True
     from roamkb.pipeline.extract.payloads import has_failed
@@ -361,124 +365,127 @@ def _has_failed(payload: "Payload") -> bool:
     return has_failed(payload.get("tool_response"))
 
 
-def _success(session: "HookEventSession") -> "Answer":
-    refused = session.succeeded()
-    if not refused:
+def _answer_success(session: "HookEventSession") -> "Answer":
+    declined = session.handle_success()
+    if not declined:
         return {}
-    from roamkb.core.text import shown
+    from roamkb.core.text import one_line
 
-    lines = (f"roamkb: not kept: {shown(one.text)}: {shown(one.reason)}" for one in refused)
-    return _context("PostToolUse", "\n".join(lines))
+    lines = (
+        f"roamkb: not kept: {one_line(declined_text.text)}: {one_line(declined_text.reason)}"
+        for declined_text in declined
+    )
+    return _context_answer("PostToolUse", "\n".join(lines))
 
 
-def _failure(payload: "Payload", session: "HookEventSession") -> "Answer":
-    remedy = session.failed()
+def _answer_failure(payload: "Payload", session: "HookEventSession") -> "Answer":
+    remedy = session.handle_failure()
     if remedy is None:
         return {}
     from roamkb.interfaces.output.context import remedy_text
 
-    return _context(str(payload.get("hook_event_name", "")), remedy_text(remedy))
+    return _context_answer(str(payload.get("hook_event_name", "")), remedy_text(remedy))
 
 
-def _mark(event: str, payload: "Payload") -> "Answer":
-    """Record that it happened, and little else: there is no time."""
-    known = _pass(payload)
-    if known is not None and known.get("keeps") is True:
-        why = payload.get("reason") or payload.get("trigger") or ""
-        _capture(payload, known, type="message", text=f"{event} {why}".strip()[:200])
+def _record_event(event: str, payload: "Payload") -> "Answer":
+    """Record that the event happened, and little else: there is no time."""
+    session_pass = _find_session_pass(payload)
+    if session_pass is not None and session_pass.get("keeps") is True:
+        cause = payload.get("reason") or payload.get("trigger") or ""
+        _append_observation(payload, session_pass, type="message", text=f"{event} {cause}".strip()[:200])
     if event == "session-end":
         # once all else is done: the harness may stop us
-        _looked(payload)
+        _look_at_notes(payload)
     return {}
 
 
-def _capture(payload: "Payload", known: "dict[str, Any]", **told: str) -> None:
-    from roamkb.log.store.observation_append import capture
+def _append_observation(payload: "Payload", session_pass: "dict[str, Any]", **fields: str) -> None:
+    from roamkb.log.store.observation_append import append_observation
 
-    told = {**told, "session": str(payload["session_id"]), "agent": str(known.get("agent", ""))}
+    fields = {**fields, "session": str(payload["session_id"]), "agent": str(session_pass.get("agent", ""))}
     # observations lie beside the folder that only this machine can name
-    capture(os.path.dirname(str(known["local"])), {**told, "provenance": "observed"})
+    append_observation(os.path.dirname(str(session_pass["local"])), {**fields, "provenance": "observed"})
 
 
-def _before_tool(payload: "Payload") -> "Answer":
+def _answer_before_tool(payload: "Payload") -> "Answer":
     tool = str(payload.get("tool_name", ""))
-    if tool in _READERS or not payload:
+    if tool in _READ_ONLY_TOOLS or not payload:
         return {}
-    from roamkb.interfaces.hooks.tool_calls import edited
+    from roamkb.interfaces.hooks.tool_calls import edited_file
     from roamkb.interfaces.hooks.tool_calls import find_denial
 
-    if unheard := _unheard(payload):
+    if unobservable := _unobservable_reason(payload):
         from roamkb.app.hooks.session_project import SessionProject
 
-        kind = SessionProject(payload).kind
+        kind = SessionProject(payload).project_kind
         if kind != "personal":
-            return _denied(f"roamkb: {kind} project: {unheard}")
-    file = edited(payload) if tool in _EDITORS else ""
-    asked: list[SessionProject] = []
+            return _denial_answer(f"roamkb: {kind} project: {unobservable}")
+    file = edited_file(payload) if tool in _EDITOR_TOOLS else ""
+    projects: list[SessionProject] = []
 
-    def project() -> "SessionProject":
+    def get_project() -> "SessionProject":
         from roamkb.app.hooks.session_project import SessionProject
 
-        asked[:] = asked or [SessionProject(payload)]
-        return asked[0]
+        projects[:] = projects or [SessionProject(payload)]
+        return projects[0]
 
     # before the log is looked at: one that a repository spoiled may stop nothing but itself
-    if denial := find_denial(payload, project):
-        return _denied(f"roamkb: {denial.reason}; {denial.hint}")
-    if asked:
-        _remember(payload, _session(payload))
-    files = [file] if file else _patched(payload)
-    local = find_local(_folder(payload)) if files else None
-    for one in files if local else ():
-        if may_warn(str(local), str(payload.get("session_id")), one) and (said := _warned(payload, one)):
-            return said
+    if denial := find_denial(payload, get_project):
+        return _denial_answer(f"roamkb: {denial.reason}; {denial.hint}")
+    if projects:
+        _keep_session_pass(payload, _event_session(payload))
+    files = [file] if file else _patched_files(payload)
+    local = find_local_folder(_session_folder(payload)) if files else None
+    for path in files if local else ():
+        if may_warn(str(local), str(payload.get("session_id")), path) and (warning := _warning_answer(payload, path)):
+            return warning
     return {}
 
 
-def _unheard(payload: "Payload") -> str:
-    """Return why a command of Codex's would be out of anybody's hearing; empty where it isn't.
+def _unobservable_reason(payload: "Payload") -> str:
+    """Return why roamkb couldn't observe a command of Codex's; empty where it can.
 
     What it types into a program that runs no hook hears of; and `roamkb` can't know whose it is without
     the session's id, nor in another folder where Codex keeps no record of the session.
     """
     if "turn_id" not in payload or payload.get("tool_name") != "Bash":
         return ""
-    from roamkb.guard.interactive_commands import awaited
+    from roamkb.guard.interactive_commands import find_interactive_program
     from roamkb.pipeline.extract.payloads import command_of
 
     command = command_of(payload.get("tool_input"))
-    if program := awaited(command):
-        return _TYPED.format(program=program)
+    if program := find_interactive_program(command):
+        return _TYPED_INPUT_REASON.format(program=program)
     import re
 
     if "roamkb" not in command.translate(str.maketrans("", "", "'\"\\")):
         return ""
-    if re.search(_FORGES, command):
-        return _FORGED
+    if re.search(_FORGING_PATTERN, command):
+        return _FORGED_REASON
     try:
-        here = os.getcwd()
+        current_folder = os.getcwd()
     except OSError:
         # a folder that is gone is no session's
-        here = ""
-    from roamkb.interfaces.hooks.tool_calls import cwd
+        current_folder = ""
+    from roamkb.interfaces.hooks.tool_calls import call_folder
 
-    is_elsewhere = os.path.realpath(cwd(payload)) != here or re.search(_LEAVES, command)
-    return _ELSEWHERE if is_elsewhere and not payload.get("transcript_path") else ""
+    is_elsewhere = os.path.realpath(call_folder(payload)) != current_folder or re.search(_LEAVING_PATTERN, command)
+    return _NO_RECORD_REASON if is_elsewhere and not payload.get("transcript_path") else ""
 
 
-def _patched(payload: "Payload") -> list[str]:
-    """Return the real paths of the files that a patch in Codex's form is about."""
+def _patched_files(payload: "Payload") -> list[str]:
+    """Return the real paths of the files that a patch in Codex's form changes."""
     if payload.get("tool_name") != "apply_patch":
         return []
-    from roamkb.guard.policy import paths_of_patch
-    from roamkb.interfaces.hooks.tool_calls import cwd
+    from roamkb.guard.policy import patch_paths
+    from roamkb.interfaces.hooks.tool_calls import call_folder
     from roamkb.pipeline.extract.payloads import command_of
 
-    told = paths_of_patch(command_of(payload.get("tool_input")))[:_MOST_FILES]
-    return [os.path.realpath(os.path.join(cwd(payload), one)) for one in told if "\0" not in one]
+    file_names = patch_paths(command_of(payload.get("tool_input")))[:_MAX_PATCH_FILES]
+    return [os.path.realpath(os.path.join(call_folder(payload), path)) for path in file_names if "\0" not in path]
 
 
-def _denied(reason: str) -> "Answer":
+def _denial_answer(reason: str) -> "Answer":
     return {
         "hookSpecificOutput": {
             "hookEventName": "PreToolUse",
@@ -488,87 +495,89 @@ def _denied(reason: str) -> "Answer":
     }
 
 
-def _warned(payload: "Payload", file: str) -> "Answer":
-    """Return what is known to go wrong with a file; a failure to find out denies nothing."""
+def _warning_answer(payload: "Payload", file: str) -> "Answer":
+    """Return the known gotchas of a file; a failure to find them denies nothing."""
     try:
-        offer = _session(payload).before_change(file)
+        suggestions = _event_session(payload).before_change(file)
     except Exception as error:  # noqa: BLE001 - see `run`
-        _leave_trouble("pre-tool-use", payload, error)
+        _record_trouble("pre-tool-use", payload, error)
         return {}
-    if not offer.ids:
+    if not suggestions.suggested_ids:
         return {}
-    from roamkb.interfaces.output.context import offer_text
+    from roamkb.interfaces.output.context import suggestions_text
 
-    return _context("PreToolUse", offer_text(offer, source="what went wrong with this file before"))
+    return _context_answer("PreToolUse", suggestions_text(suggestions, source="what went wrong with this file before"))
 
 
 # What is known of the session
 
 
-def _folder(payload: "Payload") -> str:
+def _session_folder(payload: "Payload") -> str:
     folder = os.environ.get("CLAUDE_PROJECT_DIR") or payload.get("cwd")
     return folder if isinstance(folder, str) and os.path.isabs(folder) else os.getcwd()
 
 
-def _evidence(payload: "Payload") -> list[str | None]:
-    """Return all that says where the session works; one more word, and somebody has to look again."""
-    told = payload.get("cwd")
+def _session_evidence(payload: "Payload") -> list[str | None]:
+    """Return all evidence of where the session works; any change of it requires a new judgement."""
+    payload_folder = payload.get("cwd")
     harness = sorted(f"{name}={value}" for name, value in os.environ.items() if name.endswith("_PROJECT_DIR"))
-    return [os.getcwd(), os.environ.get("PWD"), told if isinstance(told, str) else None, *harness]
+    return [os.getcwd(), os.environ.get("PWD"), payload_folder if isinstance(payload_folder, str) else None, *harness]
 
 
-def _pass(payload: "Payload") -> "dict[str, Any] | None":
+def _find_session_pass(payload: "Payload") -> "dict[str, Any] | None":
     session = payload.get("session_id")
     if not isinstance(session, str):
         return None
-    found = find_pass(session, _folder(payload), evidence=_evidence(payload), rules=rule_files())
-    return dict(found) if found else None
+    session_pass = find_pass(session, _session_folder(payload), evidence=_session_evidence(payload), rules=rule_files())
+    return dict(session_pass) if session_pass else None
 
 
-def _remember(payload: "Payload", session: "HookEventSession") -> None:
-    if session.session and session.log is not None:
-        local = str(session.log.local)
-        keep_pass(local, session.session, session.may(), evidence=_evidence(payload), rules=rule_files())
+def _keep_session_pass(payload: "Payload", session: "HookEventSession") -> None:
+    if session.session and session.writable_log is not None:
+        local = str(session.writable_log.local_folder)
+        save_pass(
+            local, session.session, session.session_facts(), evidence=_session_evidence(payload), rules=rule_files()
+        )
 
 
 # When something goes wrong
 
 
-def _failed(event: str, data: bytes, error: Exception) -> "Answer":
-    """Return the answer of an event that couldn't be looked after, and leave a line about it.
+def _answer_crash(event: str, data: bytes, error: Exception) -> "Answer":
+    """Return the answer of an event whose hook crashed, and record a line about it.
 
     Before a tool that names the knowledge base it is no: a wall that crashes still stands.
     """
-    payload = _parsed(data)
-    _leave_trouble(event, payload, error)
-    if event != "pre-tool-use" or not _names_the_kb(data):
+    payload = _parse_payload_or_empty(data)
+    _record_trouble(event, payload, error)
+    if event != "pre-tool-use" or not _names_knowledge_base(data):
         return {}
-    return _denied(
+    return _denial_answer(
         "roamkb: the call names the knowledge base, and whether it may be made couldn't be found out. "
         "`roamkb doctor` says what is wrong; `roamkb search` and `roamkb write` are the ways in."
     )
 
 
-def _names_the_kb(data: bytes) -> bool:
-    """Say whether a payload holds the path of the knowledge base, or its end below HOME."""
+def _names_knowledge_base(data: bytes) -> bool:
+    """Return whether a payload holds the path of the knowledge base, or its end below HOME."""
     text = data.decode("utf-8", "replace").replace("\\/", "/")
     home = (os.environ.get("HOME") or "/").rstrip("/") + "/"
-    return any(name.removeprefix(home) in text for name in names_of_kb())
+    return any(name.removeprefix(home) in text for name in all_kb_names())
 
 
-def _leave_trouble(event: str, payload: "Payload", error: Exception) -> None:
-    """Leave a line in the log's local folder: the error's name and its place in our code, nothing else."""
-    from roamkb.log.store.hook_errors import keep_trouble
+def _record_trouble(event: str, payload: "Payload", error: Exception) -> None:
+    """Record a line in the log's local folder: the error's name and its place in our code, nothing else."""
+    from roamkb.log.store.hook_errors import record_hook_error
 
-    at, place = error.__traceback__, "?"
-    while at is not None:
-        file = at.tb_frame.f_code.co_filename
+    traceback, code_place = error.__traceback__, "?"
+    while traceback is not None:
+        file = traceback.tb_frame.f_code.co_filename
         if "roamkb" in file:
-            place = f"{os.path.basename(file)}:{at.tb_lineno}"
-        at = at.tb_next
+            code_place = f"{os.path.basename(file)}:{traceback.tb_lineno}"
+        traceback = traceback.tb_next
     try:
-        local = find_local(_folder(payload))
+        local = find_local_folder(_session_folder(payload))
     except (OSError, ValueError):
         local = None
     if local is not None:
-        keep_trouble(local, event, f"{type(error).__name__} at {place}")
+        record_hook_error(local, event, f"{type(error).__name__} at {code_place}")

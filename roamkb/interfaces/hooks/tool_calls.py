@@ -1,4 +1,4 @@
-"""A harness's tool call put before `guard/tool_calls`: what it is about, and what the disk says of it.
+"""Adapter from a harness's tool call to `guard/tool_calls`: its paths, and their state on the disk.
 
 A session makes hundreds of calls, and to find out what its project is takes ten times as long as Python takes
 to start. So that is asked only where a call would write to notes. This imports next to nothing.
@@ -10,12 +10,12 @@ to start. So that is asked only where a call would write to notes. This imports 
 import os
 from collections.abc import Callable
 
-from roamkb.boundary.store.kb_paths import names_of_kb
+from roamkb.boundary.store.kb_paths import all_kb_names
 from roamkb.fs.mounts import other_names
 from roamkb.fs.mounts import read_mounts
-from roamkb.fs.user_dirs import usual_data
-from roamkb.fs.user_dirs import usual_state
-from roamkb.guard.store.server_ports import TOKEN
+from roamkb.fs.user_dirs import default_data_dir
+from roamkb.fs.user_dirs import default_state_dir
+from roamkb.guard.store.server_ports import TOKEN_FILE
 from roamkb.guard.store.server_ports import served_ports
 from roamkb.guard.tool_calls import judge_tool
 
@@ -32,53 +32,55 @@ if TYPE_CHECKING:
 
 
 def find_denial(payload: "Payload", project: "Callable[[], SessionProject]") -> "Denial | None":
-    """Return why the tool isn't to be called; `project` is made once it is asked about."""
+    """Return why the tool may not be called; `project` is made only when it is needed."""
     from roamkb.guard.policy import GuardContext
 
-    state = usual_state()
-    kb = names_of_kb()
+    state = default_state_dir()
+    kb = all_kb_names()
     mounts = read_mounts("/proc")
-    tool, given = str(payload.get("tool_name", "")), payload.get("tool_input")
-    ground = GuardContext(
-        kb=tuple(dict.fromkeys((*kb, *(other for one in kb for other in other_names(one, mounts))))),
-        kind=lambda: project().kind,
-        cwd=cwd(payload),
+    tool, tool_input = str(payload.get("tool_name", "")), payload.get("tool_input")
+    guard_context = GuardContext(
+        kb=tuple(dict.fromkeys((*kb, *(alias_path for kb_path in kb for alias_path in other_names(kb_path, mounts))))),
+        kind=lambda: project().project_kind,
+        cwd=call_folder(payload),
         home=os.environ.get("HOME") or "/",
         is_agent_note=lambda path: project().is_agent_note(path),
         # a name with a NUL is none
         resolve=lambda path: path if "\0" in path else os.path.realpath(path),
         variables=os.environ,
         ports=served_ports(state),
-        token=os.path.join(state, TOKEN),
-        guarded=_own_places(state),
+        token=os.path.join(state, TOKEN_FILE),
+        guarded=_own_folders(state),
         wall_stands=lambda: tool == "Bash" and _is_walled(),
     )
-    return judge_tool(tool, given if isinstance(given, dict) else {}, ground)
+    return judge_tool(tool, tool_input if isinstance(tool_input, dict) else {}, guard_context)
 
 
 def _is_walled() -> bool:
-    from roamkb.wall.places import is_before_commands
+    from roamkb.wall.places import is_wall_in_use
 
-    return is_before_commands()
+    return is_wall_in_use()
 
 
-def _own_places(state: str) -> tuple[str, ...]:
-    """Return where this program keeps its own, and where it lies; a checkout is its developer's."""
+def _own_folders(state: str) -> tuple[str, ...]:
+    """Return the folders of this program's data and code; a checkout is its developer's."""
     program = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    own = (state, usual_data())
+    own = (state, default_data_dir())
     return (*own, program) if f"{os.sep}site-packages{os.sep}" in program else own
 
 
-def edited(payload: "Payload") -> str:
-    """Return the real path of the file that an editor's call is about."""
-    given = payload.get("tool_input")
-    told = (given.get("file_path") or given.get("notebook_path")) if isinstance(given, dict) else None
-    if not isinstance(told, str) or not told or "\0" in told:
+def edited_file(payload: "Payload") -> str:
+    """Return the real path of the file that an editor's call changes."""
+    tool_input = payload.get("tool_input")
+    file_path = (
+        (tool_input.get("file_path") or tool_input.get("notebook_path")) if isinstance(tool_input, dict) else None
+    )
+    if not isinstance(file_path, str) or not file_path or "\0" in file_path:
         return ""
-    return os.path.realpath(os.path.join(cwd(payload), os.path.expanduser(told)))
+    return os.path.realpath(os.path.join(call_folder(payload), os.path.expanduser(file_path)))
 
 
-def cwd(payload: "Payload") -> str:
+def call_folder(payload: "Payload") -> str:
     """Return the folder that a payload names, else the process's own."""
-    told = payload.get("cwd")
-    return told if isinstance(told, str) and os.path.isabs(told) else os.getcwd()
+    folder = payload.get("cwd")
+    return folder if isinstance(folder, str) and os.path.isabs(folder) else os.getcwd()

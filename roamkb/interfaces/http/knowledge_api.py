@@ -1,4 +1,4 @@
-"""The endpoints under `/api/knowledge/`, in the words of document 004: entries, not learnings."""
+"""Endpoints under `/api/knowledge/`, in the terms of document 004: entries, not learnings."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -14,14 +14,14 @@ from pydantic import Field
 
 from roamkb.core.errors import UsageError
 from roamkb.core.startup.dataclasses import replace
-from roamkb.core.timestamps import iso
+from roamkb.core.timestamps import format_iso
 from roamkb.interfaces.output.encode import Json
 from roamkb.interfaces.output.encode import answer_json
 from roamkb.interfaces.output.encode import object_json
-from roamkb.log.new_learning import FIX_APPLIED
+from roamkb.log.new_learning import FIX_APPLIED_FIELD
 from roamkb.log.new_learning import NewLearning
 from roamkb.log.state.confidence import as_fraction
-from roamkb.log.state.confidence import started
+from roamkb.log.state.confidence import start_confidence
 
 if TYPE_CHECKING:
     from roamkb.app.server import ServedKnowledgeBase
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from roamkb.remedies.remedy import SuggestedRemedies
 
 #: Where a decision's own words begin and its reasons are told.
-_CONTEXT: Final = "\n\nContext: {}"
-_FIGURES: Final = "total_entries=total by_type high_confidence promotion_candidates"
+_CONTEXT_SUFFIX: Final = "\n\nContext: {}"
+_FIGURE_KEYS: Final = "total_entries=total by_type high_confidence promotion_candidates"
 _NO_STRATEGY: Final = "No known strategy for this error"
 
 
@@ -42,7 +42,7 @@ _Texts = Annotated[list[str], BeforeValidator(_one_or_many)]
 
 
 class _KnowledgeEntry(BaseModel):
-    """What every kind of entry has; each name may also be spelt as the document's TypeScript does."""
+    """Fields of every kind of entry; each name may also be spelt as in the document's TypeScript."""
 
     model_config = ConfigDict(extra="forbid", strict=True, validate_by_name=True)
 
@@ -58,8 +58,8 @@ class _KnowledgeEntry(BaseModel):
     execution_id: str | None = Field(None, validation_alias=AliasChoices("execution_id", "executionId"))
     confidence: float | None = Field(None, ge=0, le=1)
 
-    def content_of(self) -> str:
-        """Return what is to be remembered."""
+    def entry_content(self) -> str:
+        """Return the text to be remembered."""
         raise NotImplementedError
 
 
@@ -81,7 +81,7 @@ class Gotcha(_KnowledgeEntry):
     fix: str | None = None
     fix_applied: bool = Field(False, validation_alias=AliasChoices("fix_applied", "fixApplied"))
 
-    def content_of(self) -> str:
+    def entry_content(self) -> str:
         """Return the pitfall and its fix; one alone is enough."""
         return "\n\nFix: ".join(filter(None, (self.content, self.fix)))
 
@@ -100,11 +100,9 @@ class Pattern(_KnowledgeEntry):
         }
     )
     content: str | None = Field(None, validation_alias=AliasChoices("content", "description"))
-    template: str | None = Field(
-        None, validation_alias=AliasChoices("template", "codeTemplate", "code_template")
-    )
+    template: str | None = Field(None, validation_alias=AliasChoices("template", "codeTemplate", "code_template"))
 
-    def content_of(self) -> str:
+    def entry_content(self) -> str:
         """Return the description, and the template as a block of code."""
         fence = "```"
         while self.template and fence in self.template:
@@ -129,9 +127,9 @@ class Decision(_KnowledgeEntry):
     content: str | None = Field(None, validation_alias=AliasChoices("content", "decision"))
     context: str | None = None
 
-    def content_of(self) -> str:
+    def entry_content(self) -> str:
         """Return the decision, and its context after it."""
-        return (self.content or "") + (_CONTEXT.format(self.context) if self.context else "")
+        return (self.content or "") + (_CONTEXT_SUFFIX.format(self.context) if self.context else "")
 
 
 class Task(BaseModel):
@@ -168,30 +166,32 @@ ENTRIES: Final[Mapping[str, type[_KnowledgeEntry]]] = {
 }
 
 
-def write(kb: "ServedKnowledgeBase", type: str, given: _KnowledgeEntry) -> Json:
-    """Add one entry to the project's log; return it as the log has it now, and whether it is new."""
-    content = given.content_of()
+def write_entry(kb: "ServedKnowledgeBase", type: str, entry: _KnowledgeEntry) -> Json:
+    """Add one entry to the project's log; return its present state, and whether it is new."""
+    content = entry.entry_content()
     if not content.strip():
         raise UsageError("there is nothing to learn", hint="give content")
-    saying = NewLearning(
+    new_learning = NewLearning(
         content=content,
         type=type,
-        tags=tuple(given.tags),
-        task=given.task_id or "",
-        files=tuple(given.file_patterns),
-        actions=tuple(given.action_types),
+        tags=tuple(entry.tags),
+        task=entry.task_id or "",
+        files=tuple(entry.file_patterns),
+        actions=tuple(entry.action_types),
     )
-    if isinstance(given, Gotcha) and given.fix_applied:
-        saying = replace(saying, extra={FIX_APPLIED: True})
-    if given.confidence is not None:
-        saying = replace(saying, confidence=started(round(given.confidence * 100), saying.provenance))
-    outcome, standing = kb.say(saying, agent=given.agent_id, session=given.execution_id)
-    return answer_json({**_entry(standing), "outcome": outcome})
+    if isinstance(entry, Gotcha) and entry.fix_applied:
+        new_learning = replace(new_learning, extra={FIX_APPLIED_FIELD: True})
+    if entry.confidence is not None:
+        new_learning = replace(
+            new_learning, confidence=start_confidence(round(entry.confidence * 100), new_learning.provenance)
+        )
+    outcome, learning_state = kb.add_learning(new_learning, agent=entry.agent_id, session=entry.execution_id)
+    return answer_json({**_entry_json(learning_state), "outcome": outcome})
 
 
-def _entry(standing: "LearningState") -> Json:
+def _entry_json(learning_state: "LearningState") -> Json:
     """Return a learning with the names of the document's table."""
-    learning = standing.learning
+    learning = learning_state.learning
     return {
         "id": learning.id,
         "key": learning.key,
@@ -199,54 +199,57 @@ def _entry(standing: "LearningState") -> Json:
         "content": learning.content,
         "file_patterns": list(learning.files),
         "action_types": list(learning.actions),
-        "confidence": as_fraction(standing.confidence),
-        "occurrences": standing.occurrences,
+        "confidence": as_fraction(learning_state.confidence),
+        "occurrences": learning_state.occurrences,
         "source_execution_id": learning.session or None,
         "source_task_id": learning.task or learning.bead or None,
         "source_agent_id": learning.agent,
         "tags": list(learning.tags),
-        "created_at": iso(learning.ts),
-        "updated_at": iso(max([learning.ts, *(step.event.ts for step in standing.history)])),
-        "last_used_at": iso(standing.last_used) if standing.last_used else None,
-        "superseded_by": standing.superseded_by or None,
+        "created_at": format_iso(learning.ts),
+        "updated_at": format_iso(max([learning.ts, *(step.event.ts for step in learning_state.history)])),
+        "last_used_at": format_iso(learning_state.last_used) if learning_state.last_used else None,
+        "superseded_by": learning_state.superseded_by or None,
     }
 
 
-def start_task(kb: "ServedKnowledgeBase", given: Task) -> Json:
-    """Record that a task begins; return it with those that are like it."""
+def start_task(kb: "ServedKnowledgeBase", entry: Task) -> Json:
+    """Record that a task begins; return it with similar ones."""
     report = kb.log.task(
         "start",
-        given.task_id,
-        title=given.title,
-        category=given.category,
-        files=tuple(given.file_patterns),
-        depends=tuple(given.dependencies),
-        agent=given.agent_id,
+        entry.task_id,
+        title=entry.title,
+        category=entry.category,
+        files=tuple(entry.file_patterns),
+        depends=tuple(entry.dependencies),
+        agent=entry.agent_id,
     )
     return answer_json(report)
 
 
-def relevant(
-    kb: "ServedKnowledgeBase", task: str, *, least: float, limit: int | None, offset: int | None
+def relevant_entries(
+    kb: "ServedKnowledgeBase", task: str, *, min_confidence: float, limit: int | None, offset: int | None
 ) -> Json:
-    """Return what helps with a task, the best first; nothing where nobody knows it."""
-    found = kb.log.relevant(task=task, min_confidence=str(least), limit=limit, offset=offset)
-    entries = [{**_entry(one.standing), "relevance": round(one.relevance, 4)} for one in found.learnings]
-    return answer_json({"entries": entries, "count": found.count})
+    """Return the entries that help with a task, the best first; none for an unknown task."""
+    relevant_found = kb.log.relevant(task=task, min_confidence=str(min_confidence), limit=limit, offset=offset)
+    entries = [
+        {**_entry_json(learning.standing), "relevance": round(learning.relevance, 4)}
+        for learning in relevant_found.learnings
+    ]
+    return answer_json({"entries": entries, "count": relevant_found.count})
 
 
-def strategy(kb: "ServedKnowledgeBase", error_type: str, message: str) -> Json:
-    """Return the best strategy that is known against an error, or a message that there is none."""
+def best_strategy(kb: "ServedKnowledgeBase", error_type: str, message: str) -> Json:
+    """Return the best known strategy against an error, or a message that there is none."""
     suggested = cast(
         "SuggestedRemedies",
         kb.log.remedy("suggest", error=message or error_type, error_type=error_type),
     )
     # what failed three times in a row is no recommendation
     withdrawn = {remedy.technique for remedy in suggested.withdrawn}
-    found = next((remedy for remedy in suggested.remedies if remedy.technique not in withdrawn), None)
-    return answer_json(found or {"message": _NO_STRATEGY})
+    best_remedy = next((remedy for remedy in suggested.remedies if remedy.technique not in withdrawn), None)
+    return answer_json(best_remedy or {"message": _NO_STRATEGY})
 
 
-def stats(kb: "ServedKnowledgeBase") -> Json:
-    """Return how many entries there are."""
-    return answer_json(object_json(kb.log.stats(), _FIGURES))
+def entry_figures(kb: "ServedKnowledgeBase") -> Json:
+    """Return the numbers of entries."""
+    return answer_json(object_json(kb.log.stats(), _FIGURE_KEYS))

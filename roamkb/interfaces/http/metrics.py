@@ -1,4 +1,4 @@
-"""What Prometheus asks for: how the server is used, and how the knowledge fares (document 004, NFR-3)."""
+"""Metrics for Prometheus: the server's use, and the knowledge's reuse (document 004, NFR-3)."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from roamkb.app.server import ServedKnowledgeBase
     from roamkb.tasks.stats import ReuseFigures
 
-_TEXT = "text/plain; version=0.0.4; charset=utf-8"
+_MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class ServerMetrics:
-    """The figures of one server."""
+    """Metrics of one server."""
 
     def __init__(self, kb: "ServedKnowledgeBase") -> None:
         self._registry = CollectorRegistry()
@@ -34,18 +34,18 @@ class ServerMetrics:
         )
         self._registry.register(_LogMetrics(kb))
 
-    def count(self, operation: str, status: int, seconds: float) -> None:
-        """Take one answer into account."""
+    def count_answer(self, operation: str, status: int, seconds: float) -> None:
+        """Count one answer and its duration."""
         self._requests.labels(operation, str(status)).inc()
         self._seconds.labels(operation).observe(seconds)
 
-    def exposed(self) -> tuple[bytes, str]:
-        """Return the figures as they are now, and their media type."""
-        return generate_latest(self._registry), _TEXT
+    def render_metrics(self) -> tuple[bytes, str]:
+        """Return the present metrics, and their media type."""
+        return generate_latest(self._registry), _MEDIA_TYPE
 
 
 class _LogMetrics(Collector):
-    """The log's own figures, read when somebody asks."""
+    """The log's own metrics, read when Prometheus asks."""
 
     def __init__(self, kb: "ServedKnowledgeBase") -> None:
         self._kb = kb
@@ -57,28 +57,28 @@ class _LogMetrics(Collector):
     def collect(self) -> "Iterable[Metric]":
         """Yield the figures; none for a project without a log."""
         try:
-            found = self._kb.log.stats()
+            figures = self._kb.log.stats()
         except RoamkbError:
             return
         by_type = GaugeMetricFamily("roamkb_entries", "Learnings that count, by type.", labels=("type",))
-        for type, count in found.by_type:
+        for type, count in figures.by_type:
             by_type.add_metric((type,), count)
         yield by_type
         outcomes = GaugeMetricFamily("roamkb_outcomes", "What came of learnings.", labels=("outcome",))
-        for outcome, count in found.by_outcome:
+        for outcome, count in figures.by_outcome:
             outcomes.add_metric((outcome,), count)
         yield outcomes
-        for name, help, value in _plain(found):
+        for name, help, value in _single_figures(figures):
             yield GaugeMetricFamily(f"roamkb_{name}", help, value=value)
 
 
-def _plain(found: "ReuseFigures") -> Iterable[tuple[str, str, float]]:
-    yield "high_confidence", "Learnings with a confidence of at least 0.80.", found.high_confidence
-    yield "promotion_candidates", "Those of them that were met three times.", found.promotion_candidates
-    yield "shown", "Showings of learnings.", found.shown
-    yield "learnings_shown", "Learnings that were shown at least once.", found.learnings_shown
-    yield "applied", "Times that a shown learning was applied.", found.applied
-    yield "never_used", "Learnings that never helped.", len(found.never_used)
-    yield "tokens_saved", "Tokens saved, by a rough estimate.", found.tokens_saved
-    if found.hit_rate is not None:
-        yield "hit_rate", "Successes of all that was applied.", found.hit_rate
+def _single_figures(figures: "ReuseFigures") -> Iterable[tuple[str, str, float]]:
+    yield "high_confidence", "Learnings with a confidence of at least 0.80.", figures.high_confidence
+    yield "promotion_candidates", "Those of them that were met three times.", figures.promotion_candidates
+    yield "shown", "Showings of learnings.", figures.shown
+    yield "learnings_shown", "Learnings that were shown at least once.", figures.learnings_shown
+    yield "applied", "Times that a shown learning was applied.", figures.applied
+    yield "never_used", "Learnings that never helped.", len(figures.never_used)
+    yield "tokens_saved", "Tokens saved, by a rough estimate.", figures.tokens_saved
+    if figures.hit_rate is not None:
+        yield "hit_rate", "Successes of all that was applied.", figures.hit_rate

@@ -1,4 +1,4 @@
-"""The operations that the local server offers, made from the one table, in the command line's JSON.
+"""Operations that the local server offers, made from the one table, in the command line's JSON.
 
 What isn't listed here isn't offered: new operations and parameters wait until somebody has thought
 about them. Never offered: what a human decides (`curate --apply`, `review --edit`, `approve`, `reject`,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from roamkb.app.server import ServedKnowledgeBase
 
 #: No answer is longer, and no index so large.
-_MOST: Final = 1_000_000
+_MAX_NUMBER: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,43 +58,46 @@ class OperationRoute:
     #: The list of the answer that `limit` and `offset` cut, where the operation has no such parameters.
     pages: str = ""
 
-    def model(self) -> type[BaseModel]:
-        """Return what checks the arguments: strictly for a body, from text for a query."""
-        fields: dict[str, Any] = {one.name: _field(one, self) for one in self.parameters}
+    def request_model(self) -> type[BaseModel]:
+        """Return the model that validates the arguments: strictly for a body, from text for a query."""
+        fields: dict[str, Any] = {parameter.name: _model_field(parameter, self) for parameter in self.parameters}
         if self.pages:
-            fields |= {name: (_COUNT | None, Field(None, description=help)) for name, help in _PAGE}
-        name = self.operation.method.title().replace("_", "")
-        example: Any = self.example()
+            fields |= {name: (_COUNT | None, Field(None, description=help)) for name, help in _PAGE_PARAMETERS}
+        name = self.operation.method_name.title().replace("_", "")
+        example: Any = self.example_arguments()
         config = ConfigDict(extra="forbid", strict=not self.reads, json_schema_extra={"example": example})
         return create_model(name, __config__=config, **fields)
 
-    def example(self) -> dict[str, object]:
+    def example_arguments(self) -> dict[str, object]:
         """Return the arguments of the help's example, as far as they are offered."""
         call = parse_words(shlex.split(self.operation.example.partition(" > ")[0])[1:])
-        given = call.arguments if call else {}
-        offered = {one.name for one in self.parameters}
+        example_values = call.arguments if call else {}
+        offered = {parameter.name for parameter in self.parameters}
         return {
             name: list(value) if isinstance(value, tuple) else value
-            for name, value in given.items()
+            for name, value in example_values.items()
             if name in offered and value not in (None, (), False)
         }
 
-    def answer(self, kb: "ServedKnowledgeBase", given: Mapping[str, object]) -> Json:
+    def answer_request(self, kb: "ServedKnowledgeBase", request_values: Mapping[str, object]) -> Json:
         """Carry the operation out; the errors are the library's."""
-        arguments: Arguments = {one.name: _argument(one, given.get(one.name)) for one in self.parameters}
-        limit, offset = (_number(given.get(name)) for name, _ in _PAGE)
+        arguments: Arguments = {
+            parameter.name: _operation_argument(parameter, request_values.get(parameter.name))
+            for parameter in self.parameters
+        }
+        limit, offset = (_optional_number(request_values.get(name)) for name, _ in _PAGE_PARAMETERS)
         if self.operation.name == "search" and offset:
             # the index has no pages: what comes before is found, too, and left out
             arguments["limit"] = (20 if limit is None else limit) + offset
-        door = kb.log if self.operation.is_of_log else kb
-        result: object = getattr(door, self.operation.method)(**arguments)
-        found = render.render(self.operation.name, result).json
-        return _page(found, self.pages, limit, offset or 0) if self.pages else found
+        owner = kb.log if self.operation.is_of_log else kb
+        result: object = getattr(owner, self.operation.method_name)(**arguments)
+        answer = render.render_result(self.operation.name, result).as_json
+        return _cut_page(answer, self.pages, limit, offset or 0) if self.pages else answer
 
 
-def routes() -> Sequence[OperationRoute]:
-    """Return the operations that are offered, in the order of the list below."""
-    return [route for offer in _OFFERED if (route := offer.route())]
+def offered_routes() -> Sequence[OperationRoute]:
+    """Return the operations that are offered, in the order of `_OFFERED_ROUTES`."""
+    return [route for offer in _OFFERED_ROUTES if (route := offer.build_route())]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +108,7 @@ class _OfferedRoute:
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     pages: str = ""
 
-    def route(self) -> OperationRoute | None:
+    def build_route(self) -> OperationRoute | None:
         operation = find_operation(self.name)
         if operation is None:
             return None
@@ -113,95 +116,92 @@ class _OfferedRoute:
         return OperationRoute(
             operation=operation,
             reads=self.reads,
-            parameters=tuple(one for one in operation.parameters if one.name in offered),
+            parameters=tuple(parameter for parameter in operation.parameters if parameter.name in offered),
             choices=self.choices,
             pages=self.pages,
         )
 
 
-def _get(name: str, parameters: str = "", *, pages: str = "", **choices: tuple[str, ...]) -> _OfferedRoute:
+def _offer_get(name: str, parameters: str = "", *, pages: str = "", **choices: tuple[str, ...]) -> _OfferedRoute:
     return _OfferedRoute(name=name, reads=True, parameters=parameters, choices=choices, pages=pages)
 
 
-def _post(name: str, parameters: str = "", **choices: tuple[str, ...]) -> _OfferedRoute:
+def _offer_post(name: str, parameters: str = "", **choices: tuple[str, ...]) -> _OfferedRoute:
     return _OfferedRoute(name=name, reads=False, parameters=parameters, choices=choices)
 
 
-_CONTENT = "title body markdown tags aliases refs links source by anyway dry_run"
-_OFFERED: Final = (
-    _get(
-        "search", "words tags agent human since before limit regex lines files related budget", pages="hits"
-    ),
-    _get("show", "name"),
-    _get("links", "name graph"),
-    _get("tags", pages="tags"),
-    _get("nodes", pages="nodes"),
-    _get("inventory", pages="nodes"),
-    _post("write", _CONTENT),
-    _post("supersede", f"name {_CONTENT}"),
-    _post("trash", "name"),
-    _post("restore", "name"),
-    _post(
+_CONTENT_PARAMETERS = "title body markdown tags aliases refs links source by anyway dry_run"
+_OFFERED_ROUTES: Final = (
+    _offer_get("search", "words tags agent human since before limit regex lines files related budget", pages="hits"),
+    _offer_get("show", "name"),
+    _offer_get("links", "name graph"),
+    _offer_get("tags", pages="tags"),
+    _offer_get("nodes", pages="nodes"),
+    _offer_get("inventory", pages="nodes"),
+    _offer_post("write", _CONTENT_PARAMETERS),
+    _offer_post("supersede", f"name {_CONTENT_PARAMETERS}"),
+    _offer_post("trash", "name"),
+    _offer_post("restore", "name"),
+    _offer_post(
         "learn",
         "text proposals type tags task category files actions provenance confidence supersedes fix_applied "
         "agent session",
     ),
-    _post("consolidate", "stage name agent"),
-    _post("verify", "keys batch task judge accuracy relevance specificity by", judge=("heuristic",)),
+    _offer_post("consolidate", "stage name agent"),
+    _offer_post("verify", "keys batch task judge accuracy relevance specificity by", judge=("heuristic",)),
     # what could be promoted; a node, and more so a rule's line, is made where somebody answers for it
-    _get("promote", "as_of"),
-    _get(
+    _offer_get("promote", "as_of"),
+    _offer_get(
         "recall",
         "words type kb all recent stats topic file action tags scope min_confidence limit offset id as_of "
         "raw framed agent session task",
     ),
-    _post("template", "action name task_types from_task learnings task reason all as_of"),
-    _post("snapshot", "action daily", action=("list",)),
-    _post("audit", "as_of"),
-    _get("refine", "tasks"),
-    _get("curate", "reason as_of"),
-    _get("review", "all as_of"),
-    _get("explain", "key as_of"),
-    _post("pin", "key off agent session"),
-    _post("prefer", "key off agent session"),
-    _post("undo", "event agent session"),
-    _get("export", "all as_of", pages="learnings"),
-    _post("task", "action id title category files depends agent session"),
-    _get("relevant", "task title files category actions min_confidence limit offset kb as_of agent session"),
-    _post("used", "name outcome task match agent session"),
-    _post(
+    _offer_post("template", "action name task_types from_task learnings task reason all as_of"),
+    _offer_post("snapshot", "action daily", action=("list",)),
+    _offer_post("audit", "as_of"),
+    _offer_get("refine", "tasks"),
+    _offer_get("curate", "reason as_of"),
+    _offer_get("review", "all as_of"),
+    _offer_get("explain", "key as_of"),
+    _offer_post("pin", "key off agent session"),
+    _offer_post("prefer", "key off agent session"),
+    _offer_post("undo", "event agent session"),
+    _offer_get("export", "all as_of", pages="learnings"),
+    _offer_post("task", "action id title category files depends agent session"),
+    _offer_get("relevant", "task title files category actions min_confidence limit offset kb as_of agent session"),
+    _offer_post("used", "name outcome task match agent session"),
+    _offer_post(
         "remedy",
-        "action name error technique steps outcome error_type category file pattern regex task limit "
-        "agent session",
+        "action name error technique steps outcome error_type category file pattern regex task limit agent session",
     ),
-    _get("brief", "task subagent agent session"),
-    _get("stats", "metrics as_of"),
-    _get("classify"),
-    _get("hygiene"),
-    _get("conflicts"),
-    _get("doctor"),
-    _get("index"),
+    _offer_get("brief", "task subagent agent session"),
+    _offer_get("stats", "metrics as_of"),
+    _offer_get("classify"),
+    _offer_get("hygiene"),
+    _offer_get("conflicts"),
+    _offer_get("doctor"),
+    _offer_get("index"),
 )
-_PAGE: Final = (("limit", "At most so many."), ("offset", "Leave out the first so many."))
+_PAGE_PARAMETERS: Final = (("limit", "At most so many."), ("offset", "Leave out the first so many."))
 
 
 # What a parameter takes
 
 
 def _one_or_many(value: object) -> object:
-    """Take one text for several, as the library does."""
+    """Accept one text for several, as the library does."""
     return [value] if isinstance(value, str) else value
 
 
 def _no_bare_dash(value: str) -> str:
-    """Refuse `-`: it asks the command line to read standard input, and the server has none."""
+    """Reject a `-`, which asks the command line to read standard input: a server has none."""
     if value == "-":
         raise ValueError("there is no standard input here")
     return value
 
 
 def _plain_number(value: object) -> object:
-    """Take a query's number by its digits alone: `1_0` is ten to Python, and to nobody else."""
+    """Accept a query's number by its digits alone: `1_0` is ten to Python only."""
     if isinstance(value, str) and not (value.isascii() and value.isdecimal()):
         raise ValueError("a number has digits, and nothing else")
     return value
@@ -209,10 +209,10 @@ def _plain_number(value: object) -> object:
 
 _TEXT = Annotated[str, AfterValidator(_no_bare_dash)]
 _TEXTS = Annotated[list[str], BeforeValidator(_one_or_many)]
-_COUNT = Annotated[int, BeforeValidator(_plain_number), Field(ge=0, le=_MOST)]
+_COUNT = Annotated[int, BeforeValidator(_plain_number), Field(ge=0, le=_MAX_NUMBER)]
 
 
-def _field(parameter: VerbParameter, route: OperationRoute) -> tuple[object, object]:
+def _model_field(parameter: VerbParameter, route: OperationRoute) -> tuple[object, object]:
     kinds: dict[ParameterShape, Any] = {
         ParameterShape.TEXT: _TEXT,
         ParameterShape.TEXTS: _TEXTS,
@@ -232,7 +232,7 @@ def _field(parameter: VerbParameter, route: OperationRoute) -> tuple[object, obj
     return kind | None, Field(None, description=parameter.help)
 
 
-def _argument(parameter: VerbParameter, value: object) -> str | int | bool | tuple[str, ...] | None:
+def _operation_argument(parameter: VerbParameter, value: object) -> str | int | bool | tuple[str, ...] | None:
     if parameter.shape is ParameterShape.TEXTS:
         return tuple(map(str, value)) if isinstance(value, list) else ()
     if parameter.shape is ParameterShape.OBJECTS:
@@ -240,14 +240,14 @@ def _argument(parameter: VerbParameter, value: object) -> str | int | bool | tup
     return value if isinstance(value, (str, int)) else None
 
 
-def _number(value: object) -> int | None:
+def _optional_number(value: object) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _page(found: Json, name: str, limit: int | None, offset: int) -> Json:
-    """Return `found` with a part of one of its lists; what isn't asked for stays whole."""
-    rows = found.get(name)
+def _cut_page(answer: Json, name: str, limit: int | None, offset: int) -> Json:
+    """Return `answer` with one page of one of its lists; without a limit or offset it stays whole."""
+    rows = answer.get(name)
     if not isinstance(rows, list) or (limit is None and not offset):
-        return found
+        return answer
     end = len(rows) if limit is None else offset + limit
-    return {**found, name: rows[offset:end]}
+    return {**answer, name: rows[offset:end]}

@@ -1,4 +1,4 @@
-"""Who may speak to the local server, and in what form; everything else is refused before it is read.
+"""Guard of the local server: checks of sender and form; all else is refused before it is read.
 
 A page in a browser can send requests to 127.0.0.1 under a name of its own (DNS rebinding), and any
 user of the machine can connect. So the `Host` must be ours to the letter, an `Origin` as well, and
@@ -15,7 +15,7 @@ from urllib.parse import unquote_to_bytes
 
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.interfaces.output.encode import answer_json
-from roamkb.interfaces.output.render import dumps
+from roamkb.interfaces.output.render import dump_json
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -25,23 +25,23 @@ if TYPE_CHECKING:
     from starlette.types import Send
 
 #: Bytes of a request's body: four times the longest learning.
-MOST_BODY: Final = 256 * 1024
+MAX_BODY_BYTES: Final = 256 * 1024
 #: Bytes of its headers, and of its address.
-_MOST_HEAD: Final = 16 * 1024
+_MAX_HEAD_BYTES: Final = 16 * 1024
 #: Requests in a second over time, and at once; nobody types so fast, and fifty agents may.
-RATE: Final = 200.0
-BURST: Final = 1000.0
+REQUESTS_PER_SECOND: Final = 200.0
+BURST_REQUESTS: Final = 1000.0
 #: Levels of a body; an operation's arguments need two.
-_DEEPEST: Final = 4
+_MAX_DEPTH: Final = 4
 #: Digits of a number in a body.
-_MOST_DIGITS: Final = 18
+_MAX_DIGITS: Final = 18
 _PATH: Final = lazily(rb"(?:/(?!\.{1,2}(?:/|\Z))(?:[A-Za-z0-9._~!$&'()*+,=:@-]|%[0-9A-Fa-f]{2})+)+")
 #: Headers that a proxy and a server must not understand differently.
-_ONCE: Final = (b"host", b"authorization", b"content-length", b"content-type", b"origin")
+_SINGLE_HEADERS: Final = (b"host", b"authorization", b"content-length", b"content-type", b"origin")
 
 
 class UnwelcomeRequest(Exception):
-    """A request that isn't answered with what it asks for."""
+    """A request that is refused."""
 
     def __init__(self, status: int, code: str, message: str, *, hint: str = "") -> None:
         super().__init__(message)
@@ -51,17 +51,15 @@ class UnwelcomeRequest(Exception):
         self.hint = hint
 
     @property
-    def json(self) -> str:
-        """What is answered, in the form of every error (docs/json.md)."""
-        return dumps(answer_json({"error": {"code": self.code, "message": self.message, "hint": self.hint}}))
+    def error_json(self) -> str:
+        """The answer's body, in the form of every error (docs/json.md)."""
+        return dump_json(answer_json({"error": {"code": self.code, "message": self.message, "hint": self.hint}}))
 
 
 class RequestGuard:
-    """Passes on what is welcome."""
+    """An ASGI application that passes on welcome requests only."""
 
-    def __init__(
-        self, app: "ASGIApp", *, authorities: tuple[str, ...], token: str, clock: Callable[[], float]
-    ) -> None:
+    def __init__(self, app: "ASGIApp", *, authorities: tuple[str, ...], token: str, clock: Callable[[], float]) -> None:
         """Take the server's names as `Host` says them, and a clock that never goes back, in seconds."""
         self._app = app
         self._hosts = tuple(name.encode() for name in authorities)
@@ -75,28 +73,28 @@ class RequestGuard:
             await self._app(scope, receive, send)
             return
         try:
-            body = await self._welcome(scope, receive)
+            body = await self._require_welcome(scope, receive)
         except UnwelcomeRequest as unwelcome:
-            await _refuse(send, unwelcome)
+            await _send_refusal(send, unwelcome)
             return
-        await self._app(scope, _told(body, receive), send)
+        await self._app(scope, _replay_body(body, receive), send)
 
-    async def _welcome(self, scope: "Scope", receive: "Receive") -> bytes:
-        """Return the body of a request that is welcome, or raise `UnwelcomeRequest`."""
-        headers = _headers(scope)
-        self._check_sender(headers)
-        if not self._allowance.take():
+    async def _require_welcome(self, scope: "Scope", receive: "Receive") -> bytes:
+        """Return the body of a welcome request, or raise `UnwelcomeRequest`."""
+        headers = _require_headers(scope)
+        self._require_own_sender(headers)
+        if not self._allowance.take_permit():
             raise UnwelcomeRequest(429, "rate", "too many requests", hint="wait a second")
         if scope["type"] != "http" or scope["method"] not in ("GET", "POST"):
             raise UnwelcomeRequest(405, "method", "only GET and POST are answered")
-        _check_target(scope)
-        size = _size(headers, scope["method"])
-        body = await _body(receive, size)
+        _require_plain_target(scope)
+        size = _require_body_size(headers, scope["method"])
+        body = await _read_body(receive, size)
         if scope["method"] == "POST":
-            _check_json(body)
+            _require_json_object(body)
         return body
 
-    def _check_sender(self, headers: dict[bytes, bytes]) -> None:
+    def _require_own_sender(self, headers: dict[bytes, bytes]) -> None:
         if headers.get(b"host") not in self._hosts:
             raise UnwelcomeRequest(403, "host", "the Host header isn't this server's own")
         if headers.get(b"origin", self._origins[0]) not in self._origins:
@@ -114,16 +112,16 @@ class RequestGuard:
 
 
 class _RateLimit:
-    """So many requests in a second, and some at once."""
+    """A limit on requests in a second, with a burst."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._left = BURST
+        self._left = BURST_REQUESTS
         self._at = clock()
 
-    def take(self) -> bool:
+    def take_permit(self) -> bool:
         now = self._clock()
-        self._left = min(BURST, self._left + (now - self._at) * RATE)
+        self._left = min(BURST_REQUESTS, self._left + (now - self._at) * REQUESTS_PER_SECOND)
         self._at = now
         if self._left < 1:
             return False
@@ -131,26 +129,26 @@ class _RateLimit:
         return True
 
 
-def _headers(scope: "Scope") -> dict[bytes, bytes]:
-    """Return the headers, in which nothing that matters stands twice."""
-    found: dict[bytes, bytes] = {}
-    if sum(len(name) + len(value) for name, value in scope["headers"]) > _MOST_HEAD:
-        raise UnwelcomeRequest(431, "too_large", f"headers have at most {_MOST_HEAD:,} bytes")
+def _require_headers(scope: "Scope") -> dict[bytes, bytes]:
+    """Return the headers, in which no header that matters stands twice."""
+    headers: dict[bytes, bytes] = {}
+    if sum(len(name) + len(value) for name, value in scope["headers"]) > _MAX_HEAD_BYTES:
+        raise UnwelcomeRequest(431, "too_large", f"headers have at most {_MAX_HEAD_BYTES:,} bytes")
     for name, value in scope["headers"]:
-        if name in found and name in _ONCE:
+        if name in headers and name in _SINGLE_HEADERS:
             raise UnwelcomeRequest(400, "usage", f"two {name.decode('latin-1')} headers")
-        found[name] = value
-    if b"transfer-encoding" in found:
+        headers[name] = value
+    if b"transfer-encoding" in headers:
         raise UnwelcomeRequest(411, "length", "a body needs a Content-Length", hint="don't send it in chunks")
-    if b"content-encoding" in found:
+    if b"content-encoding" in headers:
         raise UnwelcomeRequest(415, "media_type", "bodies aren't compressed here")
-    return found
+    return headers
 
 
-def _check_target(scope: "Scope") -> None:
+def _require_plain_target(scope: "Scope") -> None:
     """Raise where the path or the query can be read in two ways."""
     path: bytes = scope.get("raw_path") or b""
-    if len(path) + len(scope["query_string"]) > _MOST_HEAD:
+    if len(path) + len(scope["query_string"]) > _MAX_HEAD_BYTES:
         raise UnwelcomeRequest(414, "too_large", "the address is too long", hint="POST what is long")
     plain = unquote_to_bytes(path)
     if not _PATH.fullmatch(path) or plain.count(b"/") != path.count(b"/") or b"\\" in plain:
@@ -166,24 +164,24 @@ def _check_target(scope: "Scope") -> None:
             raise UnwelcomeRequest(400, "usage", "the address holds a NUL")
 
 
-def _size(headers: dict[bytes, bytes], method: str) -> int:
-    """Return the bytes of the body that is to come."""
-    told = headers.get(b"content-length", b"0")
-    if not told.isdigit():
+def _require_body_size(headers: dict[bytes, bytes], method: str) -> int:
+    """Return the size of the body to come, in bytes."""
+    declared_size = headers.get(b"content-length", b"0")
+    if not declared_size.isdigit():
         raise UnwelcomeRequest(400, "usage", "Content-Length is no number")
-    if len(told) > 12 or int(told) > MOST_BODY:
-        raise UnwelcomeRequest(413, "too_large", f"a body has at most {MOST_BODY:,} bytes")
+    if len(declared_size) > 12 or int(declared_size) > MAX_BODY_BYTES:
+        raise UnwelcomeRequest(413, "too_large", f"a body has at most {MAX_BODY_BYTES:,} bytes")
     if method == "GET":
-        if int(told):
+        if int(declared_size):
             raise UnwelcomeRequest(400, "usage", "a GET has no body", hint="give query parameters")
         return 0
     kind, _, parameter = headers.get(b"content-type", b"").lower().partition(b";")
     if kind.strip() != b"application/json" or parameter.strip() not in (b"", b"charset=utf-8"):
         raise UnwelcomeRequest(415, "media_type", "a body is JSON", hint="Content-Type: application/json")
-    return int(told)
+    return int(declared_size)
 
 
-async def _body(receive: "Receive", size: int) -> bytes:
+async def _read_body(receive: "Receive", size: int) -> bytes:
     body = b""
     more = size > 0
     while more:
@@ -197,88 +195,88 @@ async def _body(receive: "Receive", size: int) -> bytes:
     return body
 
 
-def _check_json(body: bytes) -> None:
+def _require_json_object(body: bytes) -> None:
     """Raise where `body` isn't one JSON object that every parser reads the same way."""
     try:
-        found = json.loads(
+        document = json.loads(
             body.decode(),
-            parse_constant=_no_constant,
-            parse_float=_finite,
-            parse_int=_short,
-            object_pairs_hook=_each_once,
+            parse_constant=_reject_constant,
+            parse_float=_parse_finite_float,
+            parse_int=_parse_short_int,
+            object_pairs_hook=_require_unique_keys,
         )
         # half a character has a way to be said in JSON, and no UTF-8
-        json.dumps(found, ensure_ascii=False).encode()
+        json.dumps(document, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         raise UnwelcomeRequest(400, "usage", "the body isn't JSON as RFC 8259 has it") from None
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise UnwelcomeRequest(400, "usage", "the body isn't a JSON object", hint="{} gives no arguments")
-    if not _is_shallow(found, _DEEPEST):
+    if not _is_shallow(document, _MAX_DEPTH):
         raise UnwelcomeRequest(400, "usage", "the body is nested too deeply")
-    if "\0" in _texts_in(found):
+    if "\0" in _texts_in(document):
         raise UnwelcomeRequest(400, "usage", "a text holds a NUL")
 
 
 def _texts_in(value: object) -> str:
-    """Return every text in `value`, keys too."""
+    """Return every text in `value`, keys too, joined."""
     if isinstance(value, dict):
-        return "".join(_texts_in(one) for pair in value.items() for one in pair)
+        return "".join(_texts_in(member) for pair in value.items() for member in pair)
     if isinstance(value, list):
         return "".join(map(_texts_in, value))
     return value if isinstance(value, str) else ""
 
 
-def _no_constant(name: str) -> object:
+def _reject_constant(name: str) -> object:
     raise ValueError(name)
 
 
-def _finite(digits: str) -> float:
+def _parse_finite_float(digits: str) -> float:
     value = float(digits)
     if not math.isfinite(value):
         raise ValueError(digits)
     return value
 
 
-def _short(digits: str) -> int:
-    if len(digits) > _MOST_DIGITS:
+def _parse_short_int(digits: str) -> int:
+    if len(digits) > _MAX_DIGITS:
         raise ValueError(digits)
     return int(digits)
 
 
-def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+def _require_unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    mapping = dict(pairs)
+    if len(mapping) != len(pairs):
         raise ValueError("a key stands twice")
-    return found
+    return mapping
 
 
 def _is_shallow(value: object, levels: int) -> bool:
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return levels > 0 and all(_is_shallow(one, levels - 1) for one in inner)
+    return levels > 0 and all(_is_shallow(member, levels - 1) for member in inner)
 
 
-def _told(body: bytes, receive: "Receive") -> "Receive":
-    """Return what gives the body that was read, then what the server gives."""
-    given = False
+def _replay_body(body: bytes, receive: "Receive") -> "Receive":
+    """Return a receiver that gives the body that was read, then the server's messages."""
+    was_given = False
 
     async def receive_again() -> "Message":
-        nonlocal given
-        if given:
+        nonlocal was_given
+        if was_given:
             return await receive()
-        given = True
+        was_given = True
         return {"type": "http.request", "body": body, "more_body": False}
 
     return receive_again
 
 
-async def _refuse(send: "Send", unwelcome: UnwelcomeRequest) -> None:
-    body = unwelcome.json.encode()
+async def _send_refusal(send: "Send", unwelcome: UnwelcomeRequest) -> None:
+    body = unwelcome.error_json.encode()
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),
         # what is left of a body that nobody read must not be taken for the next request
         (b"connection", b"close"),
-        *SAFE,
+        *SAFE_HEADERS,
     ]
     if unwelcome.status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
@@ -287,7 +285,7 @@ async def _refuse(send: "Send", unwelcome: UnwelcomeRequest) -> None:
 
 
 #: With every answer: what is said here is nobody's page, and kept by no cache.
-SAFE: Final = (
+SAFE_HEADERS: Final = (
     (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),

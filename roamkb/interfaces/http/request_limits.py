@@ -1,4 +1,4 @@
-"""How long the server waits for a request to be complete, and for how many at a time.
+"""Limits on incomplete requests: their time, and their number at a time.
 
 uvicorn waits for ever: whoever opens connections and says nothing, or half a request, holds all places.
 """
@@ -11,49 +11,49 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 #: Seconds from the first byte, or from the connection's beginning, to the last byte; a client on this machine
 #: needs milliseconds.
-PATIENCE: Final = 10.0
+REQUEST_TIMEOUT: Final = 10.0
 #: Connections that may be waited for; a further one takes the place of the one that waits longest.
-_MOST: Final = 64
-_INCOMPLETE: Final = (h11.IDLE, h11.SEND_BODY)
+_MAX_INCOMPLETE: Final = 64
+_INCOMPLETE_STATES: Final = (h11.IDLE, h11.SEND_BODY)
 
 
 #: In the order in which their requests began; a process serves once.
-_WAITING: "dict[ImpatientProtocol, asyncio.TimerHandle]" = {}
+_INCOMPLETE_TIMERS: "dict[ImpatientProtocol, asyncio.TimerHandle]" = {}
 
 
 class ImpatientProtocol(H11Protocol):
-    """uvicorn's HTTP, which closes a connection whose request doesn't become complete in time."""
+    """uvicorn's HTTP, closing connections whose request isn't complete in time."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request."""
         super().connection_made(transport)
-        self._wait()
+        self._start_timer()
 
     def data_received(self, data: bytes) -> None:
-        """Wait for the rest, if there has to be one."""
+        """Wait for the rest of the request, if it is incomplete."""
         super().data_received(data)
-        if self.conn.their_state in _INCOMPLETE:
-            self._wait()
+        if self.conn.their_state in _INCOMPLETE_STATES:
+            self._start_timer()
         else:
-            self._wait_no_longer()
+            self._cancel_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait for nothing more."""
-        self._wait_no_longer()
+        """Stop waiting."""
+        self._cancel_timer()
         super().connection_lost(exc)
 
-    def _wait(self) -> None:
-        if self in _WAITING or self.transport.is_closing():
+    def _start_timer(self) -> None:
+        if self in _INCOMPLETE_TIMERS or self.transport.is_closing():
             return
-        if len(_WAITING) >= _MOST:
-            next(iter(_WAITING)).give_up()
-        _WAITING[self] = self.loop.call_later(PATIENCE, self.give_up)
+        if len(_INCOMPLETE_TIMERS) >= _MAX_INCOMPLETE:
+            next(iter(_INCOMPLETE_TIMERS)).give_up()
+        _INCOMPLETE_TIMERS[self] = self.loop.call_later(REQUEST_TIMEOUT, self.give_up)
 
-    def _wait_no_longer(self) -> None:
-        if timer := _WAITING.pop(self, None):
+    def _cancel_timer(self) -> None:
+        if timer := _INCOMPLETE_TIMERS.pop(self, None):
             timer.cancel()
 
     def give_up(self) -> None:
         """Close the connection of a client that sent too little in time."""
-        self._wait_no_longer()
+        self._cancel_timer()
         self.transport.close()

@@ -1,1 +1,1 @@
-"""The door for agents that speak MCP (owns the MCP SDK)."""
+"""Interface for agents that speak MCP (owns the MCP SDK)."""

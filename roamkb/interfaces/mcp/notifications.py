@@ -1,4 +1,4 @@
-"""What a client of the MCP server is told when notes change: that some did, and which it follows.
+"""Notifications to a client of the MCP server about changed notes.
 
 Nothing is watched: the notes' stats are compared after each call, and every few seconds while somebody
 listens. Both eras are served: the handshake's notifications, and the streams of 2026-07-28. All of it is
@@ -30,11 +30,11 @@ from mcp_types import UnsubscribeRequestParams
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from roamkb.app.server import ServedKnowledgeBase
-from roamkb.interfaces.mcp.results import NODE
+from roamkb.interfaces.mcp.results import NODE_PREFIX
 from roamkb.interfaces.mcp.results import node_state
 
 #: Seconds between two looks while somebody listens: a look at 10,000 notes takes some 20 ms.
-_EVERY: Final = 3.0
+_POLL_SECONDS: Final = 3.0
 #: Notes that are followed at once, and streams.
 _MOST_FOLLOWED: Final = 200
 _MOST_STREAMS: Final = 16
@@ -44,7 +44,7 @@ _T = TypeVar("_T")
 
 
 class ChangeNotifier:
-    """What changed since the last look, and who is to be told."""
+    """Comparison of the notes' states between two looks, and the clients to notify."""
 
     def __init__(self, kb: ServedKnowledgeBase, *, in_turn: anyio.CapacityLimiter) -> None:
         """Take the knowledge base, and the limiter that calls go by."""
@@ -61,45 +61,45 @@ class ChangeNotifier:
         self._stamp: int | None = None
         self._states: dict[str, str] = {}
 
-    async def watch(self) -> None:
-        """Look now and then, as long as the server runs."""
-        self._stamp = await self._asked(self._kb.stamp)
+    async def watch_notes(self) -> None:
+        """Compare the notes' states every few seconds, as long as the server runs."""
+        self._stamp = await self._run_in_turn(self._kb.notes_stamp)
         # the client may leave while it is told
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
             while True:
-                await anyio.sleep(_EVERY)
+                await anyio.sleep(_POLL_SECONDS)
                 if self._listening or self._subscribed:
-                    await self.look()
+                    await self.notify_changes()
 
-    async def look(self, context: Context | None = None) -> None:
-        """Tell whoever is to be told what changed; `context` is of a call that was answered just now."""
+    async def notify_changes(self, context: Context | None = None) -> None:
+        """Notify the clients of changes; `context` is that of a call answered just now."""
         if context is not None and context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             self._session = context.session
-        before, self._stamp = self._stamp, await self._asked(self._kb.stamp)
+        before, self._stamp = self._stamp, await self._run_in_turn(self._kb.notes_stamp)
         if before is None or before == self._stamp:
             return
         await self._bus.publish(ResourcesListChanged())
         if self._session is not None:
             await self._session.send_resource_list_changed()
         for uri in {*self._followed, *self._subscribed}:
-            await self._look_at(uri)
+            await self._notify_if_changed(uri)
 
-    async def _look_at(self, uri: str) -> None:
+    async def _notify_if_changed(self, uri: str) -> None:
         before = self._states.get(uri)
-        self._states[uri] = await self._asked(partial(node_state, self._kb, uri))
+        self._states[uri] = await self._run_in_turn(partial(node_state, self._kb, uri))
         if before == self._states[uri]:
             return
         await self._bus.publish(ResourceUpdated(uri))
         if uri in self._subscribed and self._session is not None:
             await self._session.send_resource_updated(uri)
 
-    async def listen(
+    async def serve_stream(
         self, context: Context, params: SubscriptionsListenRequestParams
     ) -> SubscriptionsListenResult:
         """Serve a stream of 2026-07-28 until its client closes it."""
         uris = list(params.notifications.resource_subscriptions or ())
         for uri in uris:
-            await self._follow(uri)
+            await self._start_following(uri)
         self._followed.update(uris)
         self._listening += 1
         try:
@@ -109,24 +109,24 @@ class ChangeNotifier:
             self._followed.subtract(uris)
             self._followed += Counter()
 
-    async def subscribe(self, context: Context, params: SubscribeRequestParams) -> EmptyResult:
+    async def subscribe_note(self, context: Context, params: SubscribeRequestParams) -> EmptyResult:
         """Follow a note for a client of the handshake's era."""
-        await self._follow(str(params.uri))
+        await self._start_following(str(params.uri))
         self._subscribed.add(str(params.uri))
         self._session = context.session
         return EmptyResult()
 
-    async def unsubscribe(self, _: Context, params: UnsubscribeRequestParams) -> EmptyResult:
-        """Follow it no more."""
+    async def unsubscribe_note(self, _: Context, params: UnsubscribeRequestParams) -> EmptyResult:
+        """Stop following a note."""
         self._subscribed.discard(str(params.uri))
         return EmptyResult()
 
-    async def _follow(self, uri: str) -> None:
-        if not uri.startswith(NODE):
+    async def _start_following(self, uri: str) -> None:
+        if not uri.startswith(NODE_PREFIX):
             raise MCPError(INVALID_PARAMS, "only notes of the knowledge base can be followed")
         if len({*self._followed, *self._subscribed, uri}) > _MOST_FOLLOWED:
             raise MCPError(INVALID_PARAMS, f"no more than {_MOST_FOLLOWED} notes can be followed")
-        self._states[uri] = await self._asked(partial(node_state, self._kb, uri))
+        self._states[uri] = await self._run_in_turn(partial(node_state, self._kb, uri))
 
-    async def _asked(self, call: Callable[[], _T]) -> _T:
+    async def _run_in_turn(self, call: Callable[[], _T]) -> _T:
         return await anyio.to_thread.run_sync(call, limiter=self._in_turn)

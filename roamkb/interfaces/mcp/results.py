@@ -1,4 +1,4 @@
-"""Results as a client gets them: data within its limits, and the same as text framed for a prompt."""
+"""Results for MCP clients: data within the limits, and the same as text framed for a prompt."""
 
 import json
 import secrets
@@ -13,64 +13,66 @@ from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.core.untrusted import HANDLING
-from roamkb.core.untrusted import escaped
-from roamkb.core.untrusted import framed
-from roamkb.core.untrusted import quoted
+from roamkb.core.untrusted import FRAME_NOTICE
+from roamkb.core.untrusted import escape_tags
+from roamkb.core.untrusted import frame_items
+from roamkb.core.untrusted import quote_roles
 from roamkb.interfaces.mcp.tools import McpTool
 from roamkb.interfaces.mcp.tools import arguments_of
 from roamkb.interfaces.output import render
 from roamkb.interfaces.output.encode import Json
 
 #: Characters of a result's JSON: of more than 50,000 Claude Code shows its model the first 2,000.
-_MOST = 48_000
+_MAX_RESULT_LENGTH = 48_000
 #: Characters of one text in it, and of one in a list.
-_LONG, _SHORT = 40_000, 4_000
+_MAX_TEXT_LENGTH, _MAX_ITEM_LENGTH = 40_000, 4_000
 #: Characters of text in a frame, which has room for 10,000 with what it says of itself.
-_ROOM = 9_500
+_FRAME_ROOM = 9_500
 #: Half of a character, which no JSON of a client's may hold; a file's name can.
-_HALF = lazily("[\ud800-\udfff]")
+_LONE_SURROGATE = lazily("[\ud800-\udfff]")
 
 #: The address of a node; its id follows.
-NODE = "roamkb://node/"
+NODE_PREFIX = "roamkb://node/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
-    """What a call gave."""
+    """Result of one call."""
 
     json: Json
     text: str
     is_error: bool = False
 
     @property
-    def data(self) -> Json:
-        """The JSON as a model may be shown it, without the text: so it says itself how to take it."""
-        return self.json if self.is_error else {"handling": HANDLING, **self.json}
+    def structured_data(self) -> Json:
+        """The JSON for a model that isn't shown the text: it carries the notice on handling it."""
+        return self.json if self.is_error else {"handling": FRAME_NOTICE, **self.json}
 
 
-def answer(kb: KnowledgeBase, tool: McpTool, given: Mapping[str, object]) -> ToolResult:
-    """Carry out one call; what goes wrong is an answer too."""
+def answer_call(kb: KnowledgeBase, tool: McpTool, call_arguments: Mapping[str, object]) -> ToolResult:
+    """Carry out one call; an error is returned as a result, too."""
     try:
-        arguments = arguments_of(tool, given)
+        arguments = arguments_of(tool, call_arguments)
         if tool.name == "fetch":
-            return _fetched(kb, str(arguments["id"]))
+            return _fetch_node(kb, str(arguments["id"]))
         if "query" in arguments:
             if len(arguments) > 1:
                 raise UsageError("query stands alone", hint="give words with the other arguments")
-            return _results(kb, str(arguments["query"]))
+            return _search_results(kb, str(arguments["query"]))
         if tool.operation is None:
-            return _status(kb)
+            return _status_result(kb)
         operation = tool.operation
-        door = kb.log if operation.is_of_log else kb
-        result: object = getattr(door, operation.method)(**arguments)
-        printed = render.render(operation.name, result)
+        owner = kb.log if operation.is_of_log else kb
+        result: object = getattr(owner, operation.method_name)(**arguments)
+        printed = render.render_result(operation.name, result)
         lines = [*printed.text(False).splitlines(), *printed.warnings]
-        return ToolResult(json=bounded(printed.json), text=_framed(lines, source=f"roamkb {operation.name}"))
+        return ToolResult(
+            json=bound_result(printed.as_json), text=_frame_lines(lines, source=f"roamkb {operation.name}")
+        )
     except RoamkbError as error:
-        return _failed(error)
+        return _error_result(error)
     except OSError as error:
-        return _failed(RoamkbError(f"{error.filename or 'disk'}: {error.strerror}"))
+        return _error_result(RoamkbError(f"{error.filename or 'disk'}: {error.strerror}"))
 
 
 def node_text(kb: KnowledgeBase, uri: str) -> str:
@@ -79,123 +81,128 @@ def node_text(kb: KnowledgeBase, uri: str) -> str:
     Raises:
         RoamkbError: there is none.
     """
-    printed = render.render("show", kb.show(_name(uri)))
-    return _framed(printed.text(False).splitlines(), source=uri)
+    printed = render.render_result("show", kb.show(_node_name(uri)))
+    return _frame_lines(printed.text(False).splitlines(), source=uri)
 
 
 def node_state(kb: KnowledgeBase, uri: str) -> str:
-    """Return what is different once the node with that address is; empty where there is none."""
+    """Return a digest text of the node with that address; empty where there is none."""
     try:
-        return _dumps(render.render("show", kb.show(_name(uri))).json)
+        return _dump_json(render.render_result("show", kb.show(_node_name(uri))).as_json)
     except (RoamkbError, OSError):
         return ""
 
 
-def _name(uri: str) -> str:
-    return unquote(uri.removeprefix(NODE)) if uri.startswith(NODE) else uri
+def _node_name(uri: str) -> str:
+    return unquote(uri.removeprefix(NODE_PREFIX)) if uri.startswith(NODE_PREFIX) else uri
 
 
-def _failed(error: RoamkbError) -> ToolResult:
-    told = bounded(render.error_json(error))
-    text = escaped(quoted(render.error_text(error)))
-    return ToolResult(json=told, text=f"{text}\n{escaped(quoted(_dumps(told)))}", is_error=True)
-
-
-def _status(kb: KnowledgeBase) -> ToolResult:
-    project, checkup = render.render("classify", kb.classify()), render.render("doctor", kb.doctor())
-    told = {key: value for key, value in project.json.items() if key != "schema"}
-    lines = [*project.text(False).splitlines(), *checkup.text(False).splitlines()]
+def _error_result(error: RoamkbError) -> ToolResult:
+    error_data = bound_result(render.error_json(error))
+    text = escape_tags(quote_roles(render.error_text(error)))
     return ToolResult(
-        json=bounded({**checkup.json, "project": told}), text=_framed(lines, source="roamkb status")
+        json=error_data, text=f"{text}\n{escape_tags(quote_roles(_dump_json(error_data)))}", is_error=True
     )
 
 
-def _results(kb: KnowledgeBase, query: str) -> ToolResult:
+def _status_result(kb: KnowledgeBase) -> ToolResult:
+    project, checkup = render.render_result("classify", kb.classify()), render.render_result("doctor", kb.doctor())
+    project_data = {key: value for key, value in project.as_json.items() if key != "schema"}
+    lines = [*project.text(False).splitlines(), *checkup.text(False).splitlines()]
+    return ToolResult(
+        json=bound_result({**checkup.as_json, "project": project_data}),
+        text=_frame_lines(lines, source="roamkb status"),
+    )
+
+
+def _search_results(kb: KnowledgeBase, query: str) -> ToolResult:
     """Return the hits as connectors read them: each with an address to cite."""
     hits = kb.search(query).hits
-    found = [
-        {"id": id, "title": quoted(hit.title), "url": _url(id)}
+    connector_hits = [
+        {"id": id, "title": quote_roles(hit.title), "url": _node_url(id)}
         # of text in no node, its place
         for hit, id in ((hit, hit.id or f"{hit.path}:{hit.line}") for hit in hits)
     ]
-    told = bounded({"results": found})
+    result_data = bound_result({"results": connector_hits})
     # connectors read the text, as JSON
-    return ToolResult(json=told, text=_dumps(told))
+    return ToolResult(json=result_data, text=_dump_json(result_data))
 
 
-def _fetched(kb: KnowledgeBase, id: str) -> ToolResult:
-    result = kb.show(_name(id))
-    printed = render.render("show", result)
+def _fetch_node(kb: KnowledgeBase, id: str) -> ToolResult:
+    result = kb.show(_node_name(id))
+    printed = render.render_result("show", result)
     node = result.node
-    url = _url(node.id or id)
-    told = bounded(
+    url = _node_url(node.id or id)
+    node_data = bound_result(
         {
             "id": node.id or id,
-            "title": quoted(node.title),
-            "text": _framed(printed.text(False).splitlines(), source=url),
+            "title": quote_roles(node.title),
+            "text": _frame_lines(printed.text(False).splitlines(), source=url),
             "url": url,
             "metadata": {"path": str(result.path), "tags": ", ".join(node.tags)},
         }
     )
-    return ToolResult(json=told, text=_dumps(told))
+    return ToolResult(json=node_data, text=_dump_json(node_data))
 
 
-def _url(id: str) -> str:
-    return NODE + quote(id, safe="", errors="replace")
+def _node_url(id: str) -> str:
+    return NODE_PREFIX + quote(id, safe="", errors="replace")
 
 
-def _framed(lines: Iterable[str], *, source: str) -> str:
+def _frame_lines(lines: Iterable[str], *, source: str) -> str:
     """Return as many of the lines as fit, from the first on, framed as data."""
-    kept, room = [], _ROOM
-    rest = iter(lines)
+    included_lines, room = [], _FRAME_ROOM
+    remaining_lines = iter(lines)
     left_out = 0
-    for line in rest:
-        room -= min(len(escaped(line)), 2_000) + 1
+    for line in remaining_lines:
+        room -= min(len(escape_tags(line)), 2_000) + 1
         if room < 0:
-            left_out = 1 + sum(1 for _ in rest)
+            left_out = 1 + sum(1 for _ in remaining_lines)
             break
-        kept.append(line)
+        included_lines.append(line)
     if left_out:
-        kept.append(f"({left_out} more lines were left out; the structured result has more)")
-    return framed(kept or ["(nothing found)"], source=source, nonce=secrets.token_hex(4))
+        included_lines.append(f"({left_out} more lines were left out; the structured result has more)")
+    return frame_items(included_lines or ["(nothing found)"], source=source, nonce=secrets.token_hex(4))
 
 
-def bounded(value: Json) -> Json:
-    """Return a result that fits a client; `left_out` says what was taken from one that was too long."""
-    told: Json = json.loads(_dumps(value))
-    if len(_dumps(told)) <= _MOST:
-        return told
+def bound_result(value: Json) -> Json:
+    """Return a result that fits a client; `left_out` lists the parts taken from one that was too long."""
+    fitted: Json = json.loads(_dump_json(value))
+    if len(_dump_json(fitted)) <= _MAX_RESULT_LENGTH:
+        return fitted
     left_out: list[str] = []
-    told = {key: _shortened(one, key, _LONG, left_out) for key, one in told.items()}
-    while len(_dumps(told)) > _MOST:
-        where, items = max(_lists(told), key=lambda found: len(json.dumps(found[1])), default=("", []))
+    fitted = {key: _shorten_value(part, key, _MAX_TEXT_LENGTH, left_out) for key, part in fitted.items()}
+    while len(_dump_json(fitted)) > _MAX_RESULT_LENGTH:
+        list_place, items = max(
+            _outer_lists(fitted), key=lambda place_and_items: len(json.dumps(place_and_items[1])), default=("", [])
+        )
         if len(items) < 2:
             break
-        left_out.append(f"{where}: the last {len(items) - len(items) // 2} of {len(items)}")
+        left_out.append(f"{list_place}: the last {len(items) - len(items) // 2} of {len(items)}")
         del items[len(items) // 2 :]
-    return {**told, "left_out": left_out}
+    return {**fitted, "left_out": left_out}
 
 
-def _shortened(value: object, where: str, room: int, left_out: list[str]) -> object:
+def _shorten_value(value: object, place: str, room: int, left_out: list[str]) -> object:
     match value:
         case str() if len(value) > room:
-            left_out.append(f"{where}: the last {len(value) - room} of {len(value)} characters")
+            left_out.append(f"{place}: the last {len(value) - room} of {len(value)} characters")
             return value[:room]
         case dict():
-            return {key: _shortened(one, f"{where}.{key}", room, left_out) for key, one in value.items()}
+            return {key: _shorten_value(part, f"{place}.{key}", room, left_out) for key, part in value.items()}
         case list():
-            return [_shortened(one, where, _SHORT, left_out) for one in value]
+            return [_shorten_value(part, place, _MAX_ITEM_LENGTH, left_out) for part in value]
     return value
 
 
-def _lists(value: dict[str, object], where: str = "") -> Iterator[tuple[str, list[object]]]:
-    """Yield the lists that aren't in other lists, each with its place."""
-    for key, one in value.items():
-        if isinstance(one, list):
-            yield f"{where}{key}", one
-        elif isinstance(one, dict):
-            yield from _lists(one, f"{where}{key}.")
+def _outer_lists(value: dict[str, object], prefix: str = "") -> Iterator[tuple[str, list[object]]]:
+    """Yield the lists that aren't in other lists, each with its path."""
+    for key, part in value.items():
+        if isinstance(part, list):
+            yield f"{prefix}{key}", part
+        elif isinstance(part, dict):
+            yield from _outer_lists(part, f"{prefix}{key}.")
 
 
-def _dumps(value: Json) -> str:
-    return _HALF.sub("\N{REPLACEMENT CHARACTER}", json.dumps(value, ensure_ascii=False))
+def _dump_json(value: Json) -> str:
+    return _LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", json.dumps(value, ensure_ascii=False))

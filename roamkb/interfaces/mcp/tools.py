@@ -1,4 +1,4 @@
-"""What agents may call over MCP: rows of the table of operations, less what only a human or a shell needs.
+"""Tools that agents may call over MCP: operations, less those that only a human or a shell needs.
 
 Nothing here approves, curates, overrides, promotes or installs.
 """
@@ -10,7 +10,7 @@ from roamkb.core.request import ParameterShape
 from roamkb.core.request import VerbParameter
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
-from roamkb.core.text import shown
+from roamkb.core.text import one_line
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Arguments
 from roamkb.interfaces.operations import Operation
@@ -38,27 +38,27 @@ class McpTool:
 #: What standard input has to do with it is the command line's business.
 _SHELL_ONLY = ("; - reads standard input", " (again for more)", " (again for more, in order)")
 #: Parameters whose text is a number between 0 and 1.
-_NUMBERS = ("confidence", "min_confidence", "accuracy", "relevance", "specificity")
+_FRACTION_PARAMETERS = ("confidence", "min_confidence", "accuracy", "relevance", "specificity")
 
 
-def _tool(  # noqa: PLR0913 - a row of the table
+def _offer_tool(  # noqa: PLR0913 - a row of the table
     name: str,
     description: str,
     output: str,
     *,
-    of: str,
+    operation_name: str,
     without: str = "",
     fixed: Mapping[str, str | bool] | None = None,
     is_read_only: bool = True,
     required: str = "",
     also: tuple[VerbParameter, ...] = (),
 ) -> McpTool:
-    """Return the tool for the operation `of`; `output` reads `name:type name:type`."""
+    """Return the tool for the operation `operation_name`; `output` reads `name:type name:type`."""
     from roamkb.core.startup.dataclasses import replace
 
-    operation = next(one for one in OPERATIONS if one.name == of)
+    operation = next(candidate for candidate in OPERATIONS if candidate.name == operation_name)
     settled = fixed or {}
-    kept = (p for p in operation.parameters if p.name not in without.split() and p.name not in settled)
+    offered_parameters = (p for p in operation.parameters if p.name not in without.split() and p.name not in settled)
     return McpTool(
         name=name,
         description=description,
@@ -66,7 +66,7 @@ def _tool(  # noqa: PLR0913 - a row of the table
         operation=operation,
         fixed=settled,
         parameters=(
-            *(replace(p, required=p.required or p.name in required.split()) for p in kept),
+            *(replace(p, required=p.required or p.name in required.split()) for p in offered_parameters),
             *also,
         ),
         is_read_only=is_read_only,
@@ -83,103 +83,103 @@ _ID = VerbParameter(name="id", help="The id of a result of search.", required=Tr
 
 #: In this order always: clients keep prompts by it.
 TOOLS: tuple[McpTool, ...] = (
-    _tool(
+    _offer_tool(
         "search",
         "Search the knowledge base of org-roam notes (memory, prior decisions, gotchas, facts) by words, "
         "phrases and filters, best first. Search before you decide or debug.",
         "query:string hits:array skipped:array conflict_copies:integer results:array",
-        of="search",
+        operation_name="search",
         without="files budget",
         also=(_QUERY,),
     ),
-    _tool(
+    _offer_tool(
         "get",
         "Show one note of the knowledge base: its fields and its whole text.",
         "node:object",
-        of="show",
+        operation_name="show",
     ),
-    _tool(
+    _offer_tool(
         "links",
         "Show what a note of the knowledge base links to and what links to it (backlinks).",
         "id:string forward:array back:array dangling:array external:array",
-        of="links",
+        operation_name="links",
         without="graph",
         required="name",
     ),
-    _tool(
+    _offer_tool(
         "recall",
         "Recall what this project's agents learned in earlier sessions (decisions, gotchas, lessons, "
         "patterns), best first; without words the latest.",
         "query:string learnings:array",
-        of="recall",
+        operation_name="recall",
         without="stats raw framed",
     ),
-    _tool(
+    _offer_tool(
         "write",
         "Remember one fact as a new note of the knowledge base, for every later session, project and "
         "machine. Refused in work and unknown projects; the answer says so and where it was kept instead.",
         "id:string path:string title:string tags:array project:object warnings:array",
-        of="write",
+        operation_name="write",
         is_read_only=False,
     ),
-    _tool(
+    _offer_tool(
         "learn",
         "Remember a learning (lesson, decision, gotcha, pattern, must-check) in this project's log: text, or "
         "proposals with their evidence, which is looked up in this session.",
         "proposals:array outcome:string id:string key:string type:string content:string tags:array "
         "confidence:number occurrences:integer may_contradict:array looks_like:array path:string "
         "warnings:array",
-        of="learn",
+        operation_name="learn",
         is_read_only=False,
     ),
-    _tool(
+    _offer_tool(
         "relevant",
         "Find the learnings that help with a task before it begins: by its files, words and action, and by "
         "tasks like it.",
         "entries:array count:integer similar:array nodes:array",
-        of="relevant",
+        operation_name="relevant",
     ),
-    _tool(
+    _offer_tool(
         "suggest_remedy",
         "Suggest what fixed an error before, by how often it worked (known fix, error recovery).",
         "fingerprint:string error:string line:string remedies:array escalate:array more:integer",
-        of="remedy",
+        operation_name="remedy",
         without="name technique steps outcome pattern regex task",
         fixed={"action": "suggest"},
         required="error",
     ),
-    _tool(
+    _offer_tool(
         "record_remedy",
         "Record what was done about an error and whether it worked, so that it can be suggested.",
         "fingerprint:string error:string line:string remedies:array escalate:array recorded:object",
-        of="remedy",
+        operation_name="remedy",
         without="name pattern regex limit",
         fixed={"action": "record"},
         required="error technique",
         is_read_only=False,
     ),
-    _tool(
+    _offer_tool(
         "record_outcome",
         "Report whether a learning that was shown helped: its outcome (success, failure, prevented), or "
         "validated where another agent learned it and you found it true.",
         "id:string key:string outcome:string confidence_before:number confidence:number",
-        of="used",
+        operation_name="used",
         is_read_only=False,
     ),
-    _tool(
+    _offer_tool(
         "verify",
         "Put learnings through the gate: named checks, and your own scores for one of them.",
         "judged:array skipped:integer",
-        of="verify",
+        operation_name="verify",
         without="judge",
         is_read_only=False,
     ),
-    _tool(
+    _offer_tool(
         "review_list",
         "List the learnings proposed as lines of this project's rule files (CLAUDE.md, AGENTS.md), which "
         "wait for a human's review. It changes nothing: only a human approves.",
         "digest:string proposals:array settled:array",
-        of="review",
+        operation_name="review",
         without="curate edit reason agent session",
     ),
     McpTool(
@@ -203,18 +203,18 @@ def find_tool(name: str) -> McpTool | None:
 
 
 def input_schema(tool: McpTool) -> Json:
-    """Return what the tool takes, as JSON Schema has it."""
+    """Return the JSON Schema of the tool's arguments."""
     required = [parameter.name for parameter in tool.parameters if parameter.required]
     return {
         "type": "object",
-        "properties": {parameter.name: _schema(parameter) for parameter in tool.parameters},
+        "properties": {parameter.name: _parameter_schema(parameter) for parameter in tool.parameters},
         **({"required": required} if required else {}),
         "additionalProperties": False,
     }
 
 
 def output_schema(tool: McpTool) -> Json:
-    """Return what the tool gives; refusals and errors fit it too, since some clients check those as well."""
+    """Return the JSON Schema of the tool's results; refusals and errors fit it too."""
     always = {
         "handling": "string",
         "schema": "integer",
@@ -228,7 +228,7 @@ def output_schema(tool: McpTool) -> Json:
     }
 
 
-def _schema(parameter: VerbParameter) -> Json:
+def _parameter_schema(parameter: VerbParameter) -> Json:
     help = parameter.help
     for words in _SHELL_ONLY:
         help = help.replace(words, "")
@@ -241,59 +241,59 @@ def _schema(parameter: VerbParameter) -> Json:
             type = {"type": "array", "items": {"type": "string"}}
         case ParameterShape.OBJECTS:
             type = {"type": "array", "items": {"type": "object"}}
-        case ParameterShape.TEXT if parameter.name in _NUMBERS:
+        case ParameterShape.TEXT if parameter.name in _FRACTION_PARAMETERS:
             type = {"type": "number", "minimum": 0, "maximum": 1}
         case ParameterShape.TEXT:
             type = {"type": "string"}
     return {**type, "description": help}
 
 
-def arguments_of(tool: McpTool, given: Mapping[str, object]) -> Arguments:
-    """Return what was given, as the library takes it.
+def arguments_of(tool: McpTool, call_arguments: Mapping[str, object]) -> Arguments:
+    """Return a call's arguments converted for the library.
 
     Raises:
         UsageError: something is missing, unknown or of another type.
     """
-    known = {parameter.name: parameter for parameter in tool.parameters}
-    if unknown := [name for name in given if name not in known]:
+    parameters = {parameter.name: parameter for parameter in tool.parameters}
+    if unknown := [name for name in call_arguments if name not in parameters]:
         raise UsageError(
-            f"{tool.name} takes no {shown(unknown[0])}", hint=f"it takes {', '.join(known) or 'nothing'}"
+            f"{tool.name} takes no {one_line(unknown[0])}", hint=f"it takes {', '.join(parameters) or 'nothing'}"
         )
     values: Arguments = dict(tool.fixed)
-    for name, parameter in known.items():
-        value = given.get(name)
+    for name, parameter in parameters.items():
+        value = call_arguments.get(name)
         if value is not None:
-            values[name] = _value(parameter, value)
+            values[name] = _convert_value(parameter, value)
         elif parameter.required:
             raise UsageError(f"{tool.name} needs {name}", hint=parameter.help)
     return values
 
 
-def _value(parameter: VerbParameter, value: object) -> str | int | bool | tuple[str, ...]:
+def _convert_value(parameter: VerbParameter, value: object) -> str | int | bool | tuple[str, ...]:
     match parameter.shape, value:
         case ParameterShape.FLAG, bool():
             return value
         case ParameterShape.COUNT, int() if not isinstance(value, bool) and 0 <= value < 2**31:
             return value
-        case ParameterShape.TEXTS, list() if all(isinstance(one, str) for one in value):
-            return tuple(_text(parameter, one) for one in value)
-        case ParameterShape.OBJECTS, list() if all(isinstance(one, dict) for one in value):
+        case ParameterShape.TEXTS, list() if all(isinstance(item, str) for item in value):
+            return tuple(_require_utf8(parameter, item) for item in value)
+        case ParameterShape.OBJECTS, list() if all(isinstance(item, dict) for item in value):
             import json
 
-            return _text(parameter, json.dumps(value, ensure_ascii=False))
+            return _require_utf8(parameter, json.dumps(value, ensure_ascii=False))
         case ParameterShape.TEXTS, str():
-            return (_text(parameter, value),)
+            return (_require_utf8(parameter, value),)
         case ParameterShape.TEXT, str():
-            return _text(parameter, value)
-        case ParameterShape.TEXT, int() | float() if parameter.name in _NUMBERS and not isinstance(
+            return _require_utf8(parameter, value)
+        case ParameterShape.TEXT, int() | float() if parameter.name in _FRACTION_PARAMETERS and not isinstance(
             value, bool
         ):
             return str(value)
-    expected = _schema(parameter)["type"]
+    expected = _parameter_schema(parameter)["type"]
     raise UsageError(f"{parameter.name} isn't of the type {expected}", hint=parameter.help)
 
 
-def _text(parameter: VerbParameter, text: str) -> str:
+def _require_utf8(parameter: VerbParameter, text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError as error:

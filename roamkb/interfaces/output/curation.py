@@ -1,20 +1,20 @@
-"""What looking after a project's log found and did, as text and as JSON (docs/json.md)."""
+"""Results of a log's curation, as text and as JSON (docs/json.md)."""
 
 import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from roamkb.core.text import HIDDEN
-from roamkb.core.text import cleaned
-from roamkb.core.text import clipped
-from roamkb.core.text import counted
-from roamkb.core.text import shown
-from roamkb.core.text import times
-from roamkb.core.timestamps import iso
+from roamkb.core.text import HIDDEN_CHARACTERS
+from roamkb.core.text import clip_text
+from roamkb.core.text import count_phrase
+from roamkb.core.text import one_line
+from roamkb.core.text import strip_hidden
+from roamkb.core.text import times_phrase
+from roamkb.core.timestamps import format_iso
 from roamkb.interfaces.output.encode import Json
 from roamkb.interfaces.output.encode import object_json
 from roamkb.interfaces.output.render import PrintedResult
-from roamkb.interfaces.output.render import dumps
+from roamkb.interfaces.output.render import dump_json
 from roamkb.log.jsonl import event_line
 from roamkb.log.state.confidence import as_fraction
 from roamkb.log.state.learning_state import EVERY_KEY
@@ -31,27 +31,27 @@ if TYPE_CHECKING:
     from roamkb.log.undo import UndoneEvent
 
 #: A title's worth of a learning.
-_TITLE = 120
+_TITLE_WIDTH = 120
 
 
 def audit(result: "Audit") -> PrintedResult:
-    """Say on a terminal what recall doubts and why; into a pipe go the lines as they were kept."""
-    told = [action.told() for action in result.actions]
+    """Render the doubts of recall with reasons; into a pipe go the lines as they were stored."""
+    actions = [action.to_json_object() for action in result.actions]
     path = str(result.path) if result.path else None
     summary: Json = {"action": "summary", **result.summary}
 
-    def text(terminal: bool) -> str:
+    def render_text(terminal: bool) -> str:
         if not terminal:
-            return "\n".join(map(dumps, (*told, summary)))
-        counts = ", ".join(f"{said} {result.summary[name]}" for name, said in _AUDITED.items())
-        kept = f"; all of it is in {shown(path)}" if path else ""
-        return "\n".join([*map(_audited, told), f"{counts}{kept}"])
+            return "\n".join(map(dump_json, (*actions, summary)))
+        counts = ", ".join(f"{label} {result.summary[name]}" for name, label in _COUNT_LABELS.items())
+        file_note = f"; all of it is in {one_line(path)}" if path else ""
+        return "\n".join([*map(_action_line, actions), f"{counts}{file_note}"])
 
-    return PrintedResult(result=result, text=text)
+    return PrintedResult(result=result, text=render_text)
 
 
 #: The counts, as a reader would call them.
-_AUDITED = {
+_COUNT_LABELS = {
     "total": "lines",
     "active": "answered from",
     "invalid_json": "unreadable",
@@ -63,46 +63,44 @@ _AUDITED = {
 }
 
 
-def _audited(told: Json) -> str:
-    match told:
+def _action_line(action: Json) -> str:
+    match action:
         case {"action": "skip_invalid_json", "source": source, "line": line, "reason": reason}:
-            return f"unreadable: {shown(str(source))}:{line}: {shown(str(reason))}"
+            return f"unreadable: {one_line(str(source))}:{line}: {one_line(str(reason))}"
         case {"action": "filter_noise", "key": key, "reason": reason}:
-            return f"noise: {shown(str(key))}: {shown(str(reason))}"
+            return f"noise: {one_line(str(key))}: {one_line(str(reason))}"
         case {
             "action": "dedupe_key" | "dedupe_content" as name,
             "key": key,
             "kept_key": kept,
             "effect": effect,
         }:
-            same = "same key" if name == "dedupe_key" else f"same words as {shown(str(kept))}"
-            return f"{same}: {shown(str(key))} ({effect})"
+            same = "same key" if name == "dedupe_key" else f"same words as {one_line(str(kept))}"
+            return f"{same}: {one_line(str(key))} ({effect})"
         case {"key": key, "reasons": [*reasons]}:
-            why = ", ".join(shown(str(reason)).replace("_", " ") for reason in reasons)
-            return f"{'stale' if told.get('status') == STALE else 'to review'}: {shown(str(key))}: {why}"
-    return dumps(told)
+            why = ", ".join(one_line(str(reason)).replace("_", " ") for reason in reasons)
+            return f"{'stale' if action.get('status') == STALE else 'to review'}: {one_line(str(key))}: {why}"
+    return dump_json(action)
 
 
 def curate(result: "CurationProposal") -> PrintedResult:
-    """Print just the lines that would be, or were, appended to the ledger."""
+    """Render just the lines that would be, or were, appended to the ledger."""
     lines = [_ledger_line(event) for event in result.events]
     if result.is_applied:
-        said = f"appended {counted(len(lines), 'line')} of the proposal {result.digest}"
+        summary = f"appended {count_phrase(len(lines), 'line')} of the proposal {result.digest}"
     elif lines:
-        said = (
-            f"{counted(len(result.clusters), 'decision')}, {counted(len(lines), 'line')}. "
+        summary = (
+            f"{count_phrase(len(result.clusters), 'decision')}, {count_phrase(len(lines), 'line')}. "
             f"The proposal is {result.digest}; "
             f'to append it: roamkb curate --apply {result.digest} --reason "WHY"'
         )
     else:
-        said = "nothing to curate"
-    return PrintedResult(
-        result=result, text=lambda _: "\n".join(lines), status=0 if lines else 1, warnings=(said,)
-    )
+        summary = "nothing to curate"
+    return PrintedResult(result=result, text=lambda _: "\n".join(lines), status=0 if lines else 1, warnings=(summary,))
 
 
-def review(result: "CurationProposal") -> PrintedResult:
-    """Print the lines that were appended, if any."""
+def printed_review(result: "CurationProposal") -> PrintedResult:
+    """Render the lines that were appended, if any."""
     printed = curate(result)
     if result.is_applied:
         return printed
@@ -115,110 +113,117 @@ def review(result: "CurationProposal") -> PrintedResult:
 
 
 def _ledger_line(event: "LedgerEvent") -> str:
-    """Return the line as the ledger gets it; a character that could act on a terminal by its number."""
+    """Return the ledger's line, with characters that could act on a terminal as escapes."""
     line = event_line(event).decode()
-    return HIDDEN.sub(lambda match: json.dumps(match.group())[1:-1], line)
+    return HIDDEN_CHARACTERS.sub(lambda match: json.dumps(match.group())[1:-1], line)
 
 
 def refine(result: "Refinement") -> PrintedResult:
-    """Print each learning, what is wrong with it, and the command that says it again."""
+    """Render each learning, its faults, and the command that rewords it."""
 
-    def text(_: bool) -> str:
+    def render_text(_: bool) -> str:
         lines = []
-        for one in result.learnings:
-            learning = one.standing.learning
-            lines.append(f"[{shown(learning.type).upper()}] {clipped(shown(learning.statement), _TITLE)}")
-            lines += [f"  {shown(reason)}" for reason in one.reasons]
-            lines.append(f"  {shown(one.command)}")
+        for refinable in result.learnings:
+            learning = refinable.standing.learning
+            lines.append(f"[{one_line(learning.type).upper()}] {clip_text(one_line(learning.statement), _TITLE_WIDTH)}")
+            lines += [f"  {one_line(reason)}" for reason in refinable.reasons]
+            lines.append(f"  {one_line(refinable.command)}")
         return "\n".join(lines)
 
-    return PrintedResult(result=result, text=text, status=0 if result.learnings else 1)
+    return PrintedResult(result=result, text=render_text, status=0 if result.learnings else 1)
 
 
 def explain(result: "Explanation") -> PrintedResult:
-    """Print a learning's life, the constants last."""
-    return PrintedResult(result=result, text=lambda _: "\n".join(_life(result)))
+    """Render a learning's life, the constants last."""
+    return PrintedResult(result=result, text=lambda _: "\n".join(_life_lines(result)))
 
 
-def _life(result: "Explanation") -> Iterator[str]:
-    standing = result.standing
-    learning = standing.learning
-    yield f"[{shown(learning.type).upper()}] {cleaned(learning.statement).strip()}"
-    yield f"  {shown(learning.key)} | {shown(learning.id)}"
-    told = iso(learning.ts)[:10] if learning.ts else "no date"
-    who = " ".join(shown(one) for one in (learning.agent, learning.session, learning.task) if one)
-    yield f"{told}  said{f' by {who}' if who else ''}: {as_fraction(result.start):.2f}, since {result.why}"
-    for step in standing.history:
-        event = step.event
-        who = " ".join(shown(one) for one in (event.by, event.agent, event.session, event.task) if one)
-        effect = step.after - step.before
-        moved = (
-            f"{as_fraction(effect):+.2f} to {as_fraction(step.after):.2f}" if effect else "no effect on it"
-        )
-        yield f"{iso(event.ts)[:10]}  {shown(event.event)} by {who or 'nobody named'}: {moved}"
-        fields = {"id": event.id, **event.fields}
-        yield from (f"    {shown(name)}: {_field(value)}" for name, value in fields.items())
-    marks = [standing.status, standing.verdict, f"scope {standing.scope}", times(standing.occurrences)]
-    marks += ["pinned"] if standing.is_pinned else []
-    marks += [f"preferred by {agent}" for agent in sorted(standing.preferred_by)]
-    marks += ["overridden by a human"] if standing.is_overridden else []
-    marks += ["archived"] if standing.is_archived else []
-    yield (
-        f"now {as_fraction(standing.confidence):.2f}, ranked as {as_fraction(result.ranked):.2f}: "
-        + ", ".join(map(shown, marks))
+def _life_lines(result: "Explanation") -> Iterator[str]:
+    learning_state = result.standing
+    learning = learning_state.learning
+    yield f"[{one_line(learning.type).upper()}] {strip_hidden(learning.statement).strip()}"
+    yield f"  {one_line(learning.key)} | {one_line(learning.id)}"
+    learned_on = format_iso(learning.ts)[:10] if learning.ts else "no date"
+    actors = " ".join(
+        one_line(name_part) for name_part in (learning.agent, learning.session, learning.task) if name_part
     )
-    yield from (f"  {shown(name)}: {shown(why)}" for name, why in standing.flags.items())
+    yield f"{learned_on}  said{f' by {actors}' if actors else ''}: {as_fraction(result.start):.2f}, since {result.why}"
+    for step in learning_state.history:
+        event = step.event
+        actors = " ".join(
+            one_line(name_part) for name_part in (event.by, event.agent, event.session, event.task) if name_part
+        )
+        effect = step.after - step.before
+        moved = f"{as_fraction(effect):+.2f} to {as_fraction(step.after):.2f}" if effect else "no effect on it"
+        yield f"{format_iso(event.ts)[:10]}  {one_line(event.event)} by {actors or 'nobody named'}: {moved}"
+        fields = {"id": event.id, **event.fields}
+        yield from (f"    {one_line(name)}: {_field_text(value)}" for name, value in fields.items())
+    marks = [
+        learning_state.status,
+        learning_state.verdict,
+        f"scope {learning_state.scope}",
+        times_phrase(learning_state.occurrences),
+    ]
+    marks += ["pinned"] if learning_state.is_pinned else []
+    marks += [f"preferred by {agent}" for agent in sorted(learning_state.preferred_by)]
+    marks += ["overridden by a human"] if learning_state.is_overridden else []
+    marks += ["archived"] if learning_state.is_archived else []
+    yield (
+        f"now {as_fraction(learning_state.confidence):.2f}, ranked as {as_fraction(result.ranked):.2f}: "
+        + ", ".join(map(one_line, marks))
+    )
+    yield from (f"  {one_line(name)}: {one_line(why)}" for name, why in learning_state.flags.items())
     yield "constants:"
     widest = max(map(len, result.constants), default=0)
     for name, value in result.constants.items():
         yield f"  {name.replace('_', ' '):{widest}} {as_fraction(value):.2f}"
 
 
-def _field(value: object) -> str:
-    return clipped(shown(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)), 300)
+def _field_text(value: object) -> str:
+    return clip_text(one_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)), 300)
 
 
 def pin(result: "MarkedLearning") -> PrintedResult:
-    """Say whether it is pinned now."""
+    """Render whether it is pinned now."""
     standing = result.standing
     state = "pinned" if standing.is_pinned else "not pinned"
     already = "" if result.is_new else " already; nothing was written"
-    return _marked(result, f"{shown(standing.learning.key)} is {state}{already}")
+    return _printed_line(result, f"{one_line(standing.learning.key)} is {state}{already}")
 
 
 def prefer(result: "MarkedLearning") -> PrintedResult:
-    """Say who prefers it now."""
+    """Render the agents that prefer it now."""
     standing = result.standing
-    agents = ", ".join(map(shown, sorted(standing.preferred_by))) or "nobody"
+    agents = ", ".join(map(one_line, sorted(standing.preferred_by))) or "nobody"
     already = "" if result.is_new else "; nothing was written"
-    return _marked(result, f"{shown(standing.learning.key)} is preferred by {agents}{already}")
+    return _printed_line(result, f"{one_line(standing.learning.key)} is preferred by {agents}{already}")
 
 
 def undo(result: "UndoneEvent") -> PrintedResult:
-    """Say what doesn't count any more, and what its learning counts now."""
+    """Render the undone event, and its learning's present confidence."""
     event, standing = result.event, result.standing
-    now = (
-        f": {shown(standing.learning.key)} counts {as_fraction(standing.confidence):.2f}" if standing else ""
+    state_note = (
+        f": {one_line(standing.learning.key)} counts {as_fraction(standing.confidence):.2f}" if standing else ""
     )
     already = "" if result.is_new else " already; nothing was written"
     return PrintedResult(
-        result=result, text=lambda _: f"{shown(event.event)} {shown(event.id)} doesn't count{already}{now}"
+        result=result, text=lambda _: f"{one_line(event.event)} {one_line(event.id)} doesn't count{already}{state_note}"
     )
 
 
 def override(result: "MarkedLearning") -> PrintedResult:
-    """Say what it counts now."""
+    """Render its new confidence."""
     standing = result.standing
-    return _marked(
-        result, f"{shown(standing.learning.key)} counts {as_fraction(standing.confidence):.2f} from now on"
+    return _printed_line(
+        result, f"{one_line(standing.learning.key)} counts {as_fraction(standing.confidence):.2f} from now on"
     )
 
 
-def _marked(result: "MarkedLearning", said: str) -> PrintedResult:
-    return PrintedResult(result=result, text=lambda _: said)
+def _printed_line(result: "MarkedLearning", line: str) -> PrintedResult:
+    return PrintedResult(result=result, text=lambda _: line)
 
 
 def export(result: "LearningExport") -> PrintedResult:
-    """Print each learning as one JSON object a line."""
-    told = [object_json(standing, EVERY_KEY) for standing in result.learnings]
-    return PrintedResult(result=result, text=lambda _: "\n".join(map(dumps, told)), status=0 if told else 1)
+    """Render each learning as one JSON object a line."""
+    rows = [object_json(standing, EVERY_KEY) for standing in result.learnings]
+    return PrintedResult(result=result, text=lambda _: "\n".join(map(dump_json, rows)), status=0 if rows else 1)

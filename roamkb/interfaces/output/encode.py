@@ -27,17 +27,17 @@ _PLAIN: Final = frozenset({str, int, float, bool, type(None)})
 
 
 def answer_json(result: object) -> Json:
-    """Return the object that a door answers with."""
+    """Return the object that an interface answers with."""
     return {"schema": SCHEMA, **object_json(result)}
 
 
-def encode(value: object, keys: str = "") -> object:
-    """Return `value` as JSON has it; of an object, and of each in a list, only `keys` if they are given."""
+def encode_value(value: object, keys: str = "") -> object:
+    """Return `value` encoded for JSON; of an object, and of each in a list, only `keys` if given."""
     if value.__class__ in _PLAIN:
         return value
     match value:
         case list() | tuple():
-            return [encode(part, keys) for part in value]
+            return [encode_value(part, keys) for part in value]
         case Enum():
             return value.value
         case str() | int() | float():
@@ -53,20 +53,20 @@ def encode(value: object, keys: str = "") -> object:
 
 def object_json(value: Any, keys: str = "") -> Json:
     """Return a mapping, or a value of a class, as an object."""
-    read: Callable[[Any, str], object] = getattr
+    read_part: Callable[[Any, str], object] = getattr
     if isinstance(value, Mapping):
         if not keys:
-            return {str(key): encode(part) for key, part in value.items()}
-        read = getitem
+            return {str(key): encode_value(part) for key, part in value.items()}
+        read_part = getitem
     encoded: Json = {}
-    for key, name, path, mark, forms, part_keys in _plan(value.__class__, keys):
-        part = read(value, name)
+    for key, name, path, mark, forms, part_keys in _key_plan(value.__class__, keys):
+        part = read_part(value, name)
         if path and part is not None:
             (part,) = object_json(part, path).values()
         elif part is not None:
             for form in forms:
                 part = None if part is None else form(part)
-            part = encode(part, part_keys)
+            part = encode_value(part, part_keys)
         if mark == "*":
             encoded |= part if isinstance(part, dict) else {}
         elif part is not None or mark != "?":
@@ -75,7 +75,7 @@ def object_json(value: Any, keys: str = "") -> Json:
 
 
 @cache
-def _plan(kind: type, keys: str) -> tuple[tuple[str, str, str, str, Forms, str], ...]:
+def _key_plan(kind: type, keys: str) -> tuple[tuple[str, str, str, str, Forms, str], ...]:
     """Return for each key of a class its name, its attribute and the path from there, its mark, and its form.
 
     The form is functions to call on the attribute, and the keys of what they return.
@@ -84,31 +84,31 @@ def _plan(kind: type, keys: str) -> tuple[tuple[str, str, str, str, Forms, str],
     for word in (keys or getattr(kind, "JSON", "") or " ".join(_fields_of(kind))).split():
         key, _, path = word.rpartition("=")
         mark = path[0] if path[0] == "*" else path[-1] if path[-1] == "?" else ""
-        name, _, rest = path.strip("*?").partition(".")
+        name, _, subpath = path.strip("*?").partition(".")
         key = key or path.strip("*?").rpartition(".")[2].removeprefix("is_")
-        plan.append((key, name, rest, mark, *_form_of(kind, name)))
+        plan.append((key, name, subpath, mark, *_form_of(kind, name)))
     return tuple(plan)
 
 
 def _form_of(kind: type, name: str) -> tuple[Forms, str]:
-    """Return the form beside the type of a field or property, where that may be None as well."""
+    """Return the form declared beside the type of a field or property, or of its optional type."""
     attribute = getattr(kind, name, None)
     annotation: Any = _fields_of(kind).get(name)
     if isinstance(attribute, property):
         annotation = attribute.fget.__annotations__["return"]
     is_optional = type(None) in getattr(annotation, "__args__", ())
     types = (annotation, *annotation.__args__) if is_optional else (annotation,)
-    found = [form for one in types for form in getattr(one, "__metadata__", ())]
-    forms = [partial(_named, form.split()) if isinstance(form, Rows) else form for form in found]
-    keys = [form for form in found if isinstance(form, Keys)]
+    declared_forms = [form for variant in types for form in getattr(variant, "__metadata__", ())]
+    forms = [partial(_name_parts, form.split()) if isinstance(form, Rows) else form for form in declared_forms]
+    keys = [form for form in declared_forms if isinstance(form, Keys)]
     return tuple(form for form in forms if not isinstance(form, Keys)), keys[0] if keys else ""
 
 
-def _named(names: Sequence[str], rows: Iterable[Iterable[object]]) -> list[Json]:
+def _name_parts(names: Sequence[str], rows: Iterable[Iterable[object]]) -> list[Json]:
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def _fields_of(kind: type) -> dict[str, Any]:
-    """Return the fields of a class with their annotations; nothing else knows how it lists them."""
+    """Return the fields of a class with their annotations; only this function knows how it lists them."""
     record: Any = kind
     return {field.name: field.type for field in fields(record)} if is_dataclass(kind) else {}

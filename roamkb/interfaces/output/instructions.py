@@ -1,12 +1,12 @@
-"""What waits to become a line of a rule file, and what a human made of it, as text and as JSON."""
+"""Proposed instructions, and a human's decisions about them, as text and as JSON."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from roamkb.core.text import cleaned
-from roamkb.core.text import shown
-from roamkb.core.text import times
-from roamkb.core.timestamps import iso
+from roamkb.core.text import one_line
+from roamkb.core.text import strip_hidden
+from roamkb.core.text import times_phrase
+from roamkb.core.timestamps import format_iso
 from roamkb.interfaces.output import curation as curation_reports
 from roamkb.interfaces.output.render import PrintedResult
 from roamkb.log.state.confidence import as_fraction
@@ -21,100 +21,106 @@ if TYPE_CHECKING:
     from roamkb.instructions.rollback import RolledBack
 
 #: So much of a digest names it.
-_DIGEST = 12
-_NOTHING = "nothing could be proposed: a rule is verified, 0.80 sure and was said three times"
+_DIGEST_LENGTH = 12
+_NOTHING_TO_PROPOSE = "nothing could be proposed: a rule is verified, 0.80 sure and was said three times"
 
 
-def proposed(result: "ProposeResult") -> PrintedResult:
-    """Say what waits for a human now and what doesn't; or what could be proposed."""
+def printed_proposals(result: "ProposeResult") -> PrintedResult:
+    """Render the lines that now wait for a human, and those that don't; or the candidates."""
     place = result.place
-    where = shown(f"{place.target}, {place.section}" if place.section else place.target)
+    place_text = one_line(f"{place.target}, {place.section}" if place.section else place.target)
 
-    def text(_: bool) -> str:
+    def render_text(_: bool) -> str:
         verb = "would be proposed" if result.dry_run else "waits for a human: roamkb review"
-        lines = [f"{one.id} {where}: {one.text}\n  {verb}" for _, one in result.made]
-        lines += [f"left: {shown(one.standing.learning.key)}: {shown(one.reason)}" for one in result.left]
+        lines = [f"{entry.id} {place_text}: {entry.text}\n  {verb}" for _, entry in result.made]
+        lines += [f"left: {one_line(entry.standing.learning.key)}: {one_line(entry.reason)}" for entry in result.left]
         lines += [
-            f"- {shown(one.learning.statement)} [{as_fraction(one.confidence):.2f}] {shown(one.learning.key)}"
-            for one in result.candidates
+            f"- {one_line(entry.learning.statement)} [{as_fraction(entry.confidence):.2f}] {one_line(entry.learning.key)}"
+            for entry in result.candidates
         ]
-        return cleaned("\n".join(lines))
+        return strip_hidden("\n".join(lines))
 
     return PrintedResult(
         result=result,
-        text=text,
+        text=render_text,
         status=0 if result.made or result.candidates else 1,
-        warnings=() if result.made or result.candidates or result.left else (_nothing(result),),
+        warnings=() if result.made or result.candidates or result.left else (_nothing_new_warning(result),),
     )
 
 
-def _nothing(result: "ProposeResult") -> str:
+def _nothing_new_warning(result: "ProposeResult") -> str:
     waits = "waits" if result.waiting == 1 else "wait"
-    return f"nothing new; {result.waiting} {waits} for a human: roamkb review" if result.waiting else _NOTHING
+    return (
+        f"nothing new; {result.waiting} {waits} for a human: roamkb review" if result.waiting else _NOTHING_TO_PROPOSE
+    )
 
 
 def review(result: "CurationProposal | ReviewQueue | DecidedProposals") -> PrintedResult:
-    """Print the queue; or what the editor decided."""
+    """Render the queue, or the decisions made in the editor."""
     from roamkb.instructions.approve import DecidedProposals
     from roamkb.instructions.queue import ReviewQueue
 
     if isinstance(result, ReviewQueue):
-        return _queue(result)
-    return approve(result) if isinstance(result, DecidedProposals) else curation_reports.review(result)
+        return _printed_queue(result)
+    return approve(result) if isinstance(result, DecidedProposals) else curation_reports.printed_review(result)
 
 
-def _queue(result: "ReviewQueue") -> PrintedResult:
-    able = [one for one in result.proposals if not one.problem]
+def _printed_queue(result: "ReviewQueue") -> PrintedResult:
+    able = [proposal for proposal in result.proposals if not proposal.problem]
 
-    def text(_: bool) -> str:
-        lines = [line for one in result.proposals for line in _waiting(one)]
+    def render_text(_: bool) -> str:
+        lines = [line for proposal in result.proposals for line in _waiting_lines(proposal)]
         if len(able) > 1:
-            lines.append(f"all {len(able)}: roamkb approve --all --digest {result.digest[:_DIGEST]}")
-        lines += [line for one in result.settled for line in _settled(one)]
-        return cleaned("\n".join(lines).rstrip("\n"))
+            lines.append(f"all {len(able)}: roamkb approve --all --digest {result.digest[:_DIGEST_LENGTH]}")
+        lines += [line for proposal in result.settled for line in _settled_lines(proposal)]
+        return strip_hidden("\n".join(lines).rstrip("\n"))
 
     return PrintedResult(
         result=result,
-        text=text,
+        text=render_text,
         status=0 if result.proposals or result.settled else 1,
         warnings=() if result.proposals else ("nothing waits for a human",),
     )
 
 
-def _waiting(one: "WaitingProposal") -> Iterator[str]:
-    standing, proposal = one.standing, one.proposal
+def _waiting_lines(waiting_proposal: "WaitingProposal") -> Iterator[str]:
+    learning_state, proposal = waiting_proposal.standing, waiting_proposal.proposal
     place = f"{proposal.target}, {proposal.section}" if proposal.section else proposal.target
-    yield f"{proposal.id} {shown(place)}"
-    if standing:
-        facts = (f"{as_fraction(standing.confidence):.2f}", times(standing.occurrences), *one.risks)
-        yield f"  {shown(standing.learning.key)}: {shown(', '.join(facts))}"
+    yield f"{proposal.id} {one_line(place)}"
+    if learning_state:
+        facts = (
+            f"{as_fraction(learning_state.confidence):.2f}",
+            times_phrase(learning_state.occurrences),
+            *waiting_proposal.risks,
+        )
+        yield f"  {one_line(learning_state.learning.key)}: {one_line(', '.join(facts))}"
     if proposal.state != "pending":
         yield "  a human approved it, and it didn't arrive"
-    if one.problem:
-        yield f"  can't land: {shown(one.problem)}"
-    yield from (f"  {line}" for line in (one.diff or one.text).splitlines())
+    if waiting_proposal.problem:
+        yield f"  can't land: {one_line(waiting_proposal.problem)}"
+    yield from (f"  {line}" for line in (waiting_proposal.diff or waiting_proposal.text).splitlines())
     name = proposal.id[:8]
-    if not one.problem:
-        yield f"  roamkb approve {name} --digest {one.digest[:_DIGEST]}"
+    if not waiting_proposal.problem:
+        yield f"  roamkb approve {name} --digest {waiting_proposal.digest[:_DIGEST_LENGTH]}"
     yield f"  roamkb reject {name} --reason WHY"
     yield ""
 
 
-def _settled(one: "InstructionProposal") -> Iterator[str]:
-    last = one.history[-1]
-    who = shown(last.text("operator")) or "nobody named"
-    why = f", because {shown(last.text('reason'))}" if last.text("reason") else ""
-    yield f"{one.id} {shown(one.target)}: {one.state.replace('_', ' ')} on {iso(last.ts)[:10]} by {who}{why}"
-    yield f"  {shown(one.text)}"
+def _settled_lines(proposal: "InstructionProposal") -> Iterator[str]:
+    last_event = proposal.history[-1]
+    operator = one_line(last_event.text_field("operator")) or "nobody named"
+    why = f", because {one_line(last_event.text_field('reason'))}" if last_event.text_field("reason") else ""
+    yield f"{proposal.id} {one_line(proposal.target)}: {proposal.state.replace('_', ' ')} on {format_iso(last_event.ts)[:10]} by {operator}{why}"
+    yield f"  {one_line(proposal.text)}"
 
 
 def approve(result: "DecidedProposals") -> PrintedResult:
-    """Say what is in which file now, and what never will be."""
-    lines = [f"in {shown(one.target)}: {shown(one.text)}" for one in result.applied]
-    lines += [f"never again in {shown(one.target)}: {shown(one.text)}" for one in result.rejected]
+    """Render the lines that are in files now, and those that never will be."""
+    lines = [f"in {one_line(proposal.target)}: {one_line(proposal.text)}" for proposal in result.applied]
+    lines += [f"never again in {one_line(proposal.target)}: {one_line(proposal.text)}" for proposal in result.rejected]
     lines += [
-        f"{one.state.replace('_', ' ')} before; nothing was written: {shown(one.text)}"
-        for one in result.known
+        f"{proposal.state.replace('_', ' ')} before; nothing was written: {one_line(proposal.text)}"
+        for proposal in result.known
     ]
     return PrintedResult(
         result=result,
@@ -128,7 +134,7 @@ reject = approve
 
 
 def rollback(result: "RolledBack") -> PrintedResult:
-    """Say that it is gone, and print what that changed."""
-    one = result.proposal
-    said = f"out of {shown(one.target)}" if result.is_new else "taken out before; nothing was written"
-    return PrintedResult(result=result, text=lambda _: f"{said}: {shown(one.text)}")
+    """Render the line that was taken out."""
+    proposal = result.proposal
+    outcome_text = f"out of {one_line(proposal.target)}" if result.is_new else "taken out before; nothing was written"
+    return PrintedResult(result=result, text=lambda _: f"{outcome_text}: {one_line(proposal.text)}")

@@ -1,15 +1,15 @@
-"""What the operations of a project's log found and did, as text and as JSON (docs/json.md)."""
+"""Results of the operations on a project's log, as text and as JSON (docs/json.md)."""
 
 import secrets
 from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from roamkb.core.text import cleaned
-from roamkb.core.text import clipped
-from roamkb.core.text import shown
-from roamkb.core.text import times
-from roamkb.core.untrusted import framed
+from roamkb.core.text import clip_text
+from roamkb.core.text import one_line
+from roamkb.core.text import strip_hidden
+from roamkb.core.text import times_phrase
+from roamkb.core.untrusted import frame_items
 from roamkb.interfaces.output.render import PrintedResult
 from roamkb.log.jsonl import learning_line
 from roamkb.log.learning import nearest_type
@@ -31,28 +31,26 @@ if TYPE_CHECKING:
     from roamkb.pipeline.observe import ObserveResult
 
 #: A title's worth of a learning; its whole text is there for the asking.
-_TITLE = 200
+_TITLE_WIDTH = 200
 
 
 def init(result: "InitialisedLog") -> PrintedResult:
-    """Say what was made, and what to know about it."""
+    """Render the files that were made, with advice on them."""
     warnings = []
     if result.ignored_by:
-        warnings.append(
-            f"git ignores the log, by {shown(str(result.ignored_by))}: it stays on this machine alone"
-        )
+        warnings.append(f"git ignores the log, by {one_line(str(result.ignored_by))}: it stays on this machine alone")
     elif result.is_in_git and result.made:
         warnings.append(
             "what is committed travels with the repository; where that is public, "
             "keep the log out of it with `roamkb init --untracked`"
         )
 
-    def text(_: bool) -> str:
+    def render_text(_: bool) -> str:
         if not result.made:
-            return f"{shown(str(result.folder))} is there already; nothing changed"
+            return f"{one_line(str(result.folder))} is there already; nothing changed"
         # a folder that was made says it for all that is in it
         top = [path for path in result.made if path.parent not in result.made]
-        lines = [f"made {shown(str(path))}" for path in top]
+        lines = [f"made {one_line(str(path))}" for path in top]
         if result.adopted:
             lines.append(
                 "what came with the project is told to agents from now on, as nobody's verified word and at "
@@ -61,45 +59,47 @@ def init(result: "InitialisedLog") -> PrintedResult:
             lines += [f"  {statement}" for statement in result.adopted.statements]
         return "\n".join(lines)
 
-    return PrintedResult(result=result, text=text, warnings=tuple(warnings))
+    return PrintedResult(result=result, text=render_text, warnings=tuple(warnings))
 
 
 def learn(result: "LearnResult | ProposalOutcomes") -> PrintedResult:
-    """Say what the log knows now."""
+    """Render the learning's new state."""
     from roamkb.pipeline.learn_proposals import ProposalOutcomes
 
     if isinstance(result, ProposalOutcomes):
-        return _proposals(result)
+        return _printed_proposals(result)
     learning = result.learning
 
-    def text(_: bool) -> str:
-        what = (
-            f"learned {shown(learning.key)}"
+    def render_text(_: bool) -> str:
+        summary = (
+            f"learned {one_line(learning.key)}"
             if result.outcome == "new"
-            else f"known already: {shown(learning.key)}, now {times(result.occurrences)}"
+            else f"known already: {one_line(learning.key)}, now {times_phrase(result.occurrences)}"
         )
         if result.superseded:
-            what += f", in place of {shown(result.superseded.key)}, which is no longer offered"
-        alike = (f"looks like {shown(one.key)}: {_title(one.statement)}" for one in result.looks_like)
-        return "\n".join([f"{what} ({as_fraction(result.confidence):.2f})", *alike])
+            summary += f", in place of {one_line(result.superseded.key)}, which is no longer offered"
+        alike = (
+            f"looks like {one_line(similar.key)}: {_title_text(similar.statement)}" for similar in result.looks_like
+        )
+        return "\n".join([f"{summary} ({as_fraction(result.confidence):.2f})", *alike])
 
-    return PrintedResult(result=result, text=text, warnings=result.complaints)
+    return PrintedResult(result=result, text=render_text, warnings=result.complaints)
 
 
 def extract(result: "ProposalOutcomes") -> PrintedResult:
-    """Say what became of what a model proposed."""
-    return _proposals(result)
+    """Render the outcomes of a model's proposals."""
+    return _printed_proposals(result)
 
 
-def _proposals(result: "ProposalOutcomes") -> PrintedResult:
-    """Say what became of each proposal."""
+def _printed_proposals(result: "ProposalOutcomes") -> PrintedResult:
+    """Render the outcome of each proposal."""
     lines = [
-        _became(one, one.standing)
-        if one.standing
-        else f"{one.outcome}: {shown(one.text)}: {shown('; '.join(one.why))}"
-        for one in result.taken
+        _proposal_line(proposal_outcome, proposal_outcome.standing)
+        if proposal_outcome.standing
+        else f"{proposal_outcome.outcome}: {one_line(proposal_outcome.text)}: {one_line('; '.join(proposal_outcome.why))}"
+        for proposal_outcome in result.taken
     ]
-    refused = [one for one in result.taken if one.outcome == "refused"]
+    refused = [proposal_outcome for proposal_outcome in result.taken if proposal_outcome.outcome == "refused"]
     return PrintedResult(
         result=result,
         text=lambda _: "\n".join(lines) or "nothing was proposed",
@@ -108,56 +108,58 @@ def _proposals(result: "ProposalOutcomes") -> PrintedResult:
     )
 
 
-def _became(taken: "ProposalOutcome", standing: "LearningState") -> str:
-    """Say what became of one proposal: of what isn't offered any more, no verdict."""
-    what = f"{taken.outcome} {shown(standing.learning.key)}"
-    if taken.outcome == "withdrawn":
-        return f"{what}: no longer offered"
-    if taken.outcome == "contested":
-        return f"{what}: not offered until that is settled"
-    replaced = "".join(f"; {shown(key)} is replaced and no longer offered" for key in taken.replaced)
-    why = f"; {shown('; '.join(taken.why))}" if taken.why else ""
-    return f"{what}: {standing.verdict} ({as_fraction(standing.confidence):.2f}){replaced}{why}"
+def _proposal_line(proposal_outcome: "ProposalOutcome", learning_state: "LearningState") -> str:
+    """Return the outcome of one proposal; without a verdict where it isn't offered any more."""
+    summary = f"{proposal_outcome.outcome} {one_line(learning_state.learning.key)}"
+    if proposal_outcome.outcome == "withdrawn":
+        return f"{summary}: no longer offered"
+    if proposal_outcome.outcome == "contested":
+        return f"{summary}: not offered until that is settled"
+    replaced = "".join(f"; {one_line(key)} is replaced and no longer offered" for key in proposal_outcome.replaced)
+    why = f"; {one_line('; '.join(proposal_outcome.why))}" if proposal_outcome.why else ""
+    return f"{summary}: {learning_state.verdict} ({as_fraction(learning_state.confidence):.2f}){replaced}{why}"
 
 
 def observe(result: "ObserveResult") -> PrintedResult:
-    """Say what was learned of what was said."""
-    learned = [learn(one) for one in result.learned]
-    declined = [f"not kept: {shown(one.text)}: {shown(one.reason)}" for one in result.declined]
+    """Render the learnings found in an observation."""
+    learned = [learn(entry) for entry in result.learned]
+    declined = [f"not kept: {one_line(entry.text)}: {one_line(entry.reason)}" for entry in result.declined]
 
-    def text(terminal: bool) -> str:
-        recorded = [f"recorded {result.recorded} in {shown(str(result.path))}"] if result.recorded else []
-        return "\n".join([*(one.text(terminal) for one in learned), *recorded])
+    def render_text(terminal: bool) -> str:
+        recorded = [f"recorded {result.recorded} in {one_line(str(result.path))}"] if result.recorded else []
+        return "\n".join([*(printed.text(terminal) for printed in learned), *recorded])
 
     return PrintedResult(
         result=result,
-        text=text,
+        text=render_text,
         status=0 if learned or result.recorded else 1,
-        warnings=(*(warning for one in learned for warning in one.warnings), *declined),
+        warnings=(*(warning for entry in learned for warning in entry.warnings), *declined),
     )
 
 
 #: Faults that a line of text has room for; JSON has them all.
-_FAULTS = 3
+_FAULTS_IN_LINE = 3
 
 
 def ingest(result: "IngestResult") -> PrintedResult:
-    """Say how much of the source the log has now."""
-    invalid = [f"line {bad.line}: {shown(bad.reason)}" for bad in result.invalid]
+    """Render how much of the source the log has now."""
+    invalid = [f"line {bad.line}: {one_line(bad.reason)}" for bad in result.invalid]
 
-    def text(_: bool) -> str:
-        told = [f"{result.merged} merged"] if result.merged else []
+    def render_text(_: bool) -> str:
+        notes = [f"{result.merged} merged"] if result.merged else []
         if invalid:
-            more = ["…"] if len(invalid) > _FAULTS else []
-            told.append(f"{len(invalid)} invalid: {'; '.join([*invalid[:_FAULTS], *more])}")
-        said = f"{'Would ingest' if result.is_dry_run else 'Ingested'} {result.new} new learning"
-        said += f"{'' if result.new == 1 else 's'} ({result.already} skipped, already imported)"
-        lines = [f"  [{shown(one.type).upper()}] {_title(one.statement)}" for one in result.preview]
-        return "\n".join(["; ".join([said, ", ".join(told)]) if told else said, *lines])
+            more = ["…"] if len(invalid) > _FAULTS_IN_LINE else []
+            notes.append(f"{len(invalid)} invalid: {'; '.join([*invalid[:_FAULTS_IN_LINE], *more])}")
+        summary = f"{'Would ingest' if result.is_dry_run else 'Ingested'} {result.new} new learning"
+        summary += f"{'' if result.new == 1 else 's'} ({result.already} skipped, already imported)"
+        lines = [
+            f"  [{one_line(learning.type).upper()}] {_title_text(learning.statement)}" for learning in result.preview
+        ]
+        return "\n".join(["; ".join([summary, ", ".join(notes)]) if notes else summary, *lines])
 
     return PrintedResult(
         result=result,
-        text=text,
+        text=render_text,
         # what holds nothing but what nobody can read is no source
         status=2 if invalid and not (result.new or result.merged or result.already) else 0,
         warnings=tuple(_about_source(result)),
@@ -172,97 +174,97 @@ def _about_source(result: "IngestResult") -> Iterator[str]:
 
 
 def consolidate(result: "tuple[ConsolidateResult, ...]") -> PrintedResult:
-    """Say what each stage did."""
+    """Render the result of each stage."""
 
-    def text(_: bool) -> str:
-        return "\n".join(map(_stage, result)) or "no session is open"
+    def render_text(_: bool) -> str:
+        return "\n".join(map(_stage_line, result)) or "no session is open"
 
-    return PrintedResult(result={"consolidated": result}, text=text)
+    return PrintedResult(result={"consolidated": result}, text=render_text)
 
 
-def _stage(done: "ConsolidateResult") -> str:
+def _stage_line(stage_result: "ConsolidateResult") -> str:
     counts = [
         f"{count} {name}"
         for name, count in (
-            ("new", done.created),
-            ("repeated", done.repeated),
-            ("superseded", done.superseded),
-            ("raised", done.raised),
-            *((f"dropped: {reason}", count) for reason, count in done.dropped.items()),
+            ("new", stage_result.created),
+            ("repeated", stage_result.repeated),
+            ("superseded", stage_result.superseded),
+            ("raised", stage_result.raised),
+            *((f"dropped: {reason}", count) for reason, count in stage_result.dropped.items()),
         )
         if count
     ]
-    return (
-        f"{done.stage} {shown(done.name)}: {done.processed} processed{''.join(f', {one}' for one in counts)}"
-    )
+    return f"{stage_result.stage} {one_line(stage_result.name)}: {stage_result.processed} processed{''.join(f', {count_text}' for count_text in counts)}"
 
 
 def recall(result: "RecallResult | LogFigures") -> PrintedResult:
-    """Print what answers, or how much there is."""
+    """Render the answering learnings, or the log's figures."""
     from roamkb.log.recall import LogFigures
 
-    return _figures(result) if isinstance(result, LogFigures) else _recall(result)
+    return _printed_figures(result) if isinstance(result, LogFigures) else _printed_recall(result)
 
 
-def _recall(result: "RecallResult") -> PrintedResult:
-    def text(terminal: bool) -> str:
+def _printed_recall(result: "RecallResult") -> PrintedResult:
+    def render_text(terminal: bool) -> str:
         if result.form == "raw":
-            raw = (learning_line(one.standing.learning).decode() for one in result.learnings)
-            return "\n".join(map(cleaned, raw))
+            raw = (learning_line(recalled.standing.learning).decode() for recalled in result.learnings)
+            return "\n".join(map(strip_hidden, raw))
         if result.form == "framed":
-            items = ["\n".join(_lines(one, in_full=True)) for one in result.learnings]
-            return framed(items, source="project log", nonce=secrets.token_hex(4)) if items else ""
-        lines = [line for one in result.learnings for line in _lines(one, in_full=result.in_full)]
+            items = ["\n".join(_learning_lines(recalled, in_full=True)) for recalled in result.learnings]
+            return frame_items(items, source="project log", nonce=secrets.token_hex(4)) if items else ""
+        lines = [line for recalled in result.learnings for line in _learning_lines(recalled, in_full=result.in_full)]
         if result.more and terminal:
             lines.append(f"({result.more} more)")
         return "\n".join(lines)
 
     return PrintedResult(
         result=result,
-        text=text,
+        text=render_text,
         status=0 if result.learnings else 1,
-        warnings=tuple(_unknown(result.unknown_type))
+        warnings=tuple(_unknown_type_warning(result.unknown_type))
     )  # fmt: skip
 
 
-def _unknown(type: str) -> Iterator[str]:
-    """Yield what is said of a type that no learning has."""
+def _unknown_type_warning(type: str) -> Iterator[str]:
+    """Yield a warning about a type that no learning has."""
     if type:
-        meant = nearest_type(type)
-        yield f"no learning has the type {shown(type)}" + (f"; did you mean {meant}?" if meant else "")
+        suggested_type = nearest_type(type)
+        yield f"no learning has the type {one_line(type)}" + (
+            f"; did you mean {suggested_type}?" if suggested_type else ""
+        )
 
 
-def _lines(found: "RecalledLearning", *, in_full: bool) -> Iterator[str]:
-    standing = found.standing
-    learning = standing.learning
-    state = [] if standing.status == ACTIVE else [standing.status]
-    marks = [*state, *found.doubts]
-    marked = f" ({', '.join(map(shown, marks))})" if marks else ""
-    content = cleaned(learning.statement).strip() if in_full else _title(learning.statement)
-    yield f"[{shown(learning.type).upper()}] {content}{marked}"
+def _learning_lines(recalled: "RecalledLearning", *, in_full: bool) -> Iterator[str]:
+    learning_state = recalled.standing
+    learning = learning_state.learning
+    state = [] if learning_state.status == ACTIVE else [learning_state.status]
+    marks = [*state, *recalled.doubts]
+    marked = f" ({', '.join(map(one_line, marks))})" if marks else ""
+    content = strip_hidden(learning.statement).strip() if in_full else _title_text(learning.statement)
+    yield f"[{one_line(learning.type).upper()}] {content}{marked}"
     day = datetime.fromtimestamp(learning.ts).date().isoformat() if learning.ts else ""
     about = [
         day,
-        f"bead: {shown(learning.bead)}" if learning.bead else "",
-        " ".join(map(shown, learning.tags)),
-        f"{as_fraction(standing.confidence):.2f}",
-        shown(str(found.path or learning.key)),
+        f"bead: {one_line(learning.bead)}" if learning.bead else "",
+        " ".join(map(one_line, learning.tags)),
+        f"{as_fraction(learning_state.confidence):.2f}",
+        one_line(str(recalled.path or learning.key)),
     ]
     yield "  " + " | ".join(filter(None, about))
 
 
-def _title(content: str) -> str:
-    return clipped(shown(content), _TITLE)
+def _title_text(content: str) -> str:
+    return clip_text(one_line(content), _TITLE_WIDTH)
 
 
-_COUNTED = "Counted: every learning in the log, superseded ones too (`roamkb stats` counts those that stand)"
+_COUNTED_NOTE = "Counted: every learning in the log, superseded ones too (`roamkb stats` counts those that stand)"
 
 
-def _figures(result: "LogFigures") -> PrintedResult:
-    def text(_: bool) -> str:
-        lines = [f"Active entries: {result.active}", f"Archived: {result.archived}", _COUNTED, "By type:"]
-        lines += [f"{count:6} {shown(name)}" for name, count in result.by_type]
-        lines += ["Top tags:", *(f"{count:6} {shown(name)}" for name, count in result.top_tags)]
+def _printed_figures(result: "LogFigures") -> PrintedResult:
+    def render_text(_: bool) -> str:
+        lines = [f"Active entries: {result.active}", f"Archived: {result.archived}", _COUNTED_NOTE, "By type:"]
+        lines += [f"{count:6} {one_line(name)}" for name, count in result.by_type]
+        lines += ["Top tags:", *(f"{count:6} {one_line(name)}" for name, count in result.top_tags)]
         return "\n".join(lines)
 
-    return PrintedResult(result=result, text=text)
+    return PrintedResult(result=result, text=render_text)

@@ -1,20 +1,20 @@
-"""What is said of nodes, one or many, as text and as JSON (docs/json.md)."""
+"""Results about nodes, one or many, as text and as JSON (docs/json.md)."""
 
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from roamkb.core.model import REPLACED
+from roamkb.core.model import REPLACED_MARK
 from roamkb.core.model import Node
 from roamkb.core.model import Project
-from roamkb.core.text import cleaned
-from roamkb.core.text import counted
-from roamkb.core.text import headline
-from roamkb.core.text import shown
+from roamkb.core.text import count_phrase
+from roamkb.core.text import one_line
+from roamkb.core.text import shorten_title
+from roamkb.core.text import strip_hidden
 from roamkb.interfaces.output.render import PrintedResult
 from roamkb.interfaces.output.render import TerminalStyle
 from roamkb.interfaces.output.render import candidate_line
-from roamkb.interfaces.output.render import place
+from roamkb.interfaces.output.render import format_location
 from roamkb.interfaces.output.render import tags_text
 from roamkb.interfaces.output.render import warnings_of
 from roamkb.org.breaks import BREAK
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
     from roamkb.kb.trash import TrashedNodes
     from roamkb.kb.write import WrittenNode
 
-_PROVENANCE = ("CREATED", "AGENT", "PROJECT", "SOURCE", "SUPERSEDED_BY")
+_PROVENANCE_KEYS = ("CREATED", "AGENT", "PROJECT", "SOURCE", "SUPERSEDED_BY")
 
 
 def show(result: "ShownNode") -> PrintedResult:
-    """Print a node: its fields and its text."""
+    """Render a node: its fields and its text."""
     node = result.node
 
-    def text(terminal: bool) -> str:
+    def render_text(terminal: bool) -> str:
         style = TerminalStyle(terminal)
         state = " ".join(filter(None, (node.todo, f"[#{node.priority}]" if node.priority else "")))
         head = [
-            style.bold(" ".join(filter(None, (state, headline(node.title))))),
-            style.cyan(place(result.path, node.line)),
+            style.bold(" ".join(filter(None, (state, shorten_title(node.title))))),
+            style.cyan(format_location(result.path, node.line)),
         ]
         facts = (
             ("id", node.id),
@@ -54,87 +54,87 @@ def show(result: "ShownNode") -> PrintedResult:
             ("refs", " ".join(f"@{r.ref}" if r.type == "cite" else f"{r.type}:{r.ref}" for r in node.refs)),
             ("scheduled", node.scheduled or ""),
             ("deadline", node.deadline or ""),
-            *((key.lower(), node.properties.get(key, "")) for key in _PROVENANCE),
+            *((key.lower(), node.properties.get(key, "")) for key in _PROVENANCE_KEYS),
         )
-        head += [f"{style.dim(name + ':')} {shown(value)}" for name, value in facts if value]
-        return "\n".join([*head, "", cleaned(result.body).rstrip("\n")]).rstrip("\n")
+        head += [f"{style.dim(name + ':')} {one_line(value)}" for name, value in facts if value]
+        return "\n".join([*head, "", strip_hidden(result.body).rstrip("\n")]).rstrip("\n")
 
-    return PrintedResult(result={"node": result}, text=text)
+    return PrintedResult(result={"node": result}, text=render_text)
 
 
-def _ends(result: "NodeLinks") -> PrintedResult:
-    def text(terminal: bool) -> str:
+def _printed_links(result: "NodeLinks") -> PrintedResult:
+    def render_text(terminal: bool) -> str:
         style = TerminalStyle(terminal)
         lines = [
-            f"{mark} {place(node.path, node.line)}: {style.bold(headline(node.title))} ({shown(node.id)})"
+            f"{mark} {format_location(node.path, node.line)}: {style.bold(shorten_title(node.title))} ({one_line(node.id)})"
             for mark, ends in (("->", result.forward), ("<-", result.back))
             for node in ends
         ]
         lines += [
-            f"!! {place(dead.path, dead.line)}: links to {shown(dead.id)}, which is no node"
+            f"!! {format_location(dead.path, dead.line)}: links to {one_line(dead.id)}, which is no node"
             for dead in result.dangling
         ]
-        lines += [f"=> {shown(link.type)}:{shown(link.dest)}" for link in result.external]
+        lines += [f"=> {one_line(link.type)}:{one_line(link.dest)}" for link in result.external]
         return "\n".join(lines)
 
     return PrintedResult(
         result=result,
-        text=text,
+        text=render_text,
         status=0 if result.forward or result.back or result.dangling or result.external else 1,
     )
 
 
 def links(result: "NodeLinks | LinkGraph") -> PrintedResult:
-    """Print a node's links, or all of them for Graphviz."""
+    """Render a node's links, or all of them for Graphviz."""
     from roamkb.kb.graph import LinkGraph
 
-    return _graph(result) if isinstance(result, LinkGraph) else _ends(result)
+    return _printed_graph(result) if isinstance(result, LinkGraph) else _printed_links(result)
 
 
-def _graph(result: "LinkGraph") -> PrintedResult:
+def _printed_graph(result: "LinkGraph") -> PrintedResult:
     nodes, edges = result.graph.nodes, result.graph.edges
 
-    def text(_: bool) -> str:
-        named = (f"  {_dot(node.id)} [label={_dot(node.title)}];" for node in nodes)
-        joined = (f"  {_dot(source)} -> {_dot(dest)};" for source, dest in edges)
-        return "\n".join(["digraph roamkb {", "  node [shape=box];", *named, *joined, "}"])
+    def render_text(_: bool) -> str:
+        node_lines = (f"  {_dot_string(node.id)} [label={_dot_string(node.title)}];" for node in nodes)
+        edge_lines = (f"  {_dot_string(source)} -> {_dot_string(dest)};" for source, dest in edges)
+        return "\n".join(["digraph roamkb {", "  node [shape=box];", *node_lines, *edge_lines, "}"])
 
-    return PrintedResult(result=result, text=text, status=0 if nodes else 1)
+    return PrintedResult(result=result, text=render_text, status=0 if nodes else 1)
 
 
-def _dot(text: str) -> str:
+def _dot_string(text: str) -> str:
     """Return `text` as Graphviz reads it literally."""
-    return '"' + shown(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return '"' + one_line(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def tags(result: "TagList") -> PrintedResult:
-    """Print the tags with their counts."""
+    """Render the tags with their counts."""
     return PrintedResult(
         result=result,
-        text=lambda _: "\n".join(f"{one.nodes:6} {shown(one.tag)}" for one in result.tags),
+        text=lambda _: "\n".join(f"{tag_count.nodes:6} {one_line(tag_count.tag)}" for tag_count in result.tags),
         status=0 if result.tags else 1,
     )
 
 
 def index(result: "IndexState") -> PrintedResult:
-    """Say where the index lies and how large it is."""
+    """Render the index's location and size."""
 
-    def text(_: bool) -> str:
-        where = shown(str(result.path)) if result.path else "in memory: it can't be kept here"
+    def render_text(_: bool) -> str:
+        index_path = one_line(str(result.path)) if result.path else "in memory: it can't be kept here"
         lines = [
-            f"{counted(result.notes, 'note')}, {counted(result.entries, 'entry', 'entries')}, "
-            f"{counted(result.words, 'word')}, {result.size} bytes",
-            where,
+            f"{count_phrase(result.notes, 'note')}, {count_phrase(result.entries, 'entry', 'entries')}, "
+            f"{count_phrase(result.words, 'word')}, {result.size} bytes",
+            index_path,
         ]
         if result.differences is not None:
             lines.append(f"{result.differences} differences from an index made just now")
         return "\n".join(lines)
 
-    return PrintedResult(result=result, text=text, status=1 if result.differences else 0)
+    return PrintedResult(result=result, text=render_text, status=1 if result.differences else 0)
 
 
 def nodes(result: "NodeList") -> PrintedResult:
-    """Print every node with its place."""
+    """Render every node with its location."""
     return PrintedResult(
         result=result,
         text=lambda _: "\n".join(_node_line(result.kb, node) for node in result.nodes),
@@ -144,63 +144,65 @@ def nodes(result: "NodeList") -> PrintedResult:
 
 
 def _node_line(kb: Path, node: Node) -> str:
-    return f"{place(kb / node.file, node.line)}: {headline(node.title)} {tags_text(node.tags)}".rstrip()
+    return f"{format_location(kb / node.file, node.line)}: {shorten_title(node.title)} {tags_text(node.tags)}".rstrip()
 
 
 def write(result: "WrittenNode") -> PrintedResult:
-    """Say where a node was written, or would be."""
+    """Render the path of the written node, or of a dry run's."""
 
-    def text(terminal: bool) -> str:
+    def render_text(terminal: bool) -> str:
         if result.dry_run:
             # with its zero-width spaces, since they will be there as well
-            text = BREAK.join(map(cleaned, result.text.split(BREAK)))
-            return f"{shown(str(result.path))} (not written)\n\n{text}".rstrip("\n")
+            text = BREAK.join(map(strip_hidden, result.text.split(BREAK)))
+            return f"{one_line(str(result.path))} (not written)\n\n{text}".rstrip("\n")
         style = TerminalStyle(terminal)
-        return f"{style.cyan(shown(str(result.path)))}: {style.bold(headline(result.title))} ({result.id})"
+        return f"{style.cyan(one_line(str(result.path)))}: {style.bold(shorten_title(result.title))} ({result.id})"
 
-    return PrintedResult(result=result, text=text, warnings=result.warnings)
+    return PrintedResult(result=result, text=render_text, warnings=result.warnings)
 
 
 def supersede(result: "SupersededNode") -> PrintedResult:
-    """Say what was written and what it replaced."""
-    new = write(result.written)
+    """Render the new node and the one that it replaced."""
+    printed_new = write(result.written)
 
-    def text(terminal: bool) -> str:
-        return f"{new.text(terminal)}\n  supersedes {headline(result.old.title)} ({shown(result.old.id)})"
+    def render_text(terminal: bool) -> str:
+        return (
+            f"{printed_new.text(terminal)}\n  supersedes {shorten_title(result.old.title)} ({one_line(result.old.id)})"
+        )
 
-    return PrintedResult(result=result, text=text, warnings=new.warnings)
+    return PrintedResult(result=result, text=render_text, warnings=printed_new.warnings)
 
 
 def trash(result: "TrashedNodes") -> PrintedResult:
-    """Print what went to the trash, or would go."""
+    """Render the nodes that went to the trash, or would go."""
     verb = "moved to the trash" if result.done else "would be moved to the trash; add --yes to do it"
 
-    def text(_terminal: bool) -> str:
+    def render_text(_terminal: bool) -> str:
         lines = list(map(candidate_line, result.nodes))
         back = "; `roamkb restore --last` brings them back" if result.done and len(lines) > 1 else ""
-        return "\n".join([*lines, f"{counted(len(lines), 'node')} {verb}{back}"])
+        return "\n".join([*lines, f"{count_phrase(len(lines), 'node')} {verb}{back}"])
 
     return PrintedResult(
-        result=result, text=text, status=0 if result.nodes else 1, warnings=tuple(_left_dangling(result))
+        result=result, text=render_text, status=0 if result.nodes else 1, warnings=tuple(_dangling_warnings(result))
     )
 
 
-def _left_dangling(result: "TrashedNodes") -> Iterator[str]:
-    """Yield what links to a node that is gone, and what to do about it."""
+def _dangling_warnings(result: "TrashedNodes") -> Iterator[str]:
+    """Yield warnings about links to a trashed node, with advice."""
     for node in result.linked_from:
         says = "is superseded by" if node in result.replaced else "links to"
         yield (
-            f"{headline(node.title)} ({shown(node.id)}) {says} what {'is' if result.done else 'would be'} in "
+            f"{shorten_title(node.title)} ({one_line(node.id)}) {says} what {'is' if result.done else 'would be'} in "
             "the trash: `roamkb restore ID` puts that back, or edit the link"
         )
 
 
 def restore(result: "RestoredNodes") -> PrintedResult:
-    """Print what came back, or what is in the trash."""
+    """Render the nodes that came back, or the content of the trash."""
 
-    def text(_terminal: bool) -> str:
+    def render_text(_terminal: bool) -> str:
         lines = list(map(candidate_line, result.nodes))
-        count = counted(len(lines), "node")
+        count = count_phrase(len(lines), "node")
         if not lines:
             return ""
         if result.done:
@@ -211,34 +213,34 @@ def restore(result: "RestoredNodes") -> PrintedResult:
 
     return PrintedResult(
         result=result if result.done else {"trash": result.nodes},
-        text=text,
+        text=render_text,
         status=0 if result.nodes else 1,
         warnings=tuple(
-            f"{candidate_line(node)} stays in the trash: {shown(reason)}" for node, reason in result.left
+            f"{candidate_line(node)} stays in the trash: {one_line(reason)}" for node, reason in result.left
         ),
     )
 
 
 def inventory(result: "NodeInventory") -> PrintedResult:
-    """Print what agents wrote."""
+    """Render the agents' nodes."""
 
-    def text(_terminal: bool) -> str:
+    def render_text(_terminal: bool) -> str:
         return "\n".join(
-            _node_line(result.kb, node) + (REPLACED if "SUPERSEDED_BY" in node.properties else "")
+            _node_line(result.kb, node) + (REPLACED_MARK if "SUPERSEDED_BY" in node.properties else "")
             for node in result.nodes
         )
 
     return PrintedResult(
-        result=result, text=text, status=0 if result.nodes else 1, warnings=warnings_of(result.skipped)
+        result=result, text=render_text, status=0 if result.nodes else 1, warnings=warnings_of(result.skipped)
     )
 
 
 def classify(result: Project) -> PrintedResult:
-    """Say what a project is, and why."""
+    """Render a project's kind with its reason."""
 
-    def text(terminal: bool) -> str:
+    def render_text(terminal: bool) -> str:
         style = TerminalStyle(terminal)
-        root = shown(str(result.root)) if result.root else "no project root"
-        return f"{style.bold(result.kind.value)}: {root} ({shown(result.reason)})"
+        root = one_line(str(result.root)) if result.root else "no project root"
+        return f"{style.bold(result.kind.value)}: {root} ({one_line(result.reason)})"
 
-    return PrintedResult(result=result, text=text)
+    return PrintedResult(result=result, text=render_text)

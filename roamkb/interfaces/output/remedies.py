@@ -1,27 +1,27 @@
-"""What is known against errors, as text and as JSON (docs/json.md)."""
+"""Known remedies against errors, as text and as JSON (docs/json.md)."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from roamkb.core.text import clipped
-from roamkb.core.text import shown
-from roamkb.core.text import times
-from roamkb.interfaces.output.encode import encode
+from roamkb.core.text import clip_text
+from roamkb.core.text import one_line
+from roamkb.core.text import times_phrase
+from roamkb.interfaces.output.encode import encode_value
 from roamkb.interfaces.output.render import PrintedResult
 from roamkb.remedies.effectiveness import Remedy
 from roamkb.remedies.effectiveness import RemedyTier
 from roamkb.remedies.fingerprint import ErrorFingerprint
-from roamkb.remedies.remedy import IN_FULL
-from roamkb.remedies.remedy import LISTED
+from roamkb.remedies.remedy import FULL_KEYS
+from roamkb.remedies.remedy import LISTED_KEYS
 
 if TYPE_CHECKING:
     from roamkb.remedies.remedy import KnownErrors
     from roamkb.remedies.remedy import SuggestedRemedies
 
 #: Of a technique or a step that is a page long, a person reads so much; JSON has the whole of it.
-_WIDTH = 240
+_TEXT_WIDTH = 240
 #: Why a remedy is for an error that it wasn't recorded with.
-_WHY = {
+_TIER_NOTES = {
     RemedyTier.PATTERN: "by its pattern",
     RemedyTier.TOLD: "met together",
     RemedyTier.SIMILAR: "a similar error",
@@ -29,79 +29,85 @@ _WHY = {
 
 
 def remedy(result: "SuggestedRemedies | KnownErrors") -> PrintedResult:
-    """Say what to do about an error, or what is known of all of them."""
+    """Render the remedies for an error, or the known ones of all errors."""
     from roamkb.remedies.remedy import KnownErrors
 
-    return _known(result) if isinstance(result, KnownErrors) else _suggested(result)
+    return _printed_known_errors(result) if isinstance(result, KnownErrors) else _printed_suggestions(result)
 
 
-def _suggested(result: "SuggestedRemedies") -> PrintedResult:
+def _printed_suggestions(result: "SuggestedRemedies") -> PrintedResult:
     recorded = result.recorded
 
-    def text(_terminal: bool) -> str:
-        said = [f"recorded for {result.fingerprint.digest}: {_error(result.fingerprint)}"] if recorded else []
-        said += _blocks(result)
+    def render_text(_terminal: bool) -> str:
+        lines = [f"recorded for {result.fingerprint.digest}: {_error_line(result.fingerprint)}"] if recorded else []
+        lines += _remedy_lines(result)
         if result.more:
-            said.append(f"{result.more} more: add --limit")
-        return "\n".join(said)
+            lines.append(f"{result.more} more: add --limit")
+        return "\n".join(lines)
 
     return PrintedResult(
-        result=result, text=text, status=0 if result.remedies or recorded else 1, warnings=result.warnings
+        result=result, text=render_text, status=0 if result.remedies or recorded else 1, warnings=result.warnings
     )
 
 
-def _known(result: "KnownErrors") -> PrintedResult:
-    def text(_terminal: bool) -> str:
-        blocks = ["\n".join(_of_error(error, in_full=result.in_full)) for error in result.errors]
+def _printed_known_errors(result: "KnownErrors") -> PrintedResult:
+    def render_text(_terminal: bool) -> str:
+        blocks = ["\n".join(_known_error_lines(error, in_full=result.in_full)) for error in result.errors]
         if result.more:
             blocks.append(f"{result.more} more: add --limit")
         return ("\n\n" if result.in_full else "\n").join(blocks)
 
     return PrintedResult(
         result={
-            "errors": encode(result.errors, IN_FULL if result.in_full else LISTED),
+            "errors": encode_value(result.errors, FULL_KEYS if result.in_full else LISTED_KEYS),
             "more": result.more,
         },
-        text=text,
+        text=render_text,
         status=0 if result.errors else 1,
     )
 
 
-def _of_error(result: "SuggestedRemedies", *, in_full: bool) -> Iterator[str]:
-    yield f"{result.fingerprint.digest}  {_error(result.fingerprint)}"
-    for one in () if in_full else result.remedies:
-        yield f"  {_figures(one)}  {_short(one.technique)}"
+def _known_error_lines(result: "SuggestedRemedies", *, in_full: bool) -> Iterator[str]:
+    yield f"{result.fingerprint.digest}  {_error_line(result.fingerprint)}"
+    for known_remedy in () if in_full else result.remedies:
+        yield f"  {_success_figures(known_remedy)}  {_short_text(known_remedy.technique)}"
     if in_full:
-        yield from _blocks(result, withdrawn=True)
+        yield from _remedy_lines(result, withdrawn=True)
 
 
-def _blocks(result: "SuggestedRemedies", *, withdrawn: bool = False) -> Iterator[str]:
-    """Yield the lines of each technique, and which are to be given up."""
-    for one in result.remedies:
-        if withdrawn or not one.is_withdrawn:
-            yield f"{_figures(one)}  {_short(one.technique)}{_why(one)}"
-            yield from (f"  {number}. {_short(step)}" for number, step in enumerate(one.steps, start=1))
-    for one in result.withdrawn:
-        yield (f"escalate: {one.message}, do something else: {_short(one.technique)}{_why(one)}")
+def _remedy_lines(result: "SuggestedRemedies", *, withdrawn: bool = False) -> Iterator[str]:
+    """Yield the lines of each technique, and of those to be given up."""
+    for known_remedy in result.remedies:
+        if withdrawn or not known_remedy.is_withdrawn:
+            yield f"{_success_figures(known_remedy)}  {_short_text(known_remedy.technique)}{_relation_note(known_remedy)}"
+            yield from (f"  {number}. {_short_text(step)}" for number, step in enumerate(known_remedy.steps, start=1))
+    for known_remedy in result.withdrawn:
+        yield (
+            f"escalate: {known_remedy.message}, do something else: {_short_text(known_remedy.technique)}{_relation_note(known_remedy)}"
+        )
 
 
-def _why(one: Remedy) -> str:
-    """Say why a remedy of another error is there."""
-    error = _error(one.error)
-    if one.is_guess:
-        return f" (a guess, {one.nearness:.2f} near: {error})"
-    return f" ({_WHY[one.tier]}: {_short(one.error.text)})" if one.tier in _WHY else ""
+def _relation_note(known_remedy: Remedy) -> str:
+    """Return a note on why a remedy of another error is listed."""
+    error = _error_line(known_remedy.error)
+    if known_remedy.is_guess:
+        return f" (a guess, {known_remedy.nearness:.2f} near: {error})"
+    return (
+        f" ({_TIER_NOTES[known_remedy.tier]}: {_short_text(known_remedy.error.text)})"
+        if known_remedy.tier in _TIER_NOTES
+        else ""
+    )
 
 
-def _figures(one: Remedy) -> str:
-    if one.rate is not None:
-        return f"{one.successes}/{one.successes + one.failures} worked ({one.lower_bound:.2f} at least)"
-    return f"worked in part {times(one.partial)}" if one.partial else "untried"
+def _success_figures(known_remedy: Remedy) -> str:
+    if known_remedy.rate is not None:
+        return f"{known_remedy.successes}/{known_remedy.successes + known_remedy.failures} worked ({known_remedy.lower_bound:.2f} at least)"
+    return f"worked in part {times_phrase(known_remedy.partial)}" if known_remedy.partial else "untried"
 
 
-def _error(error: ErrorFingerprint) -> str:
-    return _short(error.line or error.text)
+def _error_line(error: ErrorFingerprint) -> str:
+    return _short_text(error.line or error.text)
 
 
-def _short(text: str) -> str:
-    return clipped(shown(text), _WIDTH)
+def _short_text(text: str) -> str:
+    return clip_text(one_line(text), _TEXT_WIDTH)

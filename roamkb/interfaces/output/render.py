@@ -1,4 +1,7 @@
-"""Results as text and as JSON (docs/json.md). What is shown is cleaned; what is stored never is."""
+"""Results as text and as JSON (docs/json.md): hidden characters are stripped from output only.
+
+What is shown is cleaned; what is stored never is.
+"""
 
 import json
 from collections.abc import Callable
@@ -13,10 +16,10 @@ from roamkb.core.model import NodeCandidate
 from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.core.text import HIDDEN
-from roamkb.core.text import clipped
-from roamkb.core.text import headline
-from roamkb.core.text import shown
+from roamkb.core.text import HIDDEN_CHARACTERS
+from roamkb.core.text import clip_text
+from roamkb.core.text import one_line
+from roamkb.core.text import shorten_title
 
 if TYPE_CHECKING:
     from roamkb.interfaces.output.encode import Json
@@ -40,50 +43,50 @@ class PrintedResult:
     warnings: tuple[str, ...] = ()
 
     @property
-    def json(self) -> "Json":
-        """The result as the doors answer with it."""
+    def as_json(self) -> "Json":
+        """The result as every interface answers with it."""
         from roamkb.interfaces.output.encode import answer_json
 
         return answer_json(self.result)
 
 
-def dumps(value: "Json") -> str:
+def dump_json(value: "Json") -> str:
     """Return one JSON object in which no character can act on a terminal; nothing is lost."""
     text = json.dumps(value, ensure_ascii=False)
-    return HIDDEN.sub(lambda match: json.dumps(match.group())[1:-1], text)
+    return HIDDEN_CHARACTERS.sub(lambda match: json.dumps(match.group())[1:-1], text)
 
 
 def error_json(error: RoamkbError) -> "Json":
-    """Return the error as the contract has it."""
+    """Return the JSON object of an error, as docs/json.md specifies it."""
     from roamkb.interfaces.output.encode import answer_json
 
     return answer_json({"refused" if isinstance(error, Refused) else "error": error})
 
 
 def error_text(error: RoamkbError) -> str:
-    """Return the error for standard error: what happened, then what to do."""
+    """Return the error's text for standard error: the event, then the advice."""
     return error.message + (f"\n  {error.hint}" if error.hint else "")
 
 
-def render(name: str, result: object) -> PrintedResult:
+def render_result(name: str, result: object) -> PrintedResult:
     """Return the result of the operation called `name`, ready to be printed."""
     return _RENDERERS[name](result)
 
 
 def candidate_line(candidate: NodeCandidate) -> str:
-    """Return what names a node, in a line."""
-    return f"{shown(str(candidate.path))}: {headline(candidate.title)} ({shown(candidate.id)})"
+    """Return a line that identifies a node."""
+    return f"{one_line(str(candidate.path))}: {shorten_title(candidate.title)} ({one_line(candidate.id)})"
 
 
 def warnings_of(skipped: Iterable[UnreadableFile]) -> tuple[str, ...]:
-    """Return for standard error which files could not be read, where something can be done about the file."""
+    """Return a warning for each unreadable file that a user can do something about."""
     return tuple(
-        f"{shown(str(entry.path))}: {shown(entry.reason)}" for entry in skipped if not entry.is_elsewhere
+        f"{one_line(str(entry.path))}: {one_line(entry.reason)}" for entry in skipped if not entry.is_elsewhere
     )
 
 
 def without_colours(text: str) -> str:
-    """Return `text` without what `TerminalStyle` put into it; of what it shows nothing can look like that."""
+    """Return `text` without the colours of `TerminalStyle`; no shown text can look like them."""
     return _COLOUR.sub("", text)
 
 
@@ -94,80 +97,78 @@ class TerminalStyle:
         """Take whether it is a terminal."""
         self._terminal = terminal
 
-    def _paint(self, code: int, text: str) -> str:
+    def _paint_text(self, code: int, text: str) -> str:
         return f"\x1b[{code}m{text}\x1b[0m" if self._terminal and text else text
 
     def bold(self, text: str) -> str:
-        """Make text stand out."""
-        return self._paint(1, text)
+        """Emphasize `text`."""
+        return self._paint_text(1, text)
 
     def dim(self, text: str) -> str:
-        """Make text recede."""
-        return self._paint(2, text)
+        """Subdue `text` of minor importance."""
+        return self._paint_text(2, text)
 
     def green(self, text: str) -> str:
-        """Mark text as good news."""
-        return self._paint(32, text)
+        """Colour `text` that reports success."""
+        return self._paint_text(32, text)
 
     def cyan(self, text: str) -> str:
-        """Where it is."""
-        return self._paint(36, text)
+        """Colour `text` that is a location."""
+        return self._paint_text(36, text)
 
 
-def _search(result: "SearchResult") -> PrintedResult:
-    def text(terminal: bool) -> str:
+def _printed_search(result: "SearchResult") -> PrintedResult:
+    def render_text(terminal: bool) -> str:
         if result.only_files:
-            return "\n".join(shown(str(hit.path)) for hit in result.hits)
+            return "\n".join(one_line(str(hit.path)) for hit in result.hits)
         if not terminal:
-            return "\n".join(f"{shown(str(h.path))}:{h.line}: {_said(h)}" for h in result.hits)
+            return "\n".join(f"{one_line(str(h.path))}:{h.line}: {_hit_text(h)}" for h in result.hits)
         style = TerminalStyle(terminal)
         return "\n".join(
-            f"{style.bold(headline(hit.title))}  {style.dim(_about(hit))}\n"
-            f"  {style.cyan(f'{shown(str(hit.path))}:{hit.line}')}\n"
-            f"  {_said(hit)}"
+            f"{style.bold(shorten_title(hit.title))}  {style.dim(_hit_facts(hit))}\n"
+            f"  {style.cyan(f'{one_line(str(hit.path))}:{hit.line}')}\n"
+            f"  {_hit_text(hit)}"
             for hit in result.hits
         )
 
     return PrintedResult(
-        result=result, text=text, status=0 if result.hits else 1, warnings=warnings_of(result.skipped)
+        result=result, text=render_text, status=0 if result.hits else 1, warnings=warnings_of(result.skipped)
     )
 
 
-def _said(hit: Hit) -> str:
-    return clipped(shown(hit.text), _LINE_WIDTH) + hit.mark
+def _hit_text(hit: Hit) -> str:
+    return clip_text(one_line(hit.text), _LINE_WIDTH) + hit.replaced_mark
 
 
-def _about(hit: Hit) -> str:
+def _hit_facts(hit: Hit) -> str:
     return " ".join(filter(None, (hit.date[:10], tags_text(hit.tags), ", ".join(hit.why))))
 
 
 def tags_text(tags: Iterable[str]) -> str:
     """Return tags as org writes them."""
-    joined = ":".join(shown(tag) for tag in tags)
+    joined = ":".join(one_line(tag) for tag in tags)
     return f":{joined}:" if joined else ""
 
 
-def place(path: Path, line: int) -> str:
-    """Return a place as grep does."""
-    return f"{shown(str(path))}:{line}"
+def format_location(path: Path, line: int) -> str:
+    """Return a location as grep prints it."""
+    return f"{one_line(str(path))}:{line}"
 
 
-def _report(name: str, room: str) -> Callable[[object], PrintedResult]:
-    """Return a renderer of another room, which few calls need."""
+def _lazy_renderer(name: str, module: str) -> Callable[[object], PrintedResult]:
+    """Return a renderer from another module, which few calls need."""
 
     def render_report(result: object) -> PrintedResult:
         from importlib import import_module
 
-        renderer: Callable[[object], PrintedResult] = getattr(
-            import_module(f"roamkb.interfaces.output.{room}"), name
-        )
+        renderer: Callable[[object], PrintedResult] = getattr(import_module(f"roamkb.interfaces.output.{module}"), name)
         return renderer(result)
 
     return render_report
 
 
 #: Renderers that few calls need, by the room that they are in.
-_ROOMS = {
+_RENDERER_MODULES = {
     "notes": "show links tags index nodes write supersede trash restore inventory classify",
     "maintenance": "hygiene conflicts doctor install uninstall",
     "spool": "queued",
@@ -182,6 +183,6 @@ _ROOMS = {
     "curation": "audit refine curate explain pin prefer undo override export",
 }
 _RENDERERS: dict[str, Callable[..., PrintedResult]] = {
-    "search": _search,
-    **{name: _report(name, room) for room, names in _ROOMS.items() for name in names.split()},
+    "search": _printed_search,
+    **{name: _lazy_renderer(name, room) for room, names in _RENDERER_MODULES.items() for name in names.split()},
 }

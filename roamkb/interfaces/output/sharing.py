@@ -1,13 +1,13 @@
-"""What templates, bundles and snapshots hold and did, as text and as JSON (docs/json.md)."""
+"""Results on templates, bundles and snapshots, as text and as JSON."""
 
 from collections.abc import Iterable
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from roamkb.core.text import clipped
-from roamkb.core.text import headline
-from roamkb.core.text import shown
-from roamkb.core.timestamps import iso
+from roamkb.core.text import clip_text
+from roamkb.core.text import one_line
+from roamkb.core.text import shorten_title
+from roamkb.core.timestamps import format_iso
 from roamkb.interfaces.output.render import PrintedResult
 from roamkb.log.state.learning_state import ACTIVE
 from roamkb.log.state.learning_state import UNVERIFIED
@@ -30,78 +30,78 @@ if TYPE_CHECKING:
     from roamkb.sharing.template_model import TemplateVersion
 
 #: A title's worth of a learning.
-_TITLE = 120
+_TITLE_WIDTH = 120
 #: Of a long list a person reads so much.
-_LISTED = 20
+_LISTED_LINES = 20
 
 
 def bundle(result: "CreatedBundle | OpenedBundle | ImportResult") -> PrintedResult:
-    """Say what a bundle is, or what became of it."""
+    """Render a bundle's content, or the result of its creation or import."""
     from roamkb.sharing.bundle import CreatedBundle
     from roamkb.sharing.bundle import ImportResult
 
     match result:
         case CreatedBundle():
-            return _bundled(result)
+            return _printed_created_bundle(result)
         case ImportResult():
-            return _imported(result)
+            return _printed_import(result)
         case _:
-            return _opened(result)
+            return _printed_opened_bundle(result)
 
 
-def _bundled(result: "CreatedBundle") -> PrintedResult:
+def _printed_created_bundle(result: "CreatedBundle") -> PrintedResult:
     header = result.header
-    withheld = [shown(key) for key in result.withheld]
+    withheld = [one_line(key) for key in result.withheld]
     return PrintedResult(
         result=result,
-        text=lambda _: f"bundled {_several(header.count, 'learning')} into {shown(str(result.path))}",
+        text=lambda _: f"bundled {_counted_noun(header.count, 'learning')} into {one_line(str(result.path))}",
         warnings=tuple(f"left out, it holds what looks like a secret: {key}" for key in withheld),
     )
 
 
-def _opened(result: "OpenedBundle") -> PrintedResult:
-    header, said = result.bundle.header, result.bundle.said
+def _printed_opened_bundle(result: "OpenedBundle") -> PrintedResult:
+    header, new_learnings = result.bundle.header, result.bundle.said
 
-    def text(terminal: bool) -> str:
-        types = ", ".join(f"{count} {shown(type)}" for type, count in result.types)
-        lines = [_headline(header), *([types] if types else [])]
-        lines += _titles((one.learning for one in said), terminal)
+    def render_text(terminal: bool) -> str:
+        types = ", ".join(f"{count} {one_line(type)}" for type, count in result.types)
+        lines = [_bundle_headline(header), *([types] if types else [])]
+        lines += _title_lines((new_learning.learning for new_learning in new_learnings), terminal)
         return "\n".join(lines)
 
-    return PrintedResult(result=result, text=text, warnings=_complaints(result.bundle.invalid))
+    return PrintedResult(result=result, text=render_text, warnings=_bad_line_warnings(result.bundle.invalid))
 
 
-def _imported(result: "ImportResult") -> PrintedResult:
-    found = result.ingested
+def _printed_import(result: "ImportResult") -> PrintedResult:
+    ingested = result.ingested
 
-    def text(terminal: bool) -> str:
-        counts = f"{found.new} new, {found.merged} merged, {found.already} known already"
+    def render_text(terminal: bool) -> str:
+        counts = f"{ingested.new} new, {ingested.merged} merged, {ingested.already} known already"
         if result.done:
-            return f"{_headline(result.header)}\nimported as unverified: {counts}"
-        lines = [_headline(result.header), *_titles(found.preview, terminal)]
+            return f"{_bundle_headline(result.header)}\nimported as unverified: {counts}"
+        lines = [_bundle_headline(result.header), *_title_lines(ingested.preview, terminal)]
         return "\n".join([*lines, f"would import as unverified: {counts}; add --yes to do it"])
 
-    return PrintedResult(result=result, text=text, warnings=_complaints(found.invalid))
+    return PrintedResult(result=result, text=render_text, warnings=_bad_line_warnings(ingested.invalid))
 
 
-def _headline(header: "BundleHeader") -> str:
-    day = f", {iso(header.created)[:10]}" if header.created else ""
-    what = _several(header.count, "learning")
-    return f"{what} of {header.kind.value} project {shown(header.project) or '(unnamed)'}{day}"
+def _bundle_headline(header: "BundleHeader") -> str:
+    day = f", {format_iso(header.created)[:10]}" if header.created else ""
+    count_text = _counted_noun(header.count, "learning")
+    return f"{count_text} of {header.kind.value} project {one_line(header.project) or '(unnamed)'}{day}"
 
 
-def _complaints(bad: "Iterable[BadLine]") -> tuple[str, ...]:
-    return tuple(f"line {one.line}: {shown(one.reason)}" for one in bad)[:_LISTED]
+def _bad_line_warnings(bad_lines: "Iterable[BadLine]") -> tuple[str, ...]:
+    return tuple(f"line {bad_line.line}: {one_line(bad_line.reason)}" for bad_line in bad_lines)[:_LISTED_LINES]
 
 
 def template(result: "TemplateList | TemplateShown") -> PrintedResult:
     """List templates, or show one."""
     from roamkb.sharing.template import TemplateList
 
-    return _templates(result) if isinstance(result, TemplateList) else _template(result)
+    return _printed_templates(result) if isinstance(result, TemplateList) else _printed_template(result)
 
 
-def _templates(result: "TemplateList") -> PrintedResult:
+def _printed_templates(result: "TemplateList") -> PrintedResult:
     return PrintedResult(
         result=result,
         text=lambda _: "\n".join(map(_template_line, result.templates)),
@@ -109,67 +109,67 @@ def _templates(result: "TemplateList") -> PrintedResult:
     )
 
 
-def _template(result: "TemplateShown") -> PrintedResult:
-    one = result.template
+def _printed_template(result: "TemplateShown") -> PrintedResult:
+    shown_template = result.template
 
-    def text(_: bool) -> str:
-        given = _learnings(result.learnings)
+    def render_text(_: bool) -> str:
+        learning_lines = _learning_lines(result.learnings)
         if result.done == "used":
-            did = (
-                f"task {shown(result.task)} has {_several(len(result.learnings), 'learning')} of {_name(one)}"
-            )
-            return "\n".join([did, *given])
+            did = f"task {one_line(result.task)} has {_counted_noun(len(result.learnings), 'learning')} of {_template_name(shown_template)}"
+            return "\n".join([did, *learning_lines])
         did = "" if result.done == "shown" else f"{result.done}: "
-        older = [_version_line(version) for version in reversed(one.versions[:-1])]
-        return "\n".join([did + _template_line(one), *given, *older])
+        older = [_version_line(version) for version in reversed(shown_template.versions[:-1])]
+        return "\n".join([did + _template_line(shown_template), *learning_lines, *older])
 
-    missing = f"{_several(result.left_out, 'learning')} of it no longer stands, or has no line in this log"
-    return PrintedResult(result=result, text=text, warnings=(missing,) if result.left_out else ())
-
-
-def _name(one: "Template") -> str:
-    return f"{shown(one.name)} (version {one.current.version})"
+    missing = f"{_counted_noun(result.left_out, 'learning')} of it no longer stands, or has no line in this log"
+    return PrintedResult(result=result, text=render_text, warnings=(missing,) if result.left_out else ())
 
 
-def _template_line(one: "Template") -> str:
-    tried = one.successes + one.failures
-    served = f"{one.successes} of {tried} went well ({one.lower_bound:.2f})" if tried else "untried"
+def _template_name(shown_template: "Template") -> str:
+    return f"{one_line(shown_template.name)} (version {shown_template.current.version})"
+
+
+def _template_line(shown_template: "Template") -> str:
+    tried = shown_template.successes + shown_template.failures
+    served = (
+        f"{shown_template.successes} of {tried} went well ({shown_template.lower_bound:.2f})" if tried else "untried"
+    )
     about = [
-        f"{_name(one)}{' deprecated' if one.is_deprecated else ''}",
-        ", ".join(map(shown, one.current.task_types)),
-        _several(len(one.current.learnings), "learning"),
+        f"{_template_name(shown_template)}{' deprecated' if shown_template.is_deprecated else ''}",
+        ", ".join(map(one_line, shown_template.current.task_types)),
+        _counted_noun(len(shown_template.current.learnings), "learning"),
         served,
     ]
     return " | ".join(filter(None, about))
 
 
 def _version_line(version: "TemplateVersion") -> str:
-    why = f": {shown(version.reason)}" if version.reason else ""
-    what = _several(len(version.learnings), "learning")
-    return f"  before: version {version.version}, {iso(version.ts)[:10]}, {what}{why}"
+    why = f": {one_line(version.reason)}" if version.reason else ""
+    count_text = _counted_noun(len(version.learnings), "learning")
+    return f"  before: version {version.version}, {format_iso(version.ts)[:10]}, {count_text}{why}"
 
 
-def _learnings(standings: "Iterable[LearningState]") -> Iterator[str]:
-    for one in standings:
+def _learning_lines(standings: "Iterable[LearningState]") -> Iterator[str]:
+    for learning_state in standings:
         marks = [
-            *([one.status] if one.status != ACTIVE else []),
-            *([one.verdict] if one.verdict != UNVERIFIED else []),
+            *([learning_state.status] if learning_state.status != ACTIVE else []),
+            *([learning_state.verdict] if learning_state.verdict != UNVERIFIED else []),
         ]
         marked = f" ({', '.join(marks)})" if marks else ""
-        title = clipped(shown(one.learning.statement), _TITLE)
-        yield f"  [{shown(one.learning.type).upper()}] {title}{marked}"
+        title = clip_text(one_line(learning_state.learning.statement), _TITLE_WIDTH)
+        yield f"  [{one_line(learning_state.learning.type).upper()}] {title}{marked}"
 
 
 def snapshot(result: "SnapshotsTaken | SnapshotList | RecoverResult") -> PrintedResult:
-    """Say what was kept, what is kept, or what was lost."""
+    """Render the snapshots taken, the list of them, or the losses that one restores."""
     from roamkb.sharing.snapshot import RecoverResult
     from roamkb.sharing.snapshot import SnapshotsTaken
 
     match result:
         case SnapshotsTaken():
-            return _taken(result)
+            return _printed_taken_snapshots(result)
         case RecoverResult():
-            return _recovered(result)
+            return _printed_recovery(result)
         case _:
             return PrintedResult(
                 result=result,
@@ -178,58 +178,58 @@ def snapshot(result: "SnapshotsTaken | SnapshotList | RecoverResult") -> Printed
             )
 
 
-def _taken(result: "SnapshotsTaken") -> PrintedResult:
-    def text(_: bool) -> str:
-        lines = [f"kept {_snapshot_line(one)}" for one in result.made]
-        lines += [f"no snapshot of the {what}: {shown(why)}" for what, why in result.skipped]
+def _printed_taken_snapshots(result: "SnapshotsTaken") -> PrintedResult:
+    def render_text(_: bool) -> str:
+        lines = [f"kept {_snapshot_line(made_snapshot)}" for made_snapshot in result.made]
+        lines += [f"no snapshot of the {subject}: {one_line(why)}" for subject, why in result.skipped]
         return "\n".join(lines)
 
-    return PrintedResult(result=result, text=text)
+    return PrintedResult(result=result, text=render_text)
 
 
-def _recovered(result: "RecoverResult") -> PrintedResult:
+def _printed_recovery(result: "RecoverResult") -> PrintedResult:
     is_lost = bool(result.learnings or result.events or result.nodes)
 
-    def text(terminal: bool) -> str:
-        lines = [f"from {_snapshot_line(one)}" for one in result.snapshots]
+    def render_text(terminal: bool) -> str:
+        lines = [f"from {_snapshot_line(used_snapshot)}" for used_snapshot in result.snapshots]
         lines += [
-            f"no snapshot of the {what}: what it lost, if anything, nobody knows" for what in result.without
+            f"no snapshot of the {subject}: what it lost, if anything, nobody knows" for subject in result.without
         ]
         if not is_lost:
-            of = " of what is in the snapshot" if result.without else ""
-            return "\n".join([*lines, f"nothing is lost{of}; nothing to put back"])
-        lines += _titles(result.learnings, terminal)
-        lines += [f"  {shown(str(node.path))}: {headline(node.title)}" for node in result.nodes]
-        found = [
+            scope_note = " of what is in the snapshot" if result.without else ""
+            return "\n".join([*lines, f"nothing is lost{scope_note}; nothing to put back"])
+        lines += _title_lines(result.learnings, terminal)
+        lines += [f"  {one_line(str(node.path))}: {shorten_title(node.title)}" for node in result.nodes]
+        loss_counts = [
             (len(result.learnings), "learning"),
             (len(result.events), "event"),
             (len(result.nodes), "node"),
         ]
-        counts = ", ".join(_several(count, what) for count, what in found if count)
+        counts = ", ".join(_counted_noun(count, subject) for count, subject in loss_counts if count)
         did = "put back" if result.done else "would be put back; add --yes to do it"
         return "\n".join([*lines, f"{counts} {did}"])
 
     return PrintedResult(
         result=result,
-        text=text,
-        warnings=tuple(f"{shown(str(path))}: another file is there by now" for path in result.taken),
+        text=render_text,
+        warnings=tuple(f"{one_line(str(path))}: another file is there by now" for path in result.taken),
     )
 
 
-def _snapshot_line(one: "Snapshot") -> str:
-    about = one.fault or f"{one.what}, {_several(one.files, 'file')}"
-    return f"{shown(one.id)}  {one.when}  {shown(about)}, {one.size:,} bytes"
+def _snapshot_line(listed_snapshot: "Snapshot") -> str:
+    about = listed_snapshot.fault or f"{listed_snapshot.what}, {_counted_noun(listed_snapshot.files, 'file')}"
+    return f"{one_line(listed_snapshot.id)}  {listed_snapshot.when}  {one_line(about)}, {listed_snapshot.size:,} bytes"
 
 
-def _titles(learnings: "Iterable[Learning]", terminal: bool) -> Iterator[str]:
-    """Yield a line for each, for a terminal only so many as a person reads."""
-    found = list(learnings)
-    most = _LISTED if terminal else len(found)
-    for one in found[:most]:
-        yield f"  [{shown(one.type).upper()}] {clipped(shown(one.statement), _TITLE)}"
-    if len(found) > most:
-        yield f"  ({len(found) - most} more)"
+def _title_lines(learnings: "Iterable[Learning]", terminal: bool) -> Iterator[str]:
+    """Yield a line for each learning; for a terminal only as many as a person reads."""
+    all_learnings = list(learnings)
+    most = _LISTED_LINES if terminal else len(all_learnings)
+    for learning in all_learnings[:most]:
+        yield f"  [{one_line(learning.type).upper()}] {clip_text(one_line(learning.statement), _TITLE_WIDTH)}"
+    if len(all_learnings) > most:
+        yield f"  ({len(all_learnings) - most} more)"
 
 
-def _several(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+def _counted_noun(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""A glance at the notes' folder: whether it is just as the journal has seen it, and the session was told all.
+"""A quick check whether the journal has recorded the notes' folder and the session was told all.
 
 Most turns of an agent change no note, and a whole look takes ten times as long as Python takes to start. A
 wrong answer costs only time: whoever isn't sure has somebody look. This imports little.
@@ -10,42 +10,42 @@ wrong answer costs only time: whoever isn't sure has somebody look. This imports
 import os
 import time
 
-from roamkb.boundary.store.kb_paths import names_of_kb
+from roamkb.boundary.store.kb_paths import all_kb_names
 from roamkb.core.startup import digests
 from roamkb.fs.user_dirs import JOURNAL
 from roamkb.fs.user_dirs import JOURNAL_DB
-from roamkb.fs.user_dirs import usual_state
+from roamkb.fs.user_dirs import default_state_dir
 from roamkb.journal.names import session_key
 from roamkb.journal.store.walk import TooSlow
 from roamkb.journal.store.walk import list_folder
 
 #: Beside the database.
-TURNS = "turns"
+TURNS_FOLDER = "turns"
 #: Entries as a walk has them; and what hasn't been read.
-LIVE = "SELECT path, form, mode, size, mtime, ctime, inode FROM live"
-_WAITING = "SELECT 1 FROM live WHERE digest IS NULL AND why IN ('', 'unreadable') AND form <> 'folder'"
+LIVE_QUERY = "SELECT path, form, mode, size, mtime, ctime, inode FROM live"
+_UNREAD_QUERY = "SELECT 1 FROM live WHERE digest IS NULL AND why IN ('', 'unreadable') AND form <> 'folder'"
 #: Letters of a folder's name, as `fs/locks` makes it.
-_KEY = 16
+_KEY_LENGTH = 16
 #: By which variables harnesses tell their commands the session, and the wall tells them that it is there.
-_SESSIONS = ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID")
-_WALLED, _LAUNCHER = b"ROAMKB_BROKER=", b"/wall/shell\0"
+_SESSION_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID")
+_BROKER_VARIABLE, _LAUNCHER = b"ROAMKB_BROKER=", b"/wall/shell\0"
 _PROC = "/proc"
 #: Seconds after which a folder is too large for a glance.
-_PATIENCE = 1.0
+_MAX_GLANCE_SECONDS = 1.0
 
 
-def find_quiet(session: str) -> str | None:
-    """Return the journal's folder if there is nothing that it hasn't seen, and nothing to tell; else None."""
-    for name in names_of_kb()[:1]:
+def find_unchanged_journal(session: str) -> str | None:
+    """Return the journal's folder if all is recorded and nothing is left to report; else None."""
+    for name in all_kb_names()[:1]:
         real = os.path.realpath(name)
-        key = digests.sha256(os.fsencode(real)).hexdigest()[:_KEY]
-        folder = os.path.join(usual_state(), JOURNAL, key)
-        if os.path.exists(os.path.join(folder, JOURNAL_DB)) and _is_seen(folder, real, session_key(session)):
+        key = digests.sha256(os.fsencode(real)).hexdigest()[:_KEY_LENGTH]
+        folder = os.path.join(default_state_dir(), JOURNAL, key)
+        if os.path.exists(os.path.join(folder, JOURNAL_DB)) and _is_up_to_date(folder, real, session_key(session)):
             return folder
     return None
 
 
-def _is_seen(folder: str, kb: str, session: str) -> bool:
+def _is_up_to_date(folder: str, kb: str, session: str) -> bool:
     # what `sqlite3` wraps; the dates that it adapts take long to import
     import _sqlite3 as sqlite3
 
@@ -54,14 +54,14 @@ def _is_seen(folder: str, kb: str, session: str) -> bool:
     except sqlite3.Error:
         return False
     try:
-        told = db.execute(
+        told_moment = db.execute(
             "SELECT told FROM session WHERE id = ? AND told = (SELECT max(id) FROM moment)", (session,)
         ).fetchone()
-        if told is None:
+        if told_moment is None:
             return False
-        listing = list_folder(os.fsencode(kb), deadline=time.monotonic() + _PATIENCE)
-        seen: set[object] = set(db.execute(LIVE))
-        return not listing.unlisted and seen == listing.seen and db.execute(_WAITING).fetchone() is None
+        listing = list_folder(os.fsencode(kb), deadline=time.monotonic() + _MAX_GLANCE_SECONDS)
+        recorded: set[object] = set(db.execute(LIVE_QUERY))
+        return not listing.unlisted and recorded == listing.seen and db.execute(_UNREAD_QUERY).fetchone() is None
     except (sqlite3.Error, OSError, TooSlow):
         return False
     finally:
@@ -69,8 +69,8 @@ def _is_seen(folder: str, kb: str, session: str) -> bool:
 
 
 def begin_turn(folder: str, session: str) -> None:
-    """Remember that a session's agent is at work from now on."""
-    turns = os.path.join(folder, TURNS)
+    """Record that a session's agent is at work from now on."""
+    turns = os.path.join(folder, TURNS_FOLDER)
     try:
         os.makedirs(turns, mode=0o700, exist_ok=True)  # noqa: PTH103
         path = os.path.join(turns, session_key(session))
@@ -83,13 +83,13 @@ def begin_turn(folder: str, session: str) -> None:
 
 
 def end_turn(folder: str, session: str) -> None:
-    """Remember that the agent waits for its human, or is gone; what it left running is at work still."""
-    path = os.path.join(folder, TURNS, session_key(session))
+    """Record that the agent waits for its human, or has ended; its background commands remain at work."""
+    path = os.path.join(folder, TURNS_FOLDER, session_key(session))
     try:
-        if left := " ".join(_left_running(session)):
+        if background := " ".join(_background_processes(session)):
             fd = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC)
             try:
-                os.write(fd, left.encode())
+                os.write(fd, background.encode())
             finally:
                 os.close(fd)
         else:
@@ -98,37 +98,39 @@ def end_turn(folder: str, session: str) -> None:
         return
 
 
-def is_running(process: str) -> bool:
-    """Say whether a process, by its number and when it began, is there still."""
+def is_process_running(process: str) -> bool:
+    """Say whether a process, by its number and start time, still runs."""
     pid, _, start = process.partition(".")
     return pid.isdecimal() and _parent_and_start(pid)[1] == start
 
 
-def _left_running(session: str) -> list[str]:
+def _background_processes(session: str) -> list[str]:
     """Return the processes that a session's commands left behind, outside of the wall.
 
     The harness gives each command the session's name; what has none of it, or lost it, isn't found.
     """
-    own, pid = set(), str(os.getpid())
-    while pid not in own and pid != "0":
-        own.add(pid)
+    own_ancestors, pid = set(), str(os.getpid())
+    while pid not in own_ancestors and pid != "0":
+        own_ancestors.add(pid)
         pid = _parent_and_start(pid)[0]
-    marks = [f"{name}={session}".encode("utf-8", "surrogateescape") for name in _SESSIONS]
-    found = []
-    for pid in _processes() - own:
+    marks = [f"{name}={session}".encode("utf-8", "surrogateescape") for name in _SESSION_VARIABLES]
+    processes = []
+    for pid in _process_ids() - own_ancestors:
         try:
             with open(f"{_PROC}/{pid}/environ", "rb") as file:  # noqa: PTH123
                 variables = file.read().split(b"\0")
             with open(f"{_PROC}/{pid}/cmdline", "rb") as file:  # noqa: PTH123
-                is_walled = _LAUNCHER in file.read() or any(one.startswith(_WALLED) for one in variables)
+                is_walled = _LAUNCHER in file.read() or any(
+                    variable.startswith(_BROKER_VARIABLE) for variable in variables
+                )
         except OSError:
             continue
         if not is_walled and any(mark in variables for mark in marks):
-            found.append(f"{pid}.{_parent_and_start(pid)[1]}")
-    return found
+            processes.append(f"{pid}.{_parent_and_start(pid)[1]}")
+    return processes
 
 
-def _processes() -> set[str]:
+def _process_ids() -> set[str]:
     try:
         return {name for name in os.listdir(_PROC) if name.isdecimal()}  # noqa: PTH208
     except OSError:
@@ -136,7 +138,7 @@ def _processes() -> set[str]:
 
 
 def _parent_and_start(pid: str) -> tuple[str, str]:
-    """Return a process's parent and when it began; `0` and nothing of one that is gone."""
+    """Return a process's parent and start time; `0` and nothing for one that is gone."""
     try:
         with open(f"{_PROC}/{pid}/stat", "rb") as file:  # noqa: PTH123
             fields = file.read().rpartition(b")")[2].split()

@@ -1,4 +1,4 @@
-"""One look of the journal: what differs from the last one is read, compared and put down, all or nothing."""
+"""A look of the journal: differences from the last look, read, compared and stored, all or nothing."""
 
 import hashlib
 import sqlite3
@@ -12,51 +12,51 @@ from typing import Final
 
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
-from roamkb.journal.moments import FULL_BYTES
-from roamkb.journal.moments import KEPT_DAYS
-from roamkb.journal.moments import MOST_BYTES
-from roamkb.journal.moments import SAFE_DAYS
+from roamkb.journal.moments import MAX_STORED_BYTES
+from roamkb.journal.moments import MIN_RETENTION_DAYS
+from roamkb.journal.moments import REFUSAL_BYTES
+from roamkb.journal.moments import RETENTION_DAYS
 from roamkb.journal.moments import ChangeMaker
-from roamkb.journal.moments import Content
 from roamkb.journal.moments import EntryChange
 from roamkb.journal.moments import EntryForm
 from roamkb.journal.moments import FolderEntry
 from roamkb.journal.moments import JournalSession
+from roamkb.journal.moments import ReadContent
 from roamkb.journal.moments import changes_between
 from roamkb.journal.names import FULL
 from roamkb.journal.names import UNREADABLE
-from roamkb.journal.store.glance import LIVE
-from roamkb.journal.store.tables import WAITING
+from roamkb.journal.store.glance import LIVE_QUERY
+from roamkb.journal.store.tables import UNREAD_CONDITION
+from roamkb.journal.store.tables import begin_transaction
 from roamkb.journal.store.tables import find_content
 from roamkb.journal.store.tables import find_live
 from roamkb.journal.store.tables import last_moment
-from roamkb.journal.store.tables import transaction
 from roamkb.journal.store.tables import used_bytes
 from roamkb.journal.store.walk import FolderListing
-from roamkb.journal.store.walk import Seen
+from roamkb.journal.store.walk import SeenEntry
 from roamkb.journal.store.walk import list_folder
-from roamkb.journal.store.walk import looked_again
 from roamkb.journal.store.walk import read_entry
+from roamkb.journal.store.walk import recheck_names
 
 #: Nanoseconds: what changed so shortly before it was read may change again and have the same times.
-_SETTLED: Final = 2_000_000_000
+_SETTLING_TIME: Final = 2_000_000_000
 #: zlib's own: on real notes level 1 takes a third less time and 5 % more room, level 9 saves nothing.
-_LEVEL: Final = 6
+_COMPRESSION_LEVEL: Final = 6
 #: Bytes read for one transaction, all of which are held in memory.
-_BATCH: Final = 32 * 1024**2
-_DAY: Final = 86400.0
+_MAX_BATCH_BYTES: Final = 32 * 1024**2
+_DAY_SECONDS: Final = 86400.0
 #: How often what is gone or empty is looked at again before that is believed.
-_LOOKS_AGAIN: Final = 3
+_MAX_RECHECKS: Final = 3
 #: Rows of the past that go at once where there is too much of it.
-_SWEPT: Final = 500
+_SWEEP_BATCH: Final = 500
 
 #: Says what made each change.
-Tracer = Callable[[Sequence[EntryChange], Content], Sequence[ChangeMaker]]
+Tracer = Callable[[Sequence[EntryChange], ReadContent], Sequence[ChangeMaker]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookRequest:
-    """What is looked for whom."""
+    """The request of a look: its kind, its session, and its time limit."""
 
     #: `mark`, `look` or `restore`: all but a look are remembered even where nothing changed.
     what: str
@@ -70,16 +70,16 @@ class LookRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _DifferingEntry:
-    """An entry that differs, as it was listed or read."""
+    """An entry that differs from the last look, as it was listed or read."""
 
-    seen: Seen
+    seen: SeenEntry
     #: What it holds; None where it wasn't read.
     data: bytes | None = None
     digest: bytes | None = None
     #: Why it can't be kept; empty where there was no time to read it.
     why: str = ""
 
-    def entry(self, since: int) -> FolderEntry:
+    def to_folder_entry(self, since: int) -> FolderEntry:
         path, form, mode, size, mtime = self.seen[:5]
         return FolderEntry(
             path=path,
@@ -94,7 +94,7 @@ class _DifferingEntry:
 
 
 class JournalLook:
-    """A look while it is made; the journal's lock is held."""
+    """A look in progress; the journal's lock is held."""
 
     def __init__(self, db: sqlite3.Connection, root: bytes, *, now: float, request: LookRequest) -> None:
         self._db = db
@@ -106,98 +106,103 @@ class JournalLook:
         #: How many known entries may have changed and weren't read in time.
         self.postponed = 0
 
-    def take(self) -> tuple[EntryChange, ...]:
-        """Take in what differs, and return what changed since the last look.
+    def record_changes(self) -> tuple[EntryChange, ...]:
+        """Record the differences, and return the changes since the last look.
 
         Raises:
             TooSlow: even the names take too long. OSError: the folder can't be listed.
         """
-        lost, new = self._differing()
-        if not lost and not new and self._request.what == "look" and self._last:
+        lost, added = self._find_differing()
+        if not lost and not added and self._request.what == "look" and self._last:
             return ()
-        self._read(new)
-        was, now = self._compared(lost, new)
+        self._read_new(added)
+        old_entries, new_entries = self._compare_entries(lost, added)
         changes: tuple[EntryChange, ...] = ()
         if self._last:
-            changes = self._traced(changes_between(was, now))
-        with transaction(self._db):
+            changes = self._trace_makers(changes_between(old_entries, new_entries))
+        with begin_transaction(self._db):
             if changes or self._request.what != "look" or not self._last:
                 self._add_moment()
-            self._put_down(lost, was, now)
-            self._put_changes(changes)
-            swept = self._sweep()
-        if swept:
+            self._store_entries(lost, old_entries, new_entries)
+            self._store_changes(changes)
+            has_deleted = self._delete_expired()
+        if has_deleted:
             self._db.execute("PRAGMA incremental_vacuum").fetchall()
         return changes
 
-    def _differing(self) -> tuple[dict[bytes, Seen], dict[bytes, Seen]]:
-        """Return what isn't there any more as it was seen, and what is there and isn't known so."""
-        live: set[Seen] = set(self._db.execute(LIVE))
-        unread: set[Seen] = set(self._db.execute(f"{LIVE} WHERE {WAITING}"))
+    def _find_differing(self) -> tuple[dict[bytes, SeenEntry], dict[bytes, SeenEntry]]:
+        """Return the entries that vanished or changed as they were, and the present ones that differ."""
+        live: set[SeenEntry] = set(self._db.execute(LIVE_QUERY))
+        unread: set[SeenEntry] = set(self._db.execute(f"{LIVE_QUERY} WHERE {UNREAD_CONDITION}"))
         listing = list_folder(self._root, deadline=self._request.end)
-        lost, new = _differing(live, unread, listing)
-        for _ in range(_LOOKS_AGAIN):
+        lost, added = _diff_listing(live, unread, listing)
+        for _ in range(_MAX_RECHECKS):
             # a syncer unlinks a note before it renames the new one into place, an editor empties it first
-            doubtful = {path for path in lost if path not in new}
-            doubtful |= {path for path, one in new.items() if one[1] == "file" and not one[3]}
+            doubtful = {path for path in lost if path not in added}
+            doubtful |= {path for path, seen_entry in added.items() if seen_entry[1] == "file" and not seen_entry[3]}
             if not doubtful:
                 break
-            listing = looked_again(self._root, listing, doubtful)
-            lost, new = _differing(live, unread, listing)
-        return lost, new
+            listing = recheck_names(self._root, listing, doubtful)
+            lost, added = _diff_listing(live, unread, listing)
+        return lost, added
 
-    def _read(self, new: Mapping[bytes, Seen]) -> None:
-        """Read what is new in the time that there is, the latest written first."""
+    def _read_new(self, added: Mapping[bytes, SeenEntry]) -> None:
+        """Read the new entries in the time that there is, the latest written first."""
         size = 0
-        for seen in sorted(new.values(), key=lambda one: one[5], reverse=True):
+        for seen_entry in sorted(added.values(), key=lambda entry_seen: entry_seen[5], reverse=True):
             has_time = self._request.end is None or time.monotonic() < self._request.end
-            found = _DifferingEntry(seen=seen, why="no file" if seen[1] == "other" else "")
-            if seen[1] in ("file", "link") and has_time and size < _BATCH:
-                now, data = read_entry(self._root, seen)
+            differing = _DifferingEntry(seen=seen_entry, why="no file" if seen_entry[1] == "other" else "")
+            if seen_entry[1] in ("file", "link") and has_time and size < _MAX_BATCH_BYTES:
+                seen_now, data = read_entry(self._root, seen_entry)
                 if isinstance(data, bytes):
-                    found = _DifferingEntry(seen=now, data=data, digest=hashlib.sha256(data).digest())
+                    differing = _DifferingEntry(seen=seen_now, data=data, digest=hashlib.sha256(data).digest())
                 else:
-                    found = _DifferingEntry(seen=now, why=data)
+                    differing = _DifferingEntry(seen=seen_now, why=data)
                 size += len(data)
-            self._found[seen[0]] = found
+            self._found[seen_entry[0]] = differing
 
-    def _compared(
-        self, lost: Mapping[bytes, Seen], new: Mapping[bytes, Seen]
+    def _compare_entries(
+        self, lost: Mapping[bytes, SeenEntry], added: Mapping[bytes, SeenEntry]
     ) -> tuple[dict[bytes, FolderEntry], dict[bytes, FolderEntry]]:
-        """Return what the entries that differ were and are, but for those with other times alone."""
-        was, now = {}, {}
-        for path in lost.keys() | new.keys():
-            before = find_live(self._db, path)
-            found = self._found.get(path)
-            if before and found and found.why == UNREADABLE and _is_same_file(lost.get(path), found.seen):
+        """Return the old and new states of entries that changed in more than their times."""
+        old_entries, new_entries = {}, {}
+        for path in lost.keys() | added.keys():
+            old_entry = find_live(self._db, path)
+            differing = self._found.get(path)
+            if (
+                old_entry
+                and differing
+                and differing.why == UNREADABLE
+                and _is_same_file(lost.get(path), differing.seen)
+            ):
                 # its mode alone keeps us out
-                self._found[path] = found = replace(found, digest=before.digest, why=before.why)
-            after = found.entry(self._last + 1) if found else None
-            if before and after and found:
-                if after.is_unread and not after.why and not before.is_unread:
+                self._found[path] = differing = replace(differing, digest=old_entry.digest, why=old_entry.why)
+            new_entry = differing.to_folder_entry(self._last + 1) if differing else None
+            if old_entry and new_entry and differing:
+                if new_entry.is_unread and not new_entry.why and not old_entry.is_unread:
                     # whether it changed at all isn't known; the next look reads it
                     del self._found[path]
                     self.postponed += 1
                     continue
-                is_late = before.is_unread and path not in lost and found.seen == new[path]
-                if is_late or before.is_as(after):
+                is_late = old_entry.is_unread and path not in lost and differing.seen == added[path]
+                if is_late or old_entry.is_same_state(new_entry):
                     continue
-            if before:
-                was[path] = before
-            if after:
-                now[path] = after
-        return was, now
+            if old_entry:
+                old_entries[path] = old_entry
+            if new_entry:
+                new_entries[path] = new_entry
+        return old_entries, new_entries
 
-    def _traced(self, changes: tuple[EntryChange, ...]) -> tuple[EntryChange, ...]:
+    def _trace_makers(self, changes: tuple[EntryChange, ...]) -> tuple[EntryChange, ...]:
         if self._request.tracer is None:
             return changes
-        makers = self._request.tracer(changes, self._content)
-        return tuple(replace(change, by=by) for change, by in zip(changes, makers, strict=True))
+        makers = self._request.tracer(changes, self._read_content)
+        return tuple(replace(change, by=maker) for change, maker in zip(changes, makers, strict=True))
 
-    def _content(self, entry: FolderEntry) -> bytes | None:
-        found = self._found.get(entry.path)
-        if found and found.data is not None and entry.since > self._last:
-            return found.data
+    def _read_content(self, entry: FolderEntry) -> bytes | None:
+        differing = self._found.get(entry.path)
+        if differing and differing.data is not None and entry.since > self._last:
+            return differing.data
         return find_content(self._db, entry.digest)
 
     # Putting down; a transaction is open
@@ -208,34 +213,33 @@ class JournalLook:
         self._db.execute("INSERT INTO moment(at, what, session, during) VALUES(?, ?, ?, ?)", row)
         self._last = last_moment(self._db)
 
-    def _put_down(
-        self, lost: Iterable[bytes], was: Iterable[bytes], now: Mapping[bytes, FolderEntry]
+    def _store_entries(
+        self, lost: Iterable[bytes], changed_paths: Iterable[bytes], new_entries: Mapping[bytes, FolderEntry]
     ) -> None:
         db = self._db
-        for path in was:
+        for path in changed_paths:
             db.execute(
-                "INSERT INTO past SELECT path, form, mode, size, digest, why, since, ?, ? FROM live "
-                "WHERE path = ?",
+                "INSERT INTO past SELECT path, form, mode, size, digest, why, since, ?, ? FROM live WHERE path = ?",
                 (self._last, self._now, path),
             )
         for path in lost:
-            if path in was and path not in now:
+            if path in changed_paths and path not in new_entries:
                 db.execute("DELETE FROM live WHERE path = ?", (path,))
-        room = FULL_BYTES - used_bytes(db)
-        for path, found in self._found.items():
-            if found.data is not None and found.digest is not None:
-                size = self._store(found.digest, found.data, room)
+        room = REFUSAL_BYTES - used_bytes(db)
+        for path, differing in self._found.items():
+            if differing.data is not None and differing.digest is not None:
+                size = self._store_content(differing.digest, differing.data, room)
                 room -= size or 0
                 if size is None:
-                    found = replace(found, digest=None, why=FULL)
-            self._put(found, is_new=path in now)
+                    differing = replace(differing, digest=None, why=FULL)
+            self._store_live(differing, is_new=path in new_entries)
 
-    def _put(self, found: _DifferingEntry, *, is_new: bool) -> None:
-        path, form, mode, size, mtime, ctime, inode = found.seen
-        if found.digest and abs(time.time_ns() - ctime) < _SETTLED:
+    def _store_live(self, differing: _DifferingEntry, *, is_new: bool) -> None:
+        path, form, mode, size, mtime, ctime, inode = differing.seen
+        if differing.digest and abs(time.time_ns() - ctime) < _SETTLING_TIME:
             # another change within the clock's next tick would leave the same times
             ctime = 0
-        values = (form, mode, size, mtime, ctime, inode, found.digest, found.why, path)
+        values = (form, mode, size, mtime, ctime, inode, differing.digest, differing.why, path)
         columns = "form = ?, mode = ?, size = ?, mtime = ?, ctime = ?, inode = ?, digest = ?, why = ?"
         if is_new:
             self._db.execute("DELETE FROM live WHERE path = ?", (path,))
@@ -247,44 +251,46 @@ class JournalLook:
         else:
             self._db.execute(f"UPDATE live SET {columns} WHERE path = ?", values)
 
-    def _store(self, digest: bytes, data: bytes, room: int) -> int | None:
-        """Return how much room a content takes that wasn't kept yet; None where there isn't so much."""
+    def _store_content(self, digest: bytes, data: bytes, room: int) -> int | None:
+        """Store a content that is new; return the room that it takes, None where there is too little."""
         if self._db.execute("SELECT 1 FROM object WHERE digest = ?", (digest,)).fetchone():
             return 0
-        packed = zlib.compress(data, _LEVEL)
+        packed = zlib.compress(data, _COMPRESSION_LEVEL)
         if len(packed) > room:
             return None
         self._db.execute("INSERT INTO object VALUES(?, ?, ?)", (digest, len(data), packed))
         return len(packed)
 
-    def _put_changes(self, changes: Iterable[EntryChange]) -> None:
+    def _store_changes(self, changes: Iterable[EntryChange]) -> None:
         for change in changes:
             for path in {entry.path for entry in (change.was, change.now) if entry}:
                 row = (self._last, path, change.by.value)
                 self._db.execute("INSERT INTO change VALUES(?, ?, ?)", row)
 
-    def _sweep(self) -> bool:
-        """Forget what is too old, and where there is too much what isn't safe; say whether anything went."""
+    def _delete_expired(self) -> bool:
+        """Delete expired history, and more of it where there is too much; say whether any was deleted."""
         db = self._db
-        gone = db.execute("DELETE FROM past WHERE gone_at < ?", (self._now - KEPT_DAYS * _DAY,)).rowcount
-        if gone:
+        deleted = db.execute(
+            "DELETE FROM past WHERE gone_at < ?", (self._now - RETENTION_DAYS * _DAY_SECONDS,)
+        ).rowcount
+        if deleted:
             self._drop_objects()
-        while used_bytes(db) > MOST_BYTES:
+        while used_bytes(db) > MAX_STORED_BYTES:
             # what was replaced goes before what has no successor
             swept = db.execute(
                 "DELETE FROM past WHERE rowid IN (SELECT past.rowid FROM past LEFT JOIN live USING (path) "
                 "WHERE gone_at < ? ORDER BY live.path IS NULL, gone_at LIMIT ?)",
-                (self._now - SAFE_DAYS * _DAY, _SWEPT),
+                (self._now - MIN_RETENTION_DAYS * _DAY_SECONDS, _SWEEP_BATCH),
             ).rowcount
             if not swept:
                 break
-            gone += swept
+            deleted += swept
             self._drop_objects()
-        old = (self._now - KEPT_DAYS * _DAY, self._last)
-        db.execute("DELETE FROM change WHERE moment IN (SELECT id FROM moment WHERE at < ? AND id < ?)", old)
-        db.execute("DELETE FROM moment WHERE at < ? AND id < ?", old)
-        db.execute("DELETE FROM session WHERE seen < ?", old[:1])
-        return gone > 0
+        expiry = (self._now - RETENTION_DAYS * _DAY_SECONDS, self._last)
+        db.execute("DELETE FROM change WHERE moment IN (SELECT id FROM moment WHERE at < ? AND id < ?)", expiry)
+        db.execute("DELETE FROM moment WHERE at < ? AND id < ?", expiry)
+        db.execute("DELETE FROM session WHERE seen < ?", expiry[:1])
+        return deleted > 0
 
     def _drop_objects(self) -> None:
         self._db.execute(
@@ -293,14 +299,14 @@ class JournalLook:
         )
 
 
-def _differing(
-    live: set[Seen], unread: set[Seen], listing: FolderListing
-) -> tuple[dict[bytes, Seen], dict[bytes, Seen]]:
-    new = {one[0]: one for one in listing.seen - (live - unread)}
-    lost = {one[0]: one for one in live - listing.seen if not listing.is_unlisted(one[0])}
-    return lost, new
+def _diff_listing(
+    live: set[SeenEntry], unread: set[SeenEntry], listing: FolderListing
+) -> tuple[dict[bytes, SeenEntry], dict[bytes, SeenEntry]]:
+    added = {seen_entry[0]: seen_entry for seen_entry in listing.seen - (live - unread)}
+    lost = {seen_entry[0]: seen_entry for seen_entry in live - listing.seen if not listing.is_unlisted(seen_entry[0])}
+    return lost, added
 
 
-def _is_same_file(before: Seen | None, now: Seen) -> bool:
-    """Say whether nobody wrote to a file since it was seen, by its size, time of writing and inode."""
-    return before is not None and (before[3], before[4], before[6]) == (now[3], now[4], now[6])
+def _is_same_file(before: SeenEntry | None, after: SeenEntry) -> bool:
+    """Say whether a file is unwritten since it was seen, by its size, time of writing and inode."""
+    return before is not None and (before[3], before[4], before[6]) == (after[3], after[4], after[6])

@@ -1,4 +1,4 @@
-"""Giving the notes their former content, mode and names: a human's deed, one durable step after the other.
+"""Restoration of the notes' former content, modes and names, one durable step after the other.
 
 Each step compares what is there with what the journal saw, so that nothing that changed since is overwritten.
 """
@@ -20,7 +20,7 @@ from roamkb.core.errors import NameTaken
 from roamkb.core.errors import NotDurable
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.fs import files as disk
-from roamkb.fs.locks import lock
+from roamkb.fs.locks import hold_lock
 from roamkb.journal.moments import EntryForm
 from roamkb.journal.moments import FolderEntry
 from roamkb.journal.moments import NotRestored
@@ -31,7 +31,7 @@ from roamkb.journal.store.journal import Journal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreOutcome:
-    """What became of a plan."""
+    """The outcome of a plan."""
 
     #: What was not done, and why.
     undone: tuple[NotRestored, ...]
@@ -39,14 +39,14 @@ class RestoreOutcome:
     is_durable: bool
 
 
-def carry_out(leave: RestoreConsent, journal: Journal, *, lock_file: Path) -> RestoreOutcome:
-    """Do the steps of a plan; one that can't be done stops no other."""
-    with journal.contents() as contents:
-        hand = _FolderRestorer(contents, root=Path(os.path.realpath(journal.kb)), lock_file=lock_file)
-        return _carried_out(leave.plan.steps, hand)
+def run_restore(consent: RestoreConsent, journal: Journal, *, lock_file: Path) -> RestoreOutcome:
+    """Carry out the steps of a plan; one that fails stops no other."""
+    with journal.content_reader() as contents:
+        restorer = _FolderRestorer(contents, root=Path(os.path.realpath(journal.kb)), lock_file=lock_file)
+        return _run_steps(consent.plan.steps, restorer)
 
 
-def _carried_out(steps: Iterable[RestoreStep], hand: "_FolderRestorer") -> RestoreOutcome:
+def _run_steps(steps: Iterable[RestoreStep], restorer: "_FolderRestorer") -> RestoreOutcome:
     undone: dict[bytes, NotRestored] = {}
     is_durable = True
     for step in steps:
@@ -55,7 +55,7 @@ def _carried_out(steps: Iterable[RestoreStep], hand: "_FolderRestorer") -> Resto
             undone[path] = NotRestored(path=path, why="stays, since its old name could not be filled")
             continue
         try:
-            hand.do(step)
+            restorer.run_step(step)
         except NotDurable:
             is_durable = False
         except (ChangedOnDisk, NameTaken) as error:
@@ -68,59 +68,59 @@ def _carried_out(steps: Iterable[RestoreStep], hand: "_FolderRestorer") -> Resto
 
 
 class _FolderRestorer:
-    """What changes the notes' folder, one step at a time."""
+    """The part of a restore that changes the notes' folder, one step at a time."""
 
     def __init__(self, contents: Callable[[FolderEntry], bytes], *, root: Path, lock_file: Path) -> None:
         self._contents = contents
         self._lock_file = lock_file
         self._root = root
 
-    def do(self, step: RestoreStep) -> None:
-        """Do a step whole, or raise."""
-        path = self._path(step.path)
-        want, have = step.want, step.have
+    def run_step(self, step: RestoreStep) -> None:
+        """Carry out a step whole, or raise."""
+        path = self._safe_path(step.path)
+        wanted_entry, present_entry = step.want, step.have
         # read first: what can't be put back is no reason to take anything away
-        data = self._content(want) if want and step.verb != "mode" else b""
+        data = self._read_content(wanted_entry) if wanted_entry and step.verb != "mode" else b""
         try:
-            if want and have and step.verb == "mode":
-                self._give_mode(path, want)
-            elif want and have and want.form is have.form is EntryForm.FILE:
-                self._content(have)
-                disk.swap(path, data, was=_hex(have), lock=lock(self._lock_file))
-                self._give_mode(path, want)
+            if wanted_entry and present_entry and step.verb == "mode":
+                self._set_mode(path, wanted_entry)
+            elif wanted_entry and present_entry and wanted_entry.form is present_entry.form is EntryForm.FILE:
+                self._read_content(present_entry)
+                disk.swap_file(path, data, expected_digest=_digest_hex(present_entry), lock=hold_lock(self._lock_file))
+                self._set_mode(path, wanted_entry)
             else:
-                if have:
-                    self._content(have)
-                    self._remove(path, have)
-                if want:
-                    self._create(path, want, data)
+                if present_entry:
+                    self._read_content(present_entry)
+                    self._remove_entry(path, present_entry)
+                if wanted_entry:
+                    self._create_entry(path, wanted_entry, data)
         except OSError as error:
             raise disk.disk_error(path, error) from error
 
-    def _path(self, relative: bytes) -> Path:
-        """Return where an entry lies, unless a link leads elsewhere by now."""
+    def _safe_path(self, relative: bytes) -> Path:
+        """Return the path of an entry; raise where a link now leads elsewhere."""
         path = self._root / os.fsdecode(relative)
         if Path(os.path.realpath(path.parent)) != path.parent or ".." in path.parts:
             raise DiskError(path, "a link in its path leads elsewhere")
         return path
 
-    def _content(self, entry: FolderEntry) -> bytes:
+    def _read_content(self, entry: FolderEntry) -> bytes:
         return b"" if entry.form is EntryForm.FOLDER else self._contents(entry)
 
     @staticmethod
-    def _give_mode(path: Path, want: FolderEntry) -> None:
-        found = path.lstat()
-        if EntryForm.of(found.st_mode) is not want.form:
+    def _set_mode(path: Path, wanted_entry: FolderEntry) -> None:
+        status = path.lstat()
+        if EntryForm.from_mode(status.st_mode) is not wanted_entry.form:
             raise ChangedOnDisk(path)
-        if want.form is not EntryForm.LINK and stat.S_IMODE(found.st_mode) != want.mode:
-            path.chmod(want.mode)
+        if wanted_entry.form is not EntryForm.LINK and stat.S_IMODE(status.st_mode) != wanted_entry.mode:
+            path.chmod(wanted_entry.mode)
 
-    def _remove(self, path: Path, have: FolderEntry) -> None:
-        match have.form:
+    def _remove_entry(self, path: Path, present_entry: FolderEntry) -> None:
+        match present_entry.form:
             case EntryForm.FILE:
-                disk.remove(path, was=_hex(have), lock=lock(self._lock_file))
+                disk.remove_file(path, expected_digest=_digest_hex(present_entry), lock=hold_lock(self._lock_file))
             case EntryForm.LINK:
-                if hashlib.sha256(os.readlink(os.fsencode(path))).digest() != have.digest:
+                if hashlib.sha256(os.readlink(os.fsencode(path))).digest() != present_entry.digest:
                     raise ChangedOnDisk(path)
                 path.unlink()
                 disk.sync_folder(path.parent)
@@ -128,20 +128,20 @@ class _FolderRestorer:
                 path.rmdir()
                 disk.sync_folder(path.parent)
 
-    def _create(self, path: Path, want: FolderEntry, data: bytes) -> None:
+    def _create_entry(self, path: Path, wanted_entry: FolderEntry, data: bytes) -> None:
         folder = disk.make_folder(path.parent)
         if os.path.lexists(folder / f".#{path.name}"):
             raise ChangedOnDisk(path, "is open with unsaved changes in Emacs (or was, if that crashed)")
-        match want.form:
+        match wanted_entry.form:
             case EntryForm.FILE:
-                disk.create(folder, path.name, data, mode=want.mode)
+                disk.create_file(folder, path.name, data, mode=wanted_entry.mode)
             case EntryForm.LINK:
                 os.symlink(data, os.fsencode(path))
                 disk.sync_folder(folder)
             case _:
                 disk.make_folder(path)
-        self._give_mode(path, want)
+        self._set_mode(path, wanted_entry)
 
 
-def _hex(entry: FolderEntry) -> str:
+def _digest_hex(entry: FolderEntry) -> str:
     return entry.digest.hex() if entry.digest else ""

@@ -1,4 +1,4 @@
-"""What the human's own Syncthing says of a file: whether another machine made the version that lies there.
+"""Answers of the human's own Syncthing on whether another machine wrote a file's present version.
 
 The times that a syncer sets are set by `touch`, `cp -p` and `mv` as well. So it is asked, over the loopback
 interface, with the key of its configuration: only where that is an address of this machine's, and the
@@ -31,7 +31,7 @@ from roamkb.fs.files import read_file
 from roamkb.journal.moments import FolderEntry
 
 #: Where Syncthing keeps its configuration, from HOME on, the newest place first.
-_SYNCTHING = (
+_CONFIG_PATHS = (
     ".local/state/syncthing/config.xml",
     ".config/syncthing/config.xml",
     "Library/Application Support/Syncthing/config.xml",
@@ -49,19 +49,19 @@ class SyncthingFolder:
     config: Path
 
 
-def syncthing_folder(kb: Path, *, home: Path) -> SyncthingFolder | None:
-    """Return the innermost folder of Syncthing's configuration that holds `kb`; None where there is none."""
+def find_syncthing_folder(kb: Path, *, home: Path) -> SyncthingFolder | None:
+    """Return the innermost configured folder of Syncthing that holds `kb`; None without one."""
     real = Path(realpath(kb))
     holding = [
         folder
-        for place in _SYNCTHING
-        for folder in _configured(home / place, home)
+        for config_path in _CONFIG_PATHS
+        for folder in _configured_folders(home / config_path, home)
         if real.is_relative_to(realpath(folder.path))
     ]
     return max(holding, key=lambda folder: len(realpath(folder.path)), default=None)
 
 
-def _configured(config: Path, home: Path) -> Iterator[SyncthingFolder]:
+def _configured_folders(config: Path, home: Path) -> Iterator[SyncthingFolder]:
     data = read_file(config)
     if isinstance(data, MissingFile):
         return
@@ -79,12 +79,12 @@ def _configured(config: Path, home: Path) -> Iterator[SyncthingFolder]:
                 label=folder.get("label") or folder.get("id") or path,
                 path=home / path[2:] if path.startswith("~/") else Path(path),
                 # Syncthing takes a missing one for 0
-                max_conflicts=_whole(folder.findtext("maxConflicts", "")),
+                max_conflicts=_parse_count(folder.findtext("maxConflicts", "")),
                 config=config,
             )
 
 
-def _whole(text: str) -> int:
+def _parse_count(text: str) -> int:
     try:
         return int(text)
     except ValueError:
@@ -92,16 +92,16 @@ def _whole(text: str) -> int:
 
 
 #: Seconds that one question may take; it answers in milliseconds.
-_PATIENCE: Final = 1.0
-_MOMENT: Final = 0.02
+_REQUEST_TIMEOUT: Final = 1.0
+_POLL_PAUSE: Final = 0.02
 #: Of its answers, far above any.
-_MOST_BYTES: Final = 1024 * 1024
+_MAX_ANSWER_BYTES: Final = 1024 * 1024
 #: By which hosts a configuration names this machine.
-_HOSTS: Final = frozenset(("", "127.0.0.1", "localhost", "::1", "[::1]", "0.0.0.0", "::", "[::]"))
+_LOCAL_HOSTS: Final = frozenset(("", "127.0.0.1", "localhost", "::1", "[::1]", "0.0.0.0", "::", "[::]"))
 #: Characters of a device's name by which versions name it.
-_SHORT: Final = 7
+_SHORT_ID_LENGTH: Final = 7
 #: Seconds: times have nanoseconds, numbers of this size don't.
-_SAME: Final = 0.001
+_TIME_TOLERANCE: Final = 0.001
 
 
 class Syncthing:
@@ -115,63 +115,63 @@ class Syncthing:
         self._answers = True
         self._is_known = False
 
-    def brought(self, entry: FolderEntry, *, is_there: bool) -> bool:
-        """Say whether another machine wrote the file as it is there now, or removed it."""
-        told = self._file(self._prefix + os.fsdecode(entry.path)).get("local")
-        if not isinstance(told, dict) or told.get("modifiedBy") in (None, "", self._own):
+    def is_from_elsewhere(self, entry: FolderEntry, *, is_there: bool) -> bool:
+        """Say whether another machine wrote the file's present version, or removed it."""
+        file_info = self._file_info(self._prefix + os.fsdecode(entry.path)).get("local")
+        if not isinstance(file_info, dict) or file_info.get("modifiedBy") in (None, "", self._own_id):
             return False
         if not is_there:
-            return told.get("deleted") is True
-        if told.get("deleted") or told.get("size") != entry.size:
+            return file_info.get("deleted") is True
+        if file_info.get("deleted") or file_info.get("size") != entry.size:
             return False
         try:
-            modified = datetime.fromisoformat(str(told.get("modified"))).timestamp()
+            modified = datetime.fromisoformat(str(file_info.get("modified"))).timestamp()
         except ValueError:
             return False
-        return abs(modified - entry.mtime / 1e9) < _SAME
+        return abs(modified - entry.mtime / 1e9) < _TIME_TOLERANCE
 
     @cached_property
-    def _own(self) -> str:
-        return str(self._get("/rest/system/status").get("myID", ""))[:_SHORT]
+    def _own_id(self) -> str:
+        return str(self._get_json("/rest/system/status").get("myID", ""))[:_SHORT_ID_LENGTH]
 
-    def _file(self, name: str) -> Mapping[str, object]:
-        if not self._own:
+    def _file_info(self, name: str) -> Mapping[str, object]:
+        if not self._own_id:
             return {}
         query = urlencode({"folder": self._folder, "file": name}, errors="surrogateescape")
-        return self._get(f"/rest/db/file?{query}")
+        return self._get_json(f"/rest/db/file?{query}")
 
-    def _get(self, path: str) -> Mapping[str, object]:
+    def _get_json(self, path: str) -> Mapping[str, object]:
         if not self._answers:
             return {}
-        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=_PATIENCE)
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=_REQUEST_TIMEOUT)
         try:
             connection.connect()
-            self._is_known = self._is_known or _is_ours(connection)
+            self._is_known = self._is_known or _is_own_syncthing(connection)
             if not self._is_known:
                 self._answers = False
                 return {}
             connection.request("GET", path, headers={"X-API-Key": self._key})
             answer = connection.getresponse()
-            data = answer.read(_MOST_BYTES)
+            data = answer.read(_MAX_ANSWER_BYTES)
             if answer.status != http.HTTPStatus.OK:
                 # a file that it doesn't know
                 return {}
-            told = json.loads(data)
+            parsed = json.loads(data)
         except (OSError, http.client.HTTPException, ValueError, RecursionError):
             self._answers = False
             return {}
         finally:
             connection.close()
-        return told if isinstance(told, dict) else {}
+        return parsed if isinstance(parsed, dict) else {}
 
 
-def _is_ours(connection: http.client.HTTPConnection) -> bool:
-    """Say whether a Syncthing of this user's holds the other end: anybody may listen where none does."""
-    here, there = connection.sock.getsockname()[:2], connection.sock.getpeername()[:2]
-    end = time.monotonic() + _PATIENCE
-    while not (holders := find_peers(there, here, PROC)) and time.monotonic() < end:
+def _is_own_syncthing(connection: http.client.HTTPConnection) -> bool:
+    """Say whether a Syncthing of this user's holds the other end: any program may listen there."""
+    own_address, peer_address = connection.sock.getsockname()[:2], connection.sock.getpeername()[:2]
+    deadline = time.monotonic() + _REQUEST_TIMEOUT
+    while not (holders := find_peers(peer_address, own_address, PROC)) and time.monotonic() < deadline:
         # nobody holds it before it is accepted
-        time.sleep(_MOMENT)
+        time.sleep(_POLL_PAUSE)
     for pid in holders:
         with suppress(OSError):
             if "syncthing" in (PROC / str(pid) / "comm").read_text(errors="replace"):
@@ -182,20 +182,20 @@ def _is_ours(connection: http.client.HTTPConnection) -> bool:
 def find_syncthing(kb: Path, *, home: Path) -> Syncthing | None:
     """Return the Syncthing of this machine that carries the notes; None where none can be asked."""
     try:
-        folder = syncthing_folder(kb, home=home)
+        folder = find_syncthing_folder(kb, home=home)
     except RoamkbError:
         return None
-    gui = _gui(folder) if folder else None
+    gui = _gui_settings(folder) if folder else None
     if folder is None or gui is None or gui.get("tls") == "true":
         return None
     host, _, port = gui.findtext("address", "").rpartition(":")
     key = gui.findtext("apikey", "")
-    if host not in _HOSTS or not port.isdecimal() or not key or not key.isascii():
+    if host not in _LOCAL_HOSTS or not port.isdecimal() or not key or not key.isascii():
         return None
-    above = os.path.relpath(os.path.realpath(kb), os.path.realpath(folder.path))
-    return Syncthing(int(port[:5]), key, folder.id, prefix="" if above == "." else f"{above}/")
+    relative_folder = os.path.relpath(os.path.realpath(kb), os.path.realpath(folder.path))
+    return Syncthing(int(port[:5]), key, folder.id, prefix="" if relative_folder == "." else f"{relative_folder}/")
 
 
-def _gui(folder: SyncthingFolder) -> ElementTree.Element | None:
+def _gui_settings(folder: SyncthingFolder) -> ElementTree.Element | None:
     data = read_file(folder.config)
     return ElementTree.fromstring(data).find("gui") if isinstance(data, bytes) else None

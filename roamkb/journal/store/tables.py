@@ -1,4 +1,4 @@
-"""The tables of the journal, and what is asked of them.
+"""The tables of the journal, and its queries.
 
 `live` is the folder as it was last seen, `past` what was there before: an entry was so from the moment
 `since` on, until the moment `gone`.
@@ -25,40 +25,39 @@ from roamkb.journal.names import UNREADABLE
 SCHEMA: Final = 1
 
 #: What the index `waiting` is of: entries whose content wasn't read in time.
-WAITING: Final = f"digest IS NULL AND why IN ('', '{UNREADABLE}') AND form IN ('file', 'link')"
-_TABLES: Final = (
+UNREAD_CONDITION: Final = f"digest IS NULL AND why IN ('', '{UNREADABLE}') AND form IN ('file', 'link')"
+_TABLE_STATEMENTS: Final = (
     "CREATE TABLE live(path BLOB PRIMARY KEY, form TEXT, mode INTEGER, size INTEGER, mtime INTEGER, "
     "ctime INTEGER, inode INTEGER, digest BLOB, why TEXT, since INTEGER) WITHOUT ROWID",
     "CREATE TABLE past(path BLOB, form TEXT, mode INTEGER, size INTEGER, digest BLOB, why TEXT, "
     "since INTEGER, gone INTEGER, gone_at REAL)",
     "CREATE TABLE object(digest BLOB PRIMARY KEY, size INTEGER, data BLOB)",
-    "CREATE TABLE moment(id INTEGER PRIMARY KEY AUTOINCREMENT, at REAL, what TEXT, session TEXT, "
-    "during TEXT)",
+    "CREATE TABLE moment(id INTEGER PRIMARY KEY AUTOINCREMENT, at REAL, what TEXT, session TEXT, during TEXT)",
     "CREATE TABLE change(moment INTEGER, path BLOB, by TEXT)",
     "CREATE TABLE session(id TEXT PRIMARY KEY, kind TEXT, agent TEXT, mark INTEGER, told INTEGER, seen REAL)",
     "CREATE TABLE fact(name TEXT PRIMARY KEY, value)",
-    f"CREATE INDEX waiting ON live(path) WHERE {WAITING}",
+    f"CREATE INDEX waiting ON live(path) WHERE {UNREAD_CONDITION}",
     "CREATE INDEX live_digest ON live(digest)",
     "CREATE INDEX past_digest ON past(digest)",
     "CREATE INDEX past_gone ON past(gone)",
     "CREATE INDEX change_moment ON change(moment)",
 )
-_ENTRY: Final = "path, form, mode, size, digest, why, since"
+_ENTRY_COLUMNS: Final = "path, form, mode, size, digest, why, since"
 
 
 def make_tables(db: sqlite3.Connection) -> None:
-    """Make an empty journal of an empty database."""
+    """Create the journal's tables in an empty database."""
     # what a sweep frees goes back to the disk
     db.execute("PRAGMA auto_vacuum = INCREMENTAL")
-    with transaction(db):
-        for statement in _TABLES:
+    with begin_transaction(db):
+        for statement in _TABLE_STATEMENTS:
             db.execute(statement)
         db.execute(f"PRAGMA user_version = {SCHEMA}")
 
 
 @contextlib.contextmanager
-def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """Do all that is done within, or nothing of it."""
+def begin_transaction(db: sqlite3.Connection) -> Iterator[None]:
+    """Run the statements within as one transaction, all or nothing."""
     db.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -71,32 +70,30 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 def last_moment(db: sqlite3.Connection) -> int:
     """Return the number of the last moment, 0 before the first."""
-    (found,) = db.execute("SELECT coalesce(max(id), 0) FROM moment").fetchone()
-    return int(found)
+    (number,) = db.execute("SELECT coalesce(max(id), 0) FROM moment").fetchone()
+    return int(number)
 
 
-def waiting(db: sqlite3.Connection) -> int:
-    """Return how many contents weren't read in time."""
-    (found,) = db.execute(f"SELECT count(*) FROM live WHERE {WAITING}").fetchone()
-    return int(found)
+def count_unread(db: sqlite3.Connection) -> int:
+    """Return the number of contents that weren't read in time."""
+    (number,) = db.execute(f"SELECT count(*) FROM live WHERE {UNREAD_CONDITION}").fetchone()
+    return int(number)
 
 
 def used_bytes(db: sqlite3.Connection) -> int:
-    """Return how much of the file holds something."""
-    numbers = [
-        db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
-    ]
+    """Return the number of bytes of the file that are in use."""
+    numbers = [db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")]
     return int((numbers[0] - numbers[1]) * numbers[2])
 
 
 def find_live(db: sqlite3.Connection, path: bytes) -> FolderEntry | None:
     """Return an entry as it was last seen; None where there was none."""
-    row = db.execute(f"SELECT {_ENTRY}, mtime FROM live WHERE path = ?", (path,)).fetchone()
-    return _entry(row) if row else None
+    row = db.execute(f"SELECT {_ENTRY_COLUMNS}, mtime FROM live WHERE path = ?", (path,)).fetchone()
+    return _parse_entry(row) if row else None
 
 
 def find_content(db: sqlite3.Connection, digest: bytes | None) -> bytes | None:
-    """Return what has the SHA-256 `digest`; None where the journal hasn't, or has something else there."""
+    """Return the content with the SHA-256 `digest`; None where it is missing or damaged."""
     row = db.execute("SELECT size, data FROM object WHERE digest = ?", (digest,)).fetchone()
     if row is None:
         return None
@@ -109,36 +106,38 @@ def find_content(db: sqlite3.Connection, digest: bytes | None) -> bytes | None:
 
 
 def changes_since(db: sqlite3.Connection, moment: int) -> tuple[EntryChange, ...]:
-    """Return how the folder, as it was last seen, differs from what it was at a moment."""
-    was = _entries(db, f"SELECT {_ENTRY} FROM past WHERE since <= ? AND gone > ?", moment, moment)
-    now = _entries(db, f"SELECT {_ENTRY} FROM live WHERE since > ?", moment)
+    """Return the changes of the folder since a moment, up to the last look."""
+    old_entries = _query_entries(db, f"SELECT {_ENTRY_COLUMNS} FROM past WHERE since <= ? AND gone > ?", moment, moment)
+    new_entries = _query_entries(db, f"SELECT {_ENTRY_COLUMNS} FROM live WHERE since > ?", moment)
     causes: dict[bytes, ChangeCause] = {}
-    for path, by in db.execute("SELECT path, by FROM change WHERE moment > ? ORDER BY moment", (moment,)):
+    for path, maker in db.execute("SELECT path, by FROM change WHERE moment > ? ORDER BY moment", (moment,)):
         causes[path] = (
-            causes[path].then(ChangeMaker(by)) if path in causes else ChangeCause(by=ChangeMaker(by))
+            causes[path].followed_by(ChangeMaker(maker)) if path in causes else ChangeCause(by=ChangeMaker(maker))
         )
     # what came and went, or became what it was, is no change
-    same = {path for path in was.keys() & now.keys() if was[path].is_as(now[path])}
+    unchanged = {
+        path for path in old_entries.keys() & new_entries.keys() if old_entries[path].is_same_state(new_entries[path])
+    }
     return changes_between(
-        {path: entry for path, entry in was.items() if path not in same},
-        {path: entry for path, entry in now.items() if path not in same},
+        {path: entry for path, entry in old_entries.items() if path not in unchanged},
+        {path: entry for path, entry in new_entries.items() if path not in unchanged},
         lambda path: causes.get(path, ChangeCause()),
     )
 
 
 def entries_at(db: sqlite3.Connection, moment: int) -> tuple[FolderEntry, ...]:
-    """Return what lay in the folder at a moment."""
-    past = _entries(db, f"SELECT {_ENTRY} FROM past WHERE since <= ? AND gone > ?", moment, moment)
-    live = _entries(db, f"SELECT {_ENTRY} FROM live WHERE since <= ?", moment)
+    """Return the entries of the folder at a moment."""
+    past = _query_entries(db, f"SELECT {_ENTRY_COLUMNS} FROM past WHERE since <= ? AND gone > ?", moment, moment)
+    live = _query_entries(db, f"SELECT {_ENTRY_COLUMNS} FROM live WHERE since <= ?", moment)
     return (*past.values(), *live.values())
 
 
-def _entries(db: sqlite3.Connection, query: str, *values: int) -> Mapping[bytes, FolderEntry]:
-    return {row[0]: _entry(row) for row in db.execute(query, values)}
+def _query_entries(db: sqlite3.Connection, query: str, *values: int) -> Mapping[bytes, FolderEntry]:
+    return {row[0]: _parse_entry(row) for row in db.execute(query, values)}
 
 
-def _entry(row: tuple[Any, ...]) -> FolderEntry:
-    path, form, mode, size, digest, why, since, *rest = row
+def _parse_entry(row: tuple[Any, ...]) -> FolderEntry:
+    path, form, mode, size, digest, why, since, *mtime_column = row
     return FolderEntry(
         path=path,
         form=EntryForm(form),
@@ -147,5 +146,5 @@ def _entry(row: tuple[Any, ...]) -> FolderEntry:
         digest=digest,
         why=why,
         since=since,
-        mtime=rest[0] if rest else 0,
+        mtime=mtime_column[0] if mtime_column else 0,
     )

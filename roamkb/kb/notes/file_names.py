@@ -1,4 +1,4 @@
-"""Which files are notes, and what a new one is called (docs/architecture.md)."""
+"""File names: which files are notes or copies, and new notes' names (docs/architecture.md)."""
 
 import re
 import unicodedata
@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from roamkb.core.errors import UsageError
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.core.text import shown
+from roamkb.core.text import one_line
 
 #: Syncthing itself takes any name that holds this for a conflict copy.
 CONFLICT_MARK = ".sync-conflict-"
@@ -25,11 +25,11 @@ _NOWHERE = lazily("[\x00\ud800-\udc7f\udd00-\udfff]")
 _UNFIT = lazily('[/\\\\<>:"|?*\x00-\x1f\x7f\ud800-\udfff]')
 
 
-def require_name(name: str, what: str) -> str:
-    """Return a name or path as it was given, or raise where no file system, and no UTF-8, could have it."""
+def require_name(name: str, label: str) -> str:
+    """Return a name or path unchanged, or raise where no file system or UTF-8 could hold it."""
     if _NOWHERE.search(name):
         raise UsageError(
-            f"{what} {shown(name)} holds {'a NUL' if chr(0) in name else 'half a character'}",
+            f"{label} {one_line(name)} holds {'a NUL' if chr(0) in name else 'half a character'}",
             hint="names and paths are text; give it without",
         )
     return name
@@ -48,14 +48,14 @@ def is_encrypted_note(relative: PurePosixPath | str) -> bool:
 
 
 def is_conflict_copy(name: str) -> bool:
-    """Say whether `name` is what a syncer calls the losing side of a conflict."""
+    """Say whether `name` is a syncer's name for the losing side of a conflict."""
     return CONFLICT_MARK in name
 
 
 def conflict_original(name: str) -> str | None:
-    """Return the name that the conflict copy `name` was made from; None where it can't be told."""
-    found = _CONFLICT.fullmatch(name)
-    return found["stem"] + (found["ending"] or "") if found else None
+    """Return the name of the file that the conflict copy `name` was made from; None if it is unclear."""
+    match = _CONFLICT.fullmatch(name)
+    return match["stem"] + (match["ending"] or "") if match else None
 
 
 def is_note_name(name: str) -> bool:
@@ -74,17 +74,17 @@ def is_note_folder(name: str) -> bool:
 
 
 def is_unseen_in_emacs(path: str) -> bool:
-    """Say whether org-roam by itself leaves out what lies at `path`: it looks for the letters anywhere."""
+    """Say whether org-roam by default ignores `path`: it looks for `data/` anywhere in it."""
     return "data/" in path
 
 
 def is_seen_in_emacs_alone(relative: str) -> bool:
-    """Say whether org-roam takes a file for a note that is none to us, since it is hidden.
+    """Say whether org-roam takes a hidden file for a note that roamkb doesn't take for one.
 
     Copies are told of elsewhere: org-roam sees those of conflicts, and Syncthing's old versions.
     """
-    is_told = CONFLICT_MARK in relative or relative.startswith((".stversions/", ".git/"))
-    return relative.endswith(".org") and not (is_told or is_note(relative) or is_unseen_in_emacs(relative))
+    is_reported = CONFLICT_MARK in relative or relative.startswith((".stversions/", ".git/"))
+    return relative.endswith(".org") and not (is_reported or is_note(relative) or is_unseen_in_emacs(relative))
 
 
 def is_copied_note(name: str) -> bool:
@@ -99,11 +99,11 @@ def is_copied_note(name: str) -> bool:
 
 def note_name(when: datetime, slug: str, id: str, *, tail: bool = False) -> str:
     """Return org-roam's file name for a new note; `tail` adds the end of its id (D3)."""
-    return _named(when, slug, f"-{id[-4:]}.org" if tail else ".org")
+    return _stamped_name(when, slug, f"-{id[-4:]}.org" if tail else ".org")
 
 
 def note_names(when: datetime, slug: str, id: str) -> tuple[str, str, str]:
-    """Return what a new note may be called, best first: each is for where the ones before are taken.
+    """Return file names for a new note, best first; each is used only if those before are taken.
 
     Of 300 notes of one second and title two share their ids' last four characters; the
     last name has twelve.
@@ -111,32 +111,32 @@ def note_names(when: datetime, slug: str, id: str) -> tuple[str, str, str]:
     return (
         note_name(when, slug, id),
         note_name(when, slug, id, tail=True),
-        _named(when, slug, f"-{id[-12:]}.org"),
+        _stamped_name(when, slug, f"-{id[-12:]}.org"),
     )
 
 
-def _named(when: datetime, slug: str, ending: str) -> str:
+def _stamped_name(when: datetime, slug: str, ending: str) -> str:
     stamp = when.strftime("%Y%m%d%H%M%S").zfill(14)
     room = LONGEST_NAME - len(stamp) - len("-") - len(ending.encode())
-    return f"{stamp}-{_fitting(slug, room)}{ending}"
+    return f"{stamp}-{_safe_slug(slug, room)}{ending}"
 
 
-def _fitting(slug: str, room: int) -> str:
+def _safe_slug(slug: str, room: int) -> str:
     """Return `slug` safe as a part of a file name, in at most `room` bytes of UTF-8."""
     # Syncthing renames what isn't composed
     safe = unicodedata.normalize("NFC", _UNFIT.sub("_", slug))
     # the canonical queries hide what holds these words
     safe = safe.replace("sync-conflict", "sync_conflict")
-    return _cut(safe, room) or "node"
+    return _clip_bytes(safe, room) or "node"
 
 
-def _cut(text: str, room: int) -> str:
+def _clip_bytes(text: str, room: int) -> str:
     """Return the longest start of `text` within `room` bytes that ends after a whole, accented character."""
     encoded = text.encode()
     if len(encoded) <= room:
         return text
-    kept = encoded[:room].decode(errors="ignore")
-    end = len(kept)
+    decoded = encoded[:room].decode(errors="ignore")
+    end = len(decoded)
     while end and unicodedata.combining(text[end]):
         end -= 1
-    return kept[:end].rstrip("_")
+    return decoded[:end].rstrip("_")

@@ -1,4 +1,4 @@
-"""A note cut into what a search can find: each node with the lines that are its own.
+"""Passages, the units that a search can find: each node with the lines that are its own.
 
 A heading node's text isn't its file's text as well; text around no node belongs to the
 file itself, so that nothing that a person wrote is unfindable.
@@ -23,7 +23,7 @@ _CREATED = lazily(r"[\[<]?(\d{4}-\d\d-\d\d)[^\]>\d]*(\d\d:\d\d)?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotePassage:
-    """One thing that a search can find."""
+    """One unit that a search can find: a node, or a file's text outside all nodes."""
 
     note: Note
     #: None for the text of a file that lies in no node.
@@ -38,13 +38,13 @@ class NotePassage:
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The node's tags, inherited ones too."""
+        """The node's tags, including inherited ones."""
         return self.node.tags if self.node else ()
 
     @property
     def date(self) -> str:
-        """When it was made, local ISO; empty where nothing says so."""
-        return created(self.note, self.node)
+        """The time of creation, local ISO; empty where it is unknown."""
+        return creation_time(self.note, self.node)
 
     def first_line(self) -> int:
         """Return the line that shows the title."""
@@ -56,9 +56,9 @@ class NotePassage:
         return 1
 
 
-def passages(note: Note) -> Iterator[NotePassage]:
-    """Yield each node of `note` with its own lines, then the text that belongs to none."""
-    owners = _owners(note)
+def split_passages(note: Note) -> Iterator[NotePassage]:
+    """Yield each node of `note` with its own lines, then the text outside all nodes."""
+    owners = _lines_by_node(note)
     for node in (*note.nodes, None):
         lines = tuple(owners.get(id(node), ()))
         if node is not None or any(text.strip() for _, text in lines) or not note.nodes:
@@ -67,20 +67,20 @@ def passages(note: Note) -> Iterator[NotePassage]:
 
 def passage_at(pieces: Sequence[NotePassage], line: int) -> NotePassage:
     """Return the passage of a note that `line` stands in: the innermost node's, else the file's."""
-    around = [p for p in pieces if p.node and p.node.level and p.node.line <= line <= p.node.end_line]
-    if around:
-        return max(around, key=lambda passage: passage.node.line if passage.node else 0)
+    enclosing = [p for p in pieces if p.node and p.node.level and p.node.line <= line <= p.node.end_line]
+    if enclosing:
+        return max(enclosing, key=lambda passage: passage.node.line if passage.node else 0)
     return next((p for p in pieces if p.node and not p.node.level), pieces[-1])
 
 
-def _owners(note: Note) -> dict[int, list[tuple[int, str]]]:
-    """Return the lines of each node, by the node's identity; None's are nobody's."""
+def _lines_by_node(note: Note) -> dict[int, list[tuple[int, str]]]:
+    """Return the lines of each node, by the node's identity; lines outside all nodes are under None's."""
     lines = note.text.split("\n")
     owned: dict[int, list[tuple[int, str]]] = {}
     starts = {node.line: node for node in note.nodes if node.level}
     open_nodes: list[Node | None] = [next((node for node in note.nodes if not node.level), None)]
     for number, line in enumerate(lines, start=1):
-        while len(open_nodes) > 1 and (last := open_nodes[-1]) and number > last.end_line:
+        while len(open_nodes) > 1 and (innermost_node := open_nodes[-1]) and number > innermost_node.end_line:
             open_nodes.pop()
         if number in starts:
             open_nodes.append(starts[number])
@@ -89,8 +89,8 @@ def _owners(note: Note) -> dict[int, list[tuple[int, str]]]:
     return owned
 
 
-def created(note: Note, node: Node | None) -> str:
-    """Return when a node was made: its own word (CREATED), else the file name's, else nothing."""
+def creation_time(note: Note, node: Node | None) -> str:
+    """Return the creation time of a node: from CREATED, else from the file name, else empty."""
     if node and (match := _CREATED.match(node.properties.get("CREATED", ""))):
         return f"{match[1]}T{match[2]}:00" if match[2] else match[1]
     if match := _STAMP.fullmatch(note.file):

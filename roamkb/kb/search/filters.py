@@ -1,22 +1,22 @@
-"""Which passages a query's filters let through, apart from its words (grep has no index to ask)."""
+"""The test whether a passage passes a query's filters, without an index."""
 
 from collections.abc import Iterable
 
-from roamkb.core.text import flat
-from roamkb.core.text import folded
+from roamkb.core.text import fold_text
+from roamkb.core.text import fold_to_line
 from roamkb.kb.notes.passages import NotePassage
 from roamkb.kb.search.query import Query
 from roamkb.org.agent_node import is_agent_node
-from roamkb.text.tokenize import terms
+from roamkb.text.tokenize import text_terms
 
 
 def passes_filters(passage: NotePassage, query: Query) -> bool:
-    """Say whether the passage is one that the query's filters let through."""
-    tags = frozenset(folded(tag) for tag in passage.tags)
+    """Say whether the passage passes all filters of the query."""
+    tags = frozenset(fold_text(tag) for tag in passage.tags)
     node = passage.node
     return (
-        all(folded(tag) in tags for tag in query.tags)
-        and not any(folded(tag) in tags for tag in query.without_tags)
+        all(fold_text(tag) in tags for tag in query.tags)
+        and not any(fold_text(tag) in tags for tag in query.without_tags)
         and (query.by_agent is None or query.by_agent == (node is not None and is_agent_passage(passage)))
         and (not query.ids or (node is not None and node.id in query.ids))
         and (query.since is None or passage.date >= query.since)
@@ -26,7 +26,7 @@ def passes_filters(passage: NotePassage, query: Query) -> bool:
 
 
 def is_agent_passage(passage: NotePassage) -> bool:
-    """Say whether an agent wrote it: its node, or the file node that it stands in."""
+    """Say whether an agent wrote the passage: its node, or the file node around it."""
     file_node = next((node for node in passage.note.nodes if not node.level), None)
     return file_node is not None and is_agent_node(passage.note, file_node)
 
@@ -34,13 +34,13 @@ def is_agent_passage(passage: NotePassage) -> bool:
 def _holds_any(passage: NotePassage, unwanted: Iterable[str]) -> bool:
     names = (passage.title, *passage.tags, *(passage.node.aliases if passage.node else ()))
     text = "\n".join((*names, *(line for _, line in passage.lines)))
-    held = None
+    passage_terms = None
     for piece in unwanted:
         if " " in piece:
-            if flat(piece) in flat(text):
+            if fold_to_line(piece) in fold_to_line(text):
                 return True
             continue
-        held = held if held is not None else frozenset(terms(text))
-        if frozenset(terms(piece)) <= held:
+        passage_terms = passage_terms if passage_terms is not None else frozenset(text_terms(text))
+        if frozenset(text_terms(piece)) <= passage_terms:
             return True
     return False

@@ -1,4 +1,4 @@
-"""What a search found, before anybody shows it."""
+"""The passages that a search found, before they are rendered."""
 
 from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
@@ -6,7 +6,7 @@ from roamkb.core.startup.dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassageHit:
-    """One passage that a query found: a node, or the text of a file that lies in none."""
+    """A passage that matches a query: a node, or the text of a file outside all nodes."""
 
     #: None for text in a file that holds no node around it.
     id: str | None
@@ -28,7 +28,7 @@ class PassageHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassageHits:
-    """What a query found, best first, and what could not be read."""
+    """The answers to a query, best first, and the files that could not be read."""
 
     answers: tuple[PassageHit, ...]
     skipped: tuple[UnreadableFile, ...]

@@ -1,4 +1,4 @@
-"""What a search asks for: words, phrases and filters; no text is a syntax error (docs/architecture.md)."""
+"""The search query: words, phrases, filters; never a syntax error (docs/architecture.md)."""
 
 import re
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ from roamkb.core.startup.dataclasses import field
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.text.tokenize import STOP_WORDS
+from roamkb.text.tokenize import split_words
 from roamkb.text.tokenize import terms_of
-from roamkb.text.tokenize import words
 
 #: One piece of a query: -"a phrase", tag:x, a word.
 _PIECE = lazily(r'(-?)"([^"]*)"|(\S+)')
@@ -30,7 +30,10 @@ _LONGEST = 8192
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """A search, parsed. Terms are folded stems; repeats are kept, they weigh more."""
+    """A parsed search. Terms are folded stems; repeats are kept, they weigh more.
+
+    Terms are folded stems; repeats are kept, they weigh more.
+    """
 
     text: str
     terms: tuple[str, ...] = ()
@@ -52,7 +55,7 @@ class Query:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is asked for but filters, or nothing at all."""
+        """Whether the query has neither terms nor phrases."""
         return not (self.terms or self.phrases)
 
 
@@ -70,36 +73,38 @@ class _QueryPieces:
 
 
 def parse_query(text: str, *, today: date) -> Query:
-    """Return what `text` asks for. A filter with a value that makes no sense is a word.
+    """Parse `text`; a filter with a senseless value is a word.
+
+    A filter with a value that makes no sense is a word.
 
     Raises:
         UsageError: more filters than anybody writes.
     """
-    text = _beginning(text)
+    text = _leading_text(text)
     pieces = _QueryPieces()
     for minus, phrase, word in _PIECE.findall(text):
         if word:
             _take_word(word, pieces, today)
         elif phrase.strip():
             (pieces.without if minus else pieces.phrases).append(" ".join(phrase.split()))
-    found = [word for piece in pieces.words for word in words(piece)]
-    if not (found or _asks(pieces)):
+    query_words = [word for piece in pieces.words for word in split_words(piece)]
+    if not (query_words or _has_conditions(pieces)):
         # arrows and emoji are no words, and still stand in texts
         pieces.phrases += text.replace('"', " ").split()
-    return _bounded(_worded(text, found, pieces))
+    return _require_few_filters(_build_query(text, query_words, pieces))
 
 
-def _beginning(text: str) -> str:
-    """Return what is read of a text: a pasted document asks for what its beginning asks for."""
-    kept = text[:_LONGEST]
+def _leading_text(text: str) -> str:
+    """Return the part of a text that is read: of a pasted document only the beginning."""
+    leading = text[:_LONGEST]
     if text[_LONGEST : _LONGEST + 1].strip():
         # half a word would ask for another one
-        kept = next(iter(kept.rsplit(None, 1)), "")
-    return kept
+        leading = next(iter(leading.rsplit(None, 1)), "")
+    return leading
 
 
-def _bounded(query: Query) -> Query:
-    """Return `query` if it has no more filters than an index can be asked for, or raise `UsageError`."""
+def _require_few_filters(query: Query) -> Query:
+    """Return `query` if the index can take the number of its filters, or raise `UsageError`."""
     kinds = {"tag:": query.tags, "-tag:": query.without_tags, "-word": query.without}
     for kind, filters in kinds.items():
         if len(filters) > _MOST_FILTERS:
@@ -125,7 +130,7 @@ def _take_word(word: str, pieces: _QueryPieces, today: date) -> None:
 
 
 def _take_filter(minus: str, name: str, value: str, pieces: _QueryPieces, today: date) -> bool:
-    """Put the filter where it belongs; say whether it was one."""
+    """Add a filter to `pieces`; return False where the piece is no filter."""
     if name == "tag" and value.strip(":"):
         (pieces.without_tags if minus else pieces.tags).append(value.strip(":"))
     elif name == "is" and value in ("agent", "human"):
@@ -144,21 +149,21 @@ def _take_filter(minus: str, name: str, value: str, pieces: _QueryPieces, today:
 
 def parse_words(text: str) -> Query:
     """Return a query for the words of `text`, in which nothing is a filter or a phrase."""
-    return _worded(text, words(text), _QueryPieces())
+    return _build_query(text, split_words(text), _QueryPieces())
 
 
-def query_of(found: Sequence[str]) -> Query:
+def query_of(query_words: Sequence[str]) -> Query:
     """Return a query for words, as `parse_words` does for a text of them."""
-    return _worded(" ".join(found), found, _QueryPieces())
+    return _build_query(" ".join(query_words), query_words, _QueryPieces())
 
 
-def _worded(text: str, found: Sequence[str], pieces: _QueryPieces) -> Query:
-    telling = [word for word in found if not _is_stop(word)] or found
+def _build_query(text: str, query_words: Sequence[str], pieces: _QueryPieces) -> Query:
+    telling = [word for word in query_words if not _is_stop(word)] or query_words
     return Query(
         text=text,
         terms=tuple(term for word in telling for term in terms_of(word)),
         words=tuple(telling),
-        pairs=tuple(_pairs(found)),
+        pairs=tuple(_telling_pairs(query_words)),
         phrases=tuple(pieces.phrases),
         without=tuple(pieces.without),
         tags=tuple(pieces.tags),
@@ -170,8 +175,8 @@ def _worded(text: str, found: Sequence[str], pieces: _QueryPieces) -> Query:
     )
 
 
-def _asks(pieces: _QueryPieces) -> bool:
-    """Say whether there is anything but words to go by."""
+def _has_conditions(pieces: _QueryPieces) -> bool:
+    """Say whether the pieces hold any phrase or filter, apart from words."""
     return bool(
         pieces.phrases
         or pieces.without
@@ -188,10 +193,10 @@ def _is_stop(word: str) -> bool:
     return word.lower() in STOP_WORDS
 
 
-def _pairs(found: Sequence[str]) -> Iterator[tuple[str, str]]:
-    for one, other in pairwise(found):
-        if not (_is_stop(one) and _is_stop(other)):
-            yield one, other
+def _telling_pairs(query_words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for word, next_word in pairwise(query_words):
+        if not (_is_stop(word) and _is_stop(next_word)):
+            yield word, next_word
 
 
 _DAY = lazily(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
@@ -217,7 +222,7 @@ def parse_day(text: str, *, today: date) -> str | None:
     return None
 
 
-def narrowed(
+def narrow_query(
     query: Query,
     *,
     tags: tuple[str, ...] = (),
@@ -227,7 +232,7 @@ def narrowed(
     before: str | None = None,
 ) -> Query:
     """Return `query` with the filters of the command's options added; they are counted with its own."""
-    return _bounded(
+    return _require_few_filters(
         replace(
             query,
             tags=query.tags + tags,
@@ -241,7 +246,7 @@ def narrowed(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TermWeights:
-    """What the terms of a query tell in one collection of texts."""
+    """The weights of a query's terms in one collection of texts."""
 
     terms: Mapping[str, float]
     #: What a term weighs that a single text holds.

@@ -1,4 +1,4 @@
-"""Which of the things that a query found comes first (docs/architecture.md).
+"""The ranking of the entries that match a query (docs/architecture.md).
 
 SQLite finds and weighs them by BM25 (Robertson and Zaragoza, "The Probabilistic Relevance
 Framework", 2009); what it can't know is added here: pairs of words, names that say all
@@ -40,10 +40,10 @@ _MEANING = 0.45
 _SENTENCE_MEANING = 0.6
 _TABLE_BESIDE = 1 / 3
 #: What the best of a long query have beside it for saying each of its words in some form, and how many.
-_SAID = 0.2
+_SPELLED = 0.2
 #: The same in another language than English, whose words have no stems here and no meaning in the table.
-_SAID_ELSEWHERE = 1.0
-MOST_SAID = 40
+_SPELLED_FOREIGN = 1.0
+MOST_SPELLED = 40
 #: What a note has of the score of a good hit that links to it and to nothing else, in a long query.
 _LINKED = 0.2
 #: So many of the best hits are good ones.
@@ -52,7 +52,7 @@ _GOOD = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedEntry:
-    """One thing that can be found, as far as the ranking needs it."""
+    """An entry, as far as the ranking needs it."""
 
     key: int
     #: BM25 of the words, and of the pairs of words.
@@ -68,154 +68,157 @@ class RankedEntry:
     #: Whether a newer node says that it replaced this one.
     is_superseded: bool = False
     #: The query's terms that stand in title or alias, and in the tags.
-    named: Set[str] = frozenset()
-    tagged: Set[str] = frozenset()
+    name_terms: Set[str] = frozenset()
+    tag_terms: Set[str] = frozenset()
     #: Local ISO date or date and time; newer wins a tie.
     date: str = ""
     #: Decides where nothing else does.
     place: tuple[str, int] = ("", 0)
 
 
-def weight(holding: int, size: int) -> float:
-    """Return what a term weighs that `holding` of `size` texts hold; never negative, as Lucene has it."""
+def term_weight(holding: int, size: int) -> float:
+    """Return the weight of a term that `holding` of `size` texts hold; never negative, as Lucene has it."""
     return math.log(1 + (max(size, holding) - holding + 0.5) / (holding + 0.5))
 
 
-def score(found: RankedEntry, weights: Mapping[str, float]) -> float:
-    """Return how well `found` answers a query whose terms weigh `weights`."""
+def entry_score(entry: RankedEntry, weights: Mapping[str, float]) -> float:
+    """Return the score of `entry` for a query whose terms weigh `weights`."""
     return (
-        found.words
-        + PAIR * found.pairs
-        + _bonus(_TITLE, found.named, weights)
-        + _bonus(_TAG, found.tagged, weights)
+        entry.words
+        + PAIR * entry.pairs
+        + _name_bonus(_TITLE, entry.name_terms, weights)
+        + _name_bonus(_TAG, entry.tag_terms, weights)
     )
 
 
-def blended(found: Sequence[RankedEntry], weights: Mapping[str, float]) -> list[float]:
+def blend_scores(entries: Sequence[RankedEntry], weights: Mapping[str, float]) -> list[float]:
     """Return the scores, each a convex combination of words and meaning.
 
     So they are fused best (Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid
     Retrieval", ACM TOIS 2023), each as a share of the best. A word alone means what it says;
     the more words, the more a sentence means beside them.
     """
-    words = _shares([score(one, weights) for one in found])
-    table, sentence = _shares([one.nearness for one in found]), _shares([one.by_sentence for one in found])
-    meaning, beside = (_SENTENCE_MEANING, _TABLE_BESIDE) if any(sentence) else (_MEANING, 1.0)
+    words = _shares_of_best([entry_score(entry, weights) for entry in entries])
+    table, sentence = (
+        _shares_of_best([entry.nearness for entry in entries]),
+        _shares_of_best([entry.by_sentence for entry in entries]),
+    )
+    meaning, table_part = (_SENTENCE_MEANING, _TABLE_BESIDE) if any(sentence) else (_MEANING, 1.0)
     if not any(table):
         # of a language that it hasn't got, the table says nothing
-        beside = 0.0
-    share = meaning * _breadth(weights) if any(table) or any(sentence) else 0.0
+        table_part = 0.0
+    share = meaning * _query_breadth(weights) if any(table) or any(sentence) else 0.0
     return [
-        (_SUPERSEDED if one.is_superseded else 1.0)
-        * ((1 - share) * said + share * (beside * near + (1 - beside) * meant))
-        for one, said, near, meant in zip(found, words, table, sentence, strict=True)
+        (_SUPERSEDED if entry.is_superseded else 1.0)
+        * ((1 - share) * word_share + share * (table_part * table_share + (1 - table_part) * sentence_share))
+        for entry, word_share, table_share, sentence_share in zip(entries, words, table, sentence, strict=True)
     ]
 
 
-def _shares(values: Sequence[float]) -> list[float]:
+def _shares_of_best(values: Sequence[float]) -> list[float]:
     """Return each value as a share of the largest."""
     most = max(values, default=0.0) or 1.0
     return [value / most for value in values]
 
 
-def _breadth(weights: Mapping[str, float]) -> float:
-    """Return how much of a sentence a query is, from 0 for a word alone up to 1."""
+def _query_breadth(weights: Mapping[str, float]) -> float:
+    """Return how much a query resembles a sentence, from 0 for a word alone up to 1."""
     return 1 - 1 / len(weights) ** 2 if weights else 0.0
 
 
-def _bonus(most: float, held: Set[str], weights: Mapping[str, float]) -> float:
-    """Return what a name adds that holds some of the terms.
+def _name_bonus(most: float, held_terms: Set[str], weights: Mapping[str, float]) -> float:
+    """Return the bonus for a name that holds some of the terms.
 
     A query of one or two words calls a thing by its name; a sentence describes it. So the
     more words there are, the less is a share of them worth, down to nothing.
     """
     total = sum(weights.values())
-    if not total or not held:
+    if not total or not held_terms:
         return 0.0
-    share = sum(weights[term] for term in held if term in weights) / total
+    share = sum(weights[term] for term in held_terms if term in weights) / total
     power: float = share ** (len(weights) ** 2)
     return most * total * power
 
 
-def ranked(results: Iterable[RankedEntry], weights: Mapping[str, float]) -> list[tuple[RankedEntry, float]]:
+def rank_entries(results: Iterable[RankedEntry], weights: Mapping[str, float]) -> list[tuple[RankedEntry, float]]:
     """Return the results with their scores, best first; the best match of the words alone would have 1."""
-    found = list(results)
-    return _sorted(zip(found, blended(found, weights), strict=True))
+    entries = list(results)
+    return _sort_entries(zip(entries, blend_scores(entries, weights), strict=True))
 
 
-def _sorted(scored: Iterable[tuple[RankedEntry, float]]) -> list[tuple[RankedEntry, float]]:
+def _sort_entries(scored: Iterable[tuple[RankedEntry, float]]) -> list[tuple[RankedEntry, float]]:
     order = sorted(scored, key=lambda pair: pair[0].place)
     order.sort(key=lambda pair: pair[0].date, reverse=True)
-    order.sort(key=lambda pair: (pair[0].has_all, pair[0].is_called, _rounded(pair[1])), reverse=True)
+    order.sort(key=lambda pair: (pair[0].has_all, pair[0].is_called, _round_score(pair[1])), reverse=True)
     return order
 
 
-def said(
+def rank_by_spelling(
     order: Sequence[tuple[RankedEntry, float]],
     spelled: Mapping[int, Sequence[float]],
     weights: Mapping[str, float],
     *,
     is_foreign: bool = False,
 ) -> list[tuple[RankedEntry, float]]:
-    """Return the hits in the order that they have once the best say how much of each word they spell.
+    """Return the hits reordered by how much of each query word the best of them spell.
 
-    `spelled` has the shares of the words for the best `MOST_SAID`. How often a word is said, and in how long
+    `spelled` has the shares of the words for the best `MOST_SPELLED`. How often a word is said, and in how long
     a text, is no matter here: the scores weigh that already, and too much where texts are short.
     """
-    covered = dict(zip(spelled, _covered(list(spelled.values())), strict=True))
-    most = (_SAID_ELSEWHERE if is_foreign else _SAID) * _breadth(weights)
-    return _sorted(
-        (found, value + most * covered.get(found.key, 0.0) * (_SUPERSEDED if found.is_superseded else 1.0))
-        for found, value in order
+    covered = dict(zip(spelled, _coverage_shares(list(spelled.values())), strict=True))
+    most = (_SPELLED_FOREIGN if is_foreign else _SPELLED) * _query_breadth(weights)
+    return _sort_entries(
+        (entry, value + most * covered.get(entry.key, 0.0) * (_SUPERSEDED if entry.is_superseded else 1.0))
+        for entry, value in order
     )
 
 
-def _covered(spelled: Sequence[Sequence[float]]) -> list[float]:
-    """Return how much of the query each text covers, as a share of the most; a word weighs that few hold."""
+def _coverage_shares(spelled: Sequence[Sequence[float]]) -> list[float]:
+    """Return the share of the query that each text covers, relative to the best; rare words weigh more."""
     wholes = [sum(share == 1 for share in word) for word in zip(*spelled, strict=True)]
-    weights = [max(0.0, math.log((len(spelled) + 1) / (whole + 0.5))) for whole in wholes]
-    points = [sum(w * share * share for w, share in zip(weights, one, strict=True)) for one in spelled]
+    weights = [max(0.0, math.log((len(spelled) + 1) / (whole_count + 0.5))) for whole_count in wholes]
+    points = [sum(w * share * share for w, share in zip(weights, text_shares, strict=True)) for text_shares in spelled]
     most = max(points, default=0.0) or 1.0
     return [value / most for value in points]
 
 
-def good(order: Sequence[tuple[RankedEntry, float]]) -> list[int]:
-    """Return the keys of the hits whose links say something about where they lead."""
-    return [found.key for found, _ in order[:_GOOD] if not found.is_superseded]
+def good_hit_keys(order: Sequence[tuple[RankedEntry, float]]) -> list[int]:
+    """Return the keys of the hits whose links count as evidence."""
+    return [entry.key for entry, _ in order[:_GOOD] if not entry.is_superseded]
 
 
-def gains(
+def link_gains(
     order: Sequence[tuple[RankedEntry, float]], links: Mapping[int, Set[int]]
 ) -> dict[int, tuple[float, int]]:
-    """Return what each thing has of the score of the hit that says most for it by a link, and that hit.
+    """Return each entry's largest gain by a link from a good hit, with the key of that hit.
 
     `links` are the keys that each of the `good` hits leads to; the more, the less each is worth.
     Notes of one matter answer one question, whatever their words (Frei and Stieger, "The Use of
     Semantic Links in Hypertext Information Retrieval", IP&M 31, 1995).
     """
-    found: dict[int, tuple[float, int]] = {}
+    best_gains: dict[int, tuple[float, int]] = {}
     for hit, value in order:
-        there = links.get(hit.key, frozenset()) - {hit.key}
-        for key in sorted(there):
-            gain = _LINKED * value / len(there) ** 0.5
-            if gain > found.get(key, (0.0, 0))[0]:
-                found[key] = gain, hit.key
-    return {key: (gain, source) for key, (gain, source) in found.items() if gain > 0}
+        targets = links.get(hit.key, frozenset()) - {hit.key}
+        for key in sorted(targets):
+            gain = _LINKED * value / len(targets) ** 0.5
+            if gain > best_gains.get(key, (0.0, 0))[0]:
+                best_gains[key] = gain, hit.key
+    return {key: (gain, source) for key, (gain, source) in best_gains.items() if gain > 0}
 
 
-def lifted(
+def lift_linked(
     order: Sequence[tuple[RankedEntry, float]],
     gained: Mapping[int, tuple[float, int]],
     weights: Mapping[str, float],
 ) -> list[tuple[RankedEntry, float]]:
-    """Return the hits in the order that what they have `gained` gives them; no promise is broken by it."""
-    share = _breadth(weights)
-    return _sorted(
-        (found, value if found.is_superseded else value + share * gained.get(found.key, (0.0, 0))[0])
-        for found, value in order
+    """Return the hits reordered by their link gains; the promises of the ranking still hold."""
+    share = _query_breadth(weights)
+    return _sort_entries(
+        (entry, value if entry.is_superseded else value + share * gained.get(entry.key, (0.0, 0))[0])
+        for entry, value in order
     )
 
 
-def _rounded(value: float) -> float:
-    """Return `value` to nine digits: sums in another order are no better match."""
+def _round_score(value: float) -> float:
+    """Return `value` rounded to nine digits, so that the order of a sum decides nothing."""
     return float(f"{value:.9g}")

@@ -1,4 +1,4 @@
-"""Find nodes by words, phrases and filters, or lines by a regular expression."""
+"""Search for nodes by words, phrases and filters, or for lines by a regular expression."""
 
 from collections.abc import Iterable
 from collections.abc import Iterator
@@ -10,17 +10,17 @@ from typing import Protocol
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Hit
 from roamkb.core.model import UnreadableFile
-from roamkb.core.request import count
-from roamkb.core.request import option
-from roamkb.core.request import options
-from roamkb.core.request import rest
-from roamkb.core.request import switch
+from roamkb.core.request import count_option
+from roamkb.core.request import flag_option
+from roamkb.core.request import remaining_arguments
+from roamkb.core.request import repeatable_option
+from roamkb.core.request import text_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
-from roamkb.core.text import clipped
+from roamkb.core.text import clip_text
 from roamkb.kb.notes.passages import passage_at
-from roamkb.kb.notes.passages import passages
+from roamkb.kb.notes.passages import split_passages
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.search.filters import passes_filters
 from roamkb.kb.search.hits import PassageHit
@@ -39,40 +39,40 @@ BEST_LINES = 3
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """What `search` takes."""
+    """Options of `search`."""
 
-    words: Sequence[str] | str = rest(
+    words: Sequence[str] | str = remaining_arguments(
         'Words, "a phrase", -word, tag:T, is:agent, is:human, before:D, after:D, id:ID.', metavar="WORDS..."
     )
     _: KW_ONLY
-    tags: Sequence[str] = options("--tag", "Only nodes with this tag (again for more).", metavar="T")
-    agent: bool = switch("--agent", "Only nodes that agents wrote.")
-    human: bool = switch("--human", "Only the human's notes.")
-    since: str | None = option(
+    tags: Sequence[str] = repeatable_option("--tag", "Only nodes with this tag (again for more).", metavar="T")
+    agent: bool = flag_option("--agent", "Only nodes that agents wrote.")
+    human: bool = flag_option("--human", "Only the human's notes.")
+    since: str | None = text_option(
         "--since", "Only nodes dated since 2026-06-10, 2026, 7d (undated: never).", metavar="D"
     )
-    before: str | None = option("--before", "Only nodes dated before this day (undated: never).", metavar="D")
-    limit: int | None = count("--limit", "At most so many hits (20; --regex, --lines and --files: all).")
-    regex: bool = switch("--regex", "The words are one regular expression; case counts, (?i) ignores it.")
-    lines: bool = switch("--lines", "Every matching line, not the best of each node.")
-    files: bool = switch("--files", "Only the paths of the files.")
-    related: str | None = option(
+    before: str | None = text_option("--before", "Only nodes dated before this day (undated: never).", metavar="D")
+    limit: int | None = count_option("--limit", "At most so many hits (20; --regex, --lines and --files: all).")
+    regex: bool = flag_option("--regex", "The words are one regular expression; case counts, (?i) ignores it.")
+    lines: bool = flag_option("--lines", "Every matching line, not the best of each node.")
+    files: bool = flag_option("--files", "Only the paths of the files.")
+    related: str | None = text_option(
         "--related", "Nodes about the same as this one, not yet linked with it.", metavar="ID"
     )
-    budget: int | None = count("--budget", "At most so many characters of PATH:LINE: TEXT.")
-    semantic: bool = switch("--semantic", "Order the best by a sentence model, too (the extra [semantic]).")
+    budget: int | None = count_option("--budget", "At most so many characters of PATH:LINE: TEXT.")
+    semantic: bool = flag_option("--semantic", "Order the best by a sentence model, too (the extra [semantic]).")
 
 
 class NoteFinder(Protocol):
-    """What ranks."""
+    """A finder that ranks passages for a query."""
 
-    def find(self, query: Query, *, limit: int | None = None) -> PassageHits:
+    def find_passages(self, query: Query, *, limit: int | None = None) -> PassageHits:
         """Return the best passages, the best first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
-    """What was found, best first, and what could not be read."""
+    """The hits of a search, best first, and the files that could not be read."""
 
     JSON = "query hits skipped conflict_copies"
     query: str
@@ -108,20 +108,20 @@ def search(
             raise UsageError("search for what?", hint="roamkb search WORDS, or a filter such as --tag T")
         # a bare --lines or --files is grep's: all of them
         limit = limit or (None if every_line or one_per_file else DEFAULT_LIMIT)
-        answers = finder.find(query, limit=None if every_line or one_per_file else limit)
+        answers = finder.find_passages(query, limit=None if every_line or one_per_file else limit)
         hits = _ranked_hits(answers.answers, notes.kb, every_line=every_line)
         skipped, copies = answers.skipped, answers.conflict_copies
     else:
         from roamkb.kb.search.store.grep import Grep  # most searches are for words
 
         grep = Grep(notes, pattern)
-        hits = _matching_hits(grep.find(), notes.kb, query, every_line=every_line)
-        skipped, copies = tuple(grep.skipped), len(notes.walk.conflict_copies)
+        hits = _matching_hits(grep.find_matches(), notes.kb, query, every_line=every_line)
+        skipped, copies = tuple(grep.skipped), len(notes.kb_walk.conflict_copies)
     if one_per_file:
         hits = _first_of_each_file(hits)
     return SearchResult(
         query=query.text if pattern is None else pattern,
-        hits=fitting(_first(hits, limit), budget),
+        hits=fit_budget(_first_hits(hits, limit), budget),
         skipped=skipped,
         conflict_copies=copies,
         only_files=one_per_file,
@@ -129,19 +129,14 @@ def search(
 
 
 def check_limit(limit: int | None, *, option: str = "--limit") -> None:
-    """Raise `UsageError` for a limit that nothing can keep to."""
+    """Raise `UsageError` for a limit below 1."""
     if limit is not None and limit < 1:
         raise UsageError(f"{option} {limit} shows nothing", hint="give 1 or more")
 
 
 def _has_filter(query: Query) -> bool:
     return bool(
-        query.tags
-        or query.without_tags
-        or query.ids
-        or query.since
-        or query.before
-        or query.by_agent is not None
+        query.tags or query.without_tags or query.ids or query.since or query.before or query.by_agent is not None
     )
 
 
@@ -161,29 +156,27 @@ def hit_of(answer: PassageHit, kb: Path, number: int, text: str) -> Hit:
         line=number,
         tags=answer.tags,
         score=answer.score,
-        text=_unbroken(text).strip(),
+        text=_remove_breaks(text).strip(),
         why=answer.why,
         date=answer.date,
-        lines=tuple((number, _unbroken(line)) for number, line in answer.lines[:BEST_LINES]),
+        lines=tuple((number, _remove_breaks(line)) for number, line in answer.lines[:BEST_LINES]),
     )
 
 
-def _unbroken(line: str) -> str:
-    """Return a line without what keeps org from acting on it: who is shown it may copy it."""
+def _remove_breaks(line: str) -> str:
+    """Return a line without the breaks that keep org from acting on it, since a reader may copy it."""
     return line.replace(BREAK, "")
 
 
-def _matching_hits(
-    matches: "Iterable[MatchedNote]", kb: Path, query: Query, *, every_line: bool
-) -> Iterator[Hit]:
+def _matching_hits(matches: "Iterable[MatchedNote]", kb: Path, query: Query, *, every_line: bool) -> Iterator[Hit]:
     for match in matches:
-        pieces = tuple(passages(match.note))
-        seen: set[int] = set()
+        pieces = tuple(split_passages(match.note))
+        seen_passages: set[int] = set()
         for number, text in match.lines:
             passage = passage_at(pieces, number)
-            if not passes_filters(passage, query) or (not every_line and id(passage) in seen):
+            if not passes_filters(passage, query) or (not every_line and id(passage) in seen_passages):
                 continue
-            seen.add(id(passage))
+            seen_passages.add(id(passage))
             yield Hit(
                 id=passage.node.id if passage.node else None,
                 title=passage.title,
@@ -197,30 +190,30 @@ def _matching_hits(
 
 
 def _first_of_each_file(hits: Iterable[Hit]) -> Iterator[Hit]:
-    seen: set[Path] = set()
+    seen_paths: set[Path] = set()
     for hit in hits:
-        if hit.path not in seen:
-            seen.add(hit.path)
+        if hit.path not in seen_paths:
+            seen_paths.add(hit.path)
             yield hit
 
 
-def _first(hits: Iterable[Hit], limit: int | None) -> tuple[Hit, ...]:
-    found = tuple(hits)
-    return found if limit is None else found[:limit]
+def _first_hits(hits: Iterable[Hit], limit: int | None) -> tuple[Hit, ...]:
+    all_hits = tuple(hits)
+    return all_hits if limit is None else all_hits[:limit]
 
 
-def fitting(hits: Iterable[Hit], budget: int | None) -> tuple[Hit, ...]:
-    """Return the first hits whose lines, `PATH:LINE: TEXT`, have no more characters than `budget` together.
+def fit_budget(hits: Iterable[Hit], budget: int | None) -> tuple[Hit, ...]:
+    """Return the first hits whose lines, `PATH:LINE: TEXT`, fit in `budget` characters together.
 
     The last one's text is cut where that makes it fit.
     """
     if budget is None:
         return tuple(hits)
-    kept: list[Hit] = []
+    fitted_hits: list[Hit] = []
     for hit in hits:
-        budget -= len(f"{hit.path}:{hit.line}: {hit.mark}\n")
+        budget -= len(f"{hit.path}:{hit.line}: {hit.replaced_mark}\n")
         if budget <= 0:
             break
-        kept.append(replace(hit, text=clipped(hit.text, budget), lines=()))
-        budget -= len(kept[-1].text)
-    return tuple(kept)
+        fitted_hits.append(replace(hit, text=clip_text(hit.text, budget), lines=()))
+        budget -= len(fitted_hits[-1].text)
+    return tuple(fitted_hits)

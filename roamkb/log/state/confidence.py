@@ -1,4 +1,4 @@
-"""How far a learning is trusted: every number of it, in whole hundredths (docs/architecture.md).
+"""Confidence of learnings: every number of it, in whole hundredths (docs/architecture.md).
 
 Limits are inclusive: 0.7 + 0.1 is 0.7999… in floats, and one source's own test scores
 exactly its limit. The number orders and gates; it never deletes anything.
@@ -8,7 +8,7 @@ from typing import Annotated
 from typing import Final
 
 from roamkb.core.errors import UsageError
-from roamkb.core.text import shown
+from roamkb.core.text import one_line
 
 #: What a human says, and what a human's log is imported as (documents 000 and 003).
 HUMAN: Final = 90
@@ -17,18 +17,18 @@ PROPOSED: Final = 60
 #: What consolidation makes of a session's observations; a verified rule (documents 002 and 004).
 CONSOLIDATED: Final = 70
 #: An explicit write says 50 to 90 (document 002); only a human at a terminal may say more (D17).
-AT_FIRST: Final = HUMAN
+MOST_AT_FIRST: Final = HUMAN
 #: Without a number, by where it comes from.
 BY_PROVENANCE: Final = {"user-stated": HUMAN, "observed": 70, "inferred": 50, "external": 50}
 #: What a first word gains where nobody gave a number: of who tests, of what was done more than once,
 #: and of a fix that was applied (document 004, FR-5).
-BY_QA: Final = 10
-A_PATTERN: Final = 5
-FIX_APPLIED: Final = 10
+QA_BONUS: Final = 10
+PATTERN_BONUS: Final = 5
+FIX_BONUS: Final = 10
 #: At most, of what was in a log before it was adopted (D25).
 ADOPTED: Final = 50
 #: A line of another tool's that says nothing about itself.
-UNSAID: Final = 70
+UNSTATED: Final = 70
 
 #: Repeated by `learn`, or reused with success; by distinct sources only (document 004, FR-6).
 REPEATED: Final = 5
@@ -49,38 +49,38 @@ MOST: Final = 95
 
 #: Worth keeping for good; and worth a line in a rule file, where it was also seen so often.
 DURABLE: Final = 80
-OFTEN: Final = 3
+PROMOTION_OCCURRENCES: Final = 3
 
 
-def moved(confidence: int, by: int) -> int:
-    """Return `confidence` after a move, within the bounds; what a human set above them stays there."""
-    return min(max(confidence + by, min(LEAST, confidence)), max(MOST, confidence))
+def move_confidence(confidence: int, change: int) -> int:
+    """Return `confidence` after a change, within the bounds; a human's value above them stays there."""
+    return min(max(confidence + change, min(LEAST, confidence)), max(MOST, confidence))
 
 
-def bounded(confidence: int, *, human: bool = False) -> int:
-    """Return a first confidence within the bounds: up to 100 where a human says it."""
+def bound_confidence(confidence: int, *, human: bool = False) -> int:
+    """Return a first confidence within the bounds: up to 100 for a human's word."""
     return min(max(confidence, 0 if human else LEAST), 100 if human else MOST)
 
 
-def started(said: int | None, provenance: str) -> int:
-    """Return the confidence that a learning begins with; `said` is the line's own, in hundredths."""
-    if said is None:
-        return BY_PROVENANCE.get(provenance, UNSAID)
-    return bounded(said, human=provenance == "user-stated")
+def start_confidence(stated: int | None, provenance: str) -> int:
+    """Return the confidence that a learning begins with; `stated` is the line's own, in hundredths."""
+    if stated is None:
+        return BY_PROVENANCE.get(provenance, UNSTATED)
+    return bound_confidence(stated, human=provenance == "user-stated")
 
 
-def first(provenance: str, *, type: str, agent: str, fix_applied: bool = False) -> int:
-    """Return the confidence of a new statement to which nobody gave a number."""
+def first_confidence(provenance: str, *, type: str, agent: str, fix_applied: bool = False) -> int:
+    """Return the confidence of a new statement that came without a number."""
     gained = (
-        BY_QA * ("qa" in agent.casefold().replace("-", "_").split("_"))
-        + A_PATTERN * (type == "pattern")
-        + FIX_APPLIED * fix_applied
+        QA_BONUS * ("qa" in agent.casefold().replace("-", "_").split("_"))
+        + PATTERN_BONUS * (type == "pattern")
+        + FIX_BONUS * fix_applied
     )
-    return moved(started(None, provenance), gained)
+    return move_confidence(start_confidence(None, provenance), gained)
 
 
-def decayed(confidence: int, *, idle_days: float) -> int:
-    """Return the confidence that ranks a learning that nobody used for so many days."""
+def decayed_confidence(confidence: int, *, idle_days: float) -> int:
+    """Return the confidence for ranking a learning that was unused for so many days."""
     return max(min(LEAST, confidence), confidence - max(int(idle_days // _DECAY_DAYS), 0))
 
 
@@ -93,7 +93,7 @@ def as_fraction(hundredths: int) -> float:
 Hundredths = Annotated[int, as_fraction]
 
 
-def hundredths(text: str | None) -> int | None:
+def parse_hundredths(text: str | None) -> int | None:
     """Return a confidence of 0.00 to 1.00 in hundredths."""
     if text is None:
         return None
@@ -102,5 +102,5 @@ def hundredths(text: str | None) -> int | None:
     except ValueError:
         value = -1.0
     if not 0 <= value <= 1:
-        raise UsageError(f"{shown(text)} is no confidence", hint="a number from 0 to 1, such as 0.7")
+        raise UsageError(f"{one_line(text)} is no confidence", hint="a number from 0 to 1, such as 0.7")
     return round(value * 100)

@@ -1,4 +1,4 @@
-"""What became of each learning, as values: what happened, what a learning is today, and all of a log's."""
+"""States of learnings as values: ledger events, a learning's state, and a log's state."""
 
 from collections.abc import Callable
 from collections.abc import Collection
@@ -38,7 +38,7 @@ VALIDATED: Final = "validated"
 #: The flag of a learning that nearly says the same as another, and may claim otherwise.
 MAY_CONTRADICT: Final = "may_contradict"
 #: What a `repeated` event tells beside its task of what the repetition is about.
-SAID_AGAIN: Final = ("files", "tags", "actions")
+REPETITION_FIELDS: Final = ("files", "tags", "actions")
 #: What an agent's `preferred` event says.
 PREFERS: Final = "prefers"
 NO_PREFERENCE: Final = "none"
@@ -46,7 +46,7 @@ NO_PREFERENCE: Final = "none"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerEvent:
-    """One line of the ledger: something that happened."""
+    """One line of the ledger: an event."""
 
     #: A ULID, later than any in the ledger that it was written to.
     id: str
@@ -66,26 +66,25 @@ class LedgerEvent:
     #: What only some events have.
     fields: Mapping[str, object] = field(default_factory=dict)
 
-    def text(self, name: str) -> str:
-        """Return one of the fields as text, empty where it is none."""
+    def text_field(self, name: str) -> str:
+        """Return one of the fields as text, empty where it is no text."""
         value = self.fields.get(name)
         return value if isinstance(value, str) else ""
 
-    def texts(self, name: str) -> tuple[str, ...]:
-        """Return one of the fields as texts; one text alone counts."""
+    def text_list_field(self, name: str) -> tuple[str, ...]:
+        """Return a field as a tuple of texts; a single text counts."""
         value = self.fields.get(name)
         if isinstance(value, str):
             return (value,)
-        return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list | tuple) else ()
+        return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list | tuple) else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfidenceStep:
-    """What one event did to a learning's confidence."""
+    """The effect of one event on a learning's confidence."""
 
     JSON = (
-        "event.id event.ts event.event event.by event.agent event.session event.task event.fields "
-        "before after effect"
+        "event.id event.ts event.event event.by event.agent event.session event.task event.fields before after effect"
     )
     event: LedgerEvent
     before: Hundredths
@@ -93,18 +92,18 @@ class ConfidenceStep:
 
     @property
     def effect(self) -> Hundredths:
-        """How far it moved it."""
+        """The change of the confidence."""
         return self.after - self.before
 
 
-_KEYS: Final = (
+_JSON_KEYS: Final = (
     "id learning.key learning.type learning.category learning.content learning.tags confidence occurrences "
     "status verdict scope learning.ts learning.agent task=learning.topic learning.files learning.actions "
     "superseded_by is_archived"
 )
 #: The keys of a learning where all that is known of it is told.
 EVERY_KEY: Final = Keys(
-    f"{_KEYS} learning.source learning.bead learning.session learning.provenance learning.origin "
+    f"{_JSON_KEYS} learning.source learning.bead learning.session learning.provenance learning.origin "
     "learning.kind is_pinned preferred_by is_overridden flags supersedes merged_from review_reason node "
     "outcomes last_used learning.extra"
 )
@@ -112,9 +111,9 @@ EVERY_KEY: Final = Keys(
 
 @dataclass(slots=True, kw_only=True)
 class LearningState:
-    """A learning and what it counts today; only `replay` changes it."""
+    """A learning with its present status and confidence; only `replay` changes it."""
 
-    JSON = _KEYS
+    JSON = _JSON_KEYS
     #: As it was first said, with the files, tags and actions of its repetitions.
     learning: Learning
     #: Hundredths, as events gave it; decay enters rank alone.
@@ -142,7 +141,7 @@ class LearningState:
     last_used: TimeOrNull = 0.0
     history: list[ConfidenceStep] = field(default_factory=list)
     #: Sources that moved its confidence already.
-    heard: set[tuple[str, ...]] = field(default_factory=set)
+    counted_sources: set[tuple[str, ...]] = field(default_factory=set)
     #: Whether its line was moved to the archive.
     is_archived: bool = False
     #: Tasks that it was given to or repeated in, beside the one that it was learned in.
@@ -154,10 +153,10 @@ class LearningState:
         return self.learning.id
 
     def rank_confidence(self, now: float) -> int:
-        """Return the confidence that orders it at `now`, in seconds since 1970."""
+        """Return the confidence for ranking at `now`, in seconds since 1970."""
         if self.is_pinned or self.is_overridden:
             return self.confidence
-        return confidence.decayed(self.confidence, idle_days=(now - self.last_used) / 86400)
+        return confidence.decayed_confidence(self.confidence, idle_days=(now - self.last_used) / 86400)
 
 
 #: What `contradicts`, `names`, `shared` and `sure` say of a learning that may contradict another, names
@@ -182,22 +181,22 @@ TRAITS: Final[Mapping[str, Callable[[LearningState], str]]] = {
 
 
 def is_sure(standing: LearningState) -> bool:
-    """Say whether a learning was said twice, was verified, or is trusted anyway."""
+    """Say whether a learning was repeated, was verified, or has a durable confidence."""
     is_told_twice = standing.occurrences > 1
     return is_told_twice or standing.verdict == VERIFIED or standing.confidence >= confidence.DURABLE
 
 
 class StateShelf(Protocol):
-    """Where a state is kept, of which few learnings and events are wanted at a time."""
+    """A store of a state from which a few learnings and events are read at a time."""
 
-    def having(self, trait: str, values: Collection[str]) -> list[LearningState]:
+    def learnings_with(self, trait: str, values: Collection[str]) -> list[LearningState]:
         """Return the learnings of which one of `TRAITS` has one of those values, in order."""
 
-    def named(self, names: Collection[str]) -> list[LedgerEvent]:
+    def events_named(self, names: Collection[str]) -> list[LedgerEvent]:
         """Return the events of those names, in order."""
 
-    def since(self, digest: str) -> Sequence[str] | None:
-        """Return the ids of the learnings that came after those that `digest` stands for; None if unknown."""
+    def ids_since(self, digest: str) -> Sequence[str] | None:
+        """Return the ids of the learnings added after the state with that digest; None if unknown."""
 
 
 #: The greatest id of an event, and what events told of that nobody said.
@@ -206,7 +205,7 @@ Reach = tuple[str, frozenset[str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogState:
-    """A project's log as it stands."""
+    """The state of a project's log."""
 
     #: By id, in the order in which they were said.
     standings: Mapping[str, LearningState]
@@ -226,38 +225,38 @@ class LogState:
         """The learnings, by id."""
         return _StateLearnings(self.standings)
 
-    def called(self, name: str) -> list[LearningState]:
+    def learnings_called(self, name: str) -> list[LearningState]:
         """Return the learnings with that id or key, the latest first (D4)."""
         if name in self.standings:
             return [self.standings[name]]
-        return self.having("key", name)[::-1]
+        return self.learnings_with("key", name)[::-1]
 
-    def having(self, trait: str, *values: str) -> list[LearningState]:
+    def learnings_with(self, trait: str, *values: str) -> list[LearningState]:
         """Return the learnings of which one of `TRAITS` has one of `values`, in order."""
         if self.shelf is not None:
-            return self.shelf.having(trait, values)
-        told = TRAITS[trait]
-        return [standing for standing in self.standings.values() if told(standing) in values]
+            return self.shelf.learnings_with(trait, values)
+        trait_of = TRAITS[trait]
+        return [standing for standing in self.standings.values() if trait_of(standing) in values]
 
-    def named(self, *names: str) -> Sequence[LedgerEvent]:
+    def events_named(self, *names: str) -> Sequence[LedgerEvent]:
         """Return the events of those names that count, in order."""
         if self.shelf is not None:
-            return self.shelf.named(names)
+            return self.shelf.events_named(names)
         return [event for event in self.events if event.event in names]
 
-    def since(self, digest: str) -> Sequence[str] | None:
-        """Return the ids of the learnings that came after those that `digest` stands for; None if unknown."""
-        before, new = self.grown
+    def ids_since(self, digest: str) -> Sequence[str] | None:
+        """Return the ids of the learnings added after the state with that digest; None if unknown."""
+        before, added_ids = self.grown
         if before and digest == before:
-            return new
-        return None if self.shelf is None else self.shelf.since(digest)
+            return added_ids
+        return None if self.shelf is None else self.shelf.ids_since(digest)
 
-    def unshelved(self) -> "LogState":
+    def load_all(self) -> "LogState":
         """Return the same state, all of it in memory."""
         return replace(self, standings=dict(self.standings), events=[*self.events], shelf=None)
 
     def is_disputed(self, standing: LearningState) -> bool:
-        """Say whether the ledger names a learning that still stands and that `standing` may contradict."""
+        """Say whether the ledger names a learning in force that `standing` may contradict."""
         rival = self.standings.get(standing.flags.get(MAY_CONTRADICT, ""))
         return rival is not None and rival.status != SUPERSEDED
 

@@ -1,4 +1,4 @@
-"""The log and the ledger folded into today's state (docs/architecture.md).
+"""Replay of the log and the ledger into today's state (docs/architecture.md).
 
 Replay sorts events by id, drops repeated ids and ignores what it doesn't know, so that any
 order, doubling or union merge of the same lines gives the same state.
@@ -17,14 +17,14 @@ from typing import overload
 
 from roamkb.core.startup.dataclasses import replace
 from roamkb.log.learning import Learning
-from roamkb.log.learning import identity
+from roamkb.log.learning import content_identity
 from roamkb.log.state import confidence
-from roamkb.log.state.adoption import counting
+from roamkb.log.state.adoption import countable_events
 from roamkb.log.state.learning_state import ACTIVE
 from roamkb.log.state.learning_state import CANONICAL
 from roamkb.log.state.learning_state import NEEDS_REVIEW
 from roamkb.log.state.learning_state import PREFERS
-from roamkb.log.state.learning_state import SAID_AGAIN
+from roamkb.log.state.learning_state import REPETITION_FIELDS
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import TRAITS
 from roamkb.log.state.learning_state import UNDONE
@@ -51,52 +51,48 @@ def replay(
     there always.
     """
     standings = {
-        learning.id: begun(learning, is_archived=is_archived)
-        for learning, is_archived in _distinct(
+        learning.id: initial_state(learning, is_archived=is_archived)
+        for learning, is_archived in _distinct_learnings(
             (learning, is_archived)
             for is_archived, group in ((False, learnings), (True, archived))
             for learning in group
             if as_of is None or learning.ts <= as_of
         )
     }
-    last, taken_back, counted = _counted(event for event in events if as_of is None or event.ts <= as_of)
-    unmet = _fold(counted, standings.get) | taken_back
+    last_id, undone_ids, counted = _order_countable(event for event in events if as_of is None or event.ts <= as_of)
+    unmet = _fold_events(counted, standings.get) | undone_ids
     return LogState(
-        standings=_ordered(standings.values()),
+        standings=_order_by_time(standings.values()),
         events=counted,
-        reach=(last, frozenset(unmet - standings.keys())),
+        reach=(last_id, frozenset(unmet - standings.keys())),
     )
 
 
-def advanced(
-    state: LogState, learnings: Sequence[Learning], events: Sequence[LedgerEvent]
-) -> LogState | None:
-    """Return what `replay` gives of a state's lines and these; None where it takes all lines to tell.
+def advance_state(state: LogState, learnings: Sequence[Learning], events: Sequence[LedgerEvent]) -> LogState | None:
+    """Return the state after these lines; None where that takes a replay of all lines.
 
     An agents' server asks after each line that is added, and most are later than all there were.
     """
-    known = advances(state.reach, state.standings.get, learnings, events)
-    if known is None:
+    advanced = advance_standings(state.reach, state.standings.get, learnings, events)
+    if advanced is None:
         return None
-    changed, reach = known
+    changed, reach = advanced
     if state.shelf is not None:
         grown = _GrownStates(state, changed, events)
         return LogState(standings=grown, events=_LaterEvents(state.events, events), reach=reach, shelf=grown)
     standings = {**state.standings, **changed}
-    new = [(learning.ts, learning.id) for learning in learnings]
+    added_keys = [(learning.ts, learning.id) for learning in learnings]
     latest = next(reversed(list(state.standings)), None)
     before = state.standings[latest].learning if latest is not None else None
-    if new != sorted(new) or (new and before and new[0] < (before.ts, before.id)):
-        standings = _ordered(standings.values())
+    if added_keys != sorted(added_keys) or (added_keys and before and added_keys[0] < (before.ts, before.id)):
+        standings = _order_by_time(standings.values())
     return LogState(standings=standings, events=[*state.events, *events], reach=reach)
 
 
 class _GrownStates(Mapping[str, LearningState]):
-    """The standings of a state that lies on a shelf, some of which are others now."""
+    """The learning states of a state on a shelf, with those that changed since."""
 
-    def __init__(
-        self, before: LogState, changed: Mapping[str, LearningState], events: Sequence[LedgerEvent]
-    ) -> None:
+    def __init__(self, before: LogState, changed: Mapping[str, LearningState], events: Sequence[LedgerEvent]) -> None:
         self._before = before
         self._changed = changed
         self._events = events
@@ -105,44 +101,46 @@ class _GrownStates(Mapping[str, LearningState]):
         return self._changed[id] if id in self._changed else self._before.standings[id]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._all)
+        return iter(self._all_standings)
 
     def __len__(self) -> int:
-        known = self._before.standings
-        return len(known) + sum(id not in known for id in self._changed)
+        standings_before = self._before.standings
+        return len(standings_before) + sum(id not in standings_before for id in self._changed)
 
     @cached_property
-    def _all(self) -> Mapping[str, LearningState]:
-        return _ordered({**self._before.standings, **self._changed}.values())
+    def _all_standings(self) -> Mapping[str, LearningState]:
+        return _order_by_time({**self._before.standings, **self._changed}.values())
 
-    def having(self, trait: str, values: Collection[str]) -> list[LearningState]:
+    def learnings_with(self, trait: str, values: Collection[str]) -> list[LearningState]:
         """Return the learnings of which one of `TRAITS` has one of those values, in order."""
-        told = TRAITS[trait]
-        found = [one for one in self._before.having(trait, *values) if one.id not in self._changed]
-        found += [one for one in self._changed.values() if told(one) in values]
-        return list(_ordered(found).values())
+        trait_of = TRAITS[trait]
+        matching = [
+            standing for standing in self._before.learnings_with(trait, *values) if standing.id not in self._changed
+        ]
+        matching += [standing for standing in self._changed.values() if trait_of(standing) in values]
+        return list(_order_by_time(matching).values())
 
-    def named(self, names: Collection[str]) -> list[LedgerEvent]:
+    def events_named(self, names: Collection[str]) -> list[LedgerEvent]:
         """Return the events of those names, in order."""
-        return [*self._before.named(*names), *(event for event in self._events if event.event in names)]
+        return [*self._before.events_named(*names), *(event for event in self._events if event.event in names)]
 
-    def since(self, digest: str) -> None:
-        """Return nothing: the state says what came since the one before."""
+    def ids_since(self, digest: str) -> None:
+        """Return None: the state itself has the ids added since the one before."""
 
 
 class _LaterEvents(Sequence[LedgerEvent]):
-    """Events, and those that came later."""
+    """Earlier events followed by later ones."""
 
-    def __init__(self, first: Sequence[LedgerEvent], then: Sequence[LedgerEvent]) -> None:
-        self._first = first
-        self._then = then
+    def __init__(self, earlier: Sequence[LedgerEvent], later: Sequence[LedgerEvent]) -> None:
+        self._first = earlier
+        self._then = later
 
     @overload
-    def __getitem__(self, at: int) -> LedgerEvent: ...
+    def __getitem__(self, index: int) -> LedgerEvent: ...
     @overload
-    def __getitem__(self, at: slice) -> Sequence[LedgerEvent]: ...
-    def __getitem__(self, at: int | slice) -> LedgerEvent | Sequence[LedgerEvent]:
-        return [*self._first, *self._then][at]
+    def __getitem__(self, index: slice) -> Sequence[LedgerEvent]: ...
+    def __getitem__(self, index: int | slice) -> LedgerEvent | Sequence[LedgerEvent]:
+        return [*self._first, *self._then][index]
 
     def __iter__(self) -> Iterator[LedgerEvent]:
         return chain(self._first, self._then)
@@ -156,78 +154,78 @@ class _LaterEvents(Sequence[LedgerEvent]):
     __hash__ = None  # type: ignore[assignment]
 
 
-def advances(
+def advance_standings(
     reach: Reach | None,
-    known: Callable[[str], LearningState | None],
+    standing_of: Callable[[str], LearningState | None],
     learnings: Sequence[Learning],
     events: Sequence[LedgerEvent],
 ) -> tuple[dict[str, LearningState], Reach] | None:
-    """Return the standings that such lines make or make others, and how far they reach, as `advanced` does.
+    """Return the learning states that such lines make or change, and the new reach.
 
     `known` gives those that there were, which stay as they are.
     """
     if reach is None:
         return None
-    last, unmet = reach
+    last_id, unmet = reach
     for event in events:
         # a slower clock can have taken it back before it was read
-        if event.id <= last or event.event == UNDONE or event.is_adopted or event.id in unmet:
+        if event.id <= last_id or event.event == UNDONE or event.is_adopted or event.id in unmet:
             return None
-        last = event.id
+        last_id = event.id
     changed: dict[str, LearningState] = {}
     for learning in learnings:
-        if learning.id in changed or learning.id in unmet or known(learning.id) is not None:
+        if learning.id in changed or learning.id in unmet or standing_of(learning.id) is not None:
             return None
-        changed[learning.id] = begun(learning, is_archived=False)
+        changed[learning.id] = initial_state(learning, is_archived=False)
 
-    def touched(id: str) -> LearningState | None:
-        """Return a standing that nobody else has."""
-        if id not in changed and (standing := known(id)) is not None:
-            changed[id] = _copied(standing)
+    def copy_to_change(id: str) -> LearningState | None:
+        """Return a learning state that may be changed, a copy of the shared one."""
+        if id not in changed and (standing := standing_of(id)) is not None:
+            changed[id] = _copy_standing(standing)
         return changed.get(id)
 
-    told = _fold(events, touched)
-    return changed, (last, unmet | {id for id in told if id not in changed})
+    subject_ids = _fold_events(events, copy_to_change)
+    return changed, (last_id, unmet | {id for id in subject_ids if id not in changed})
 
 
-def _ordered(standings: Iterable[LearningState]) -> dict[str, LearningState]:
+def _order_by_time(standings: Iterable[LearningState]) -> dict[str, LearningState]:
     ordered = sorted(standings, key=lambda standing: (standing.learning.ts, standing.learning.id))
     return {standing.learning.id: standing for standing in ordered}
 
 
-def _fold(events: Iterable[LedgerEvent], standing_of: Callable[[str], LearningState | None]) -> set[str]:
-    """Have `events`, in order, happen to what they are about; return what they are about."""
-    told: set[str] = set()
+def _fold_events(events: Iterable[LedgerEvent], standing_of: Callable[[str], LearningState | None]) -> set[str]:
+    """Apply `events`, in order, to the learnings that they name; return the ids that they name."""
+    subject_ids: set[str] = set()
     for event in events:
         if fold := _FOLDS.get(event.event):
-            told.add(event.of)
+            subject_ids.add(event.of)
             if standing := standing_of(event.of):
                 before = standing.confidence
                 fold(standing, event)
                 standing.history.append(ConfidenceStep(event=event, before=before, after=standing.confidence))
         if event.event == "task":
             # a template's learnings, put into the scope of a task
-            for id in event.texts("learnings"):
-                told.add(id)
-                if given := standing_of(id):
-                    given.tasks.add(event.task)
-    return told
+            for id in event.text_list_field("learnings"):
+                subject_ids.add(id)
+                if task_standing := standing_of(id):
+                    task_standing.tasks.add(event.task)
+    return subject_ids
 
 
-def _copied(standing: LearningState) -> LearningState:
+def _copy_standing(standing: LearningState) -> LearningState:
     return replace(
         standing,
         flags=dict(standing.flags),
         outcomes=dict(standing.outcomes),
         preferred_by=set(standing.preferred_by),
         history=list(standing.history),
-        heard=set(standing.heard),
+        counted_sources=set(standing.counted_sources),
         tasks=set(standing.tasks),
     )
 
 
-def _distinct(lines: Iterable[tuple[Learning, bool]]) -> Iterable[tuple[Learning, bool]]:
-    """Return the learnings, each once, and whether it is in the archive alone; none is lost.
+def _distinct_learnings(lines: Iterable[tuple[Learning, bool]]) -> Iterable[tuple[Learning, bool]]:
+    """Return the learnings, each once, and whether each is in the archive alone; none is lost.
 
     Of two lines that say the same, the fuller one counts. Where lines of one id say different
     things, somebody edited one: the first in time keeps the id, the others go by what they say.
@@ -237,96 +235,96 @@ def _distinct(lines: Iterable[tuple[Learning, bool]]) -> Iterable[tuple[Learning
         return lines
     by_id: dict[str, dict[tuple[str, str], tuple[Learning, bool]]] = {}
     for learning, is_archived in lines:
-        _add(by_id.setdefault(learning.id, {}), learning, is_archived)
+        _add_line(by_id.setdefault(learning.id, {}), learning, is_archived)
     distinct: dict[str, dict[tuple[str, str], tuple[Learning, bool]]] = {}
-    for id, said in by_id.items():
-        first, *others = sorted(said.values(), key=lambda one: (one[0].ts, one[0].type, one[0].content))
-        _add(distinct.setdefault(id, {}), *first)
-        for other, is_archived in others:
-            own = identity(other.type, other.content)
-            if own not in by_id:
-                _add(distinct.setdefault(own, {}), replace(other, id=own), is_archived)
-    return (one for said in distinct.values() for one in said.values())
+    for id, variants in by_id.items():
+        earliest, *others = sorted(
+            variants.values(), key=lambda variant: (variant[0].ts, variant[0].type, variant[0].content)
+        )
+        _add_line(distinct.setdefault(id, {}), *earliest)
+        for later, is_archived in others:
+            content_id = content_identity(later.type, later.content)
+            if content_id not in by_id:
+                _add_line(distinct.setdefault(content_id, {}), replace(later, id=content_id), is_archived)
+    return (variant for variants in distinct.values() for variant in variants.values())
 
 
-def _add(said: dict[tuple[str, str], tuple[Learning, bool]], learning: Learning, is_archived: bool) -> None:
-    """Add a line to what was `said` under one id."""
-    told = learning.type, learning.content
-    if told in said:
-        other, is_other_archived = said[told]
-        said[told] = max(learning, other, key=_fullness), is_archived and is_other_archived
+def _add_line(variants: dict[tuple[str, str], tuple[Learning, bool]], learning: Learning, is_archived: bool) -> None:
+    """Add a line to the variants under one id."""
+    variant_key = learning.type, learning.content
+    if variant_key in variants:
+        known_learning, is_other_archived = variants[variant_key]
+        variants[variant_key] = max(learning, known_learning, key=_fullness_key), is_archived and is_other_archived
     else:
-        said[told] = learning, is_archived
+        variants[variant_key] = learning, is_archived
 
 
-def _fullness(learning: Learning) -> tuple[int, str]:
-    told = repr(learning)
-    return len(told), told
+def _fullness_key(learning: Learning) -> tuple[int, str]:
+    representation = repr(learning)
+    return len(representation), representation
 
 
-def _counted(events: Iterable[LedgerEvent]) -> tuple[str, set[str], list[LedgerEvent]]:
-    """Return the greatest id, the ids taken back that aren't there, and the events in order that count.
+def _order_countable(events: Iterable[LedgerEvent]) -> tuple[str, set[str], list[LedgerEvent]]:
+    """Return the greatest id, the undone ids that are missing, and the events that count, in order.
 
     Each counts once, and none that was taken back.
     """
     by_id: dict[str, LedgerEvent] = {}
     for event in events:
-        other = by_id.get(event.id)
-        if other is None or repr(event) < repr(other):
+        known_event = by_id.get(event.id)
+        if known_event is None or repr(event) < repr(known_event):
             by_id[event.id] = event
     undone: set[str] = set()
     # the latest first: an undoing that was itself undone takes nothing back
     for event in sorted(by_id.values(), key=lambda event: event.id, reverse=True):
         if event.event == UNDONE and event.id not in undone:
             undone.add(event.of)
-    counted = list(counting(by_id[id] for id in sorted(by_id) if id not in undone))
+    counted = list(countable_events(by_id[id] for id in sorted(by_id) if id not in undone))
     return max(by_id, default=""), undone - by_id.keys(), counted
 
 
-def start_of(learning: Learning) -> int:
+def starting_confidence(learning: Learning) -> int:
     """Return the confidence, in hundredths, that a learning begins with."""
-    said = confidence.started(learning.confidence, learning.provenance)
-    return min(said, confidence.ADOPTED) if learning.is_adopted else said
+    start = confidence.start_confidence(learning.confidence, learning.provenance)
+    return min(start, confidence.ADOPTED) if learning.is_adopted else start
 
 
-def begun(learning: Learning, *, is_archived: bool) -> LearningState:
-    """Return a learning to which nothing has happened yet."""
-    trust = start_of(learning)
+def initial_state(learning: Learning, *, is_archived: bool) -> LearningState:
+    """Return the state of a learning before any event."""
+    trust = starting_confidence(learning)
     extra = learning.extra
     if not extra:
         # as nearly all, and there are many
-        return LearningState(
-            learning=learning, confidence=trust, last_used=learning.ts, is_archived=is_archived
-        )
+        return LearningState(learning=learning, confidence=trust, last_used=learning.ts, is_archived=is_archived)
     status = extra.get("status")
     # other tools keep the outcome of a review on the line itself
-    known = status if status in (CANONICAL, SUPERSEDED, NEEDS_REVIEW) else ACTIVE
-    if learning.is_adopted and known == CANONICAL:
-        known = ACTIVE
+    start_status = status if status in (CANONICAL, SUPERSEDED, NEEDS_REVIEW) else ACTIVE
+    if learning.is_adopted and start_status == CANONICAL:
+        start_status = ACTIVE
     return LearningState(
         learning=learning,
         confidence=trust,
-        status=str(known),
+        status=str(start_status),
         scope=str(extra.get("scope") or "project"),
-        superseded_by=_one(extra.get("superseded_by")),
-        supersedes=_several(extra.get("supersedes")),
-        merged_from=_several(extra.get("merged_from")),
-        review_reason=_one(extra.get("review_reason")),
+        superseded_by=_text_or_empty(extra.get("superseded_by")),
+        supersedes=_text_values(extra.get("supersedes")),
+        merged_from=_text_values(extra.get("merged_from")),
+        review_reason=_text_or_empty(extra.get("review_reason")),
         last_used=learning.ts,
         is_archived=is_archived,
     )
 
 
-def _one(value: object) -> str:
+def _text_or_empty(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _several(value: object) -> tuple[str, ...]:
-    return tuple(str(one) for one in value) if isinstance(value, list | tuple) else ()
+def _text_values(value: object) -> tuple[str, ...]:
+    return tuple(str(item) for item in value) if isinstance(value, list | tuple) else ()
 
 
 def _source_of(agent: str, session: str, task: str, otherwise: str = "") -> tuple[str, ...]:
-    """Return who said something, so that nobody counts twice: an agent in a session, else in a task.
+    """Return the source of a statement, so that it counts once: an agent in a session, else in a task.
 
     A call without either is its own source: `otherwise`.
     """
@@ -336,158 +334,158 @@ def _source_of(agent: str, session: str, task: str, otherwise: str = "") -> tupl
 # What the events do
 
 
-def _move(standing: LearningState, event: LedgerEvent, by: int, *, once: str) -> None:
+def _move_confidence(standing: LearningState, event: LedgerEvent, change: int, *, once: str) -> None:
     """Move the confidence, but only once for each source."""
     session = event.session or event.task
-    if not session and (process := event.text("process")):
+    if not session and (process := event.text_field("process")):
         # whoever repeats itself in one process repeats itself
         session = f"{event.machine} {process}"
     source = (once, *_source_of(event.agent, session, "", event.id))
-    if source in standing.heard or source == ("learn", *_first_source(standing.learning)):
+    if source in standing.counted_sources or source == ("learn", *_first_source(standing.learning)):
         return
-    standing.heard.add(source)
+    standing.counted_sources.add(source)
     if not standing.is_overridden:
-        standing.confidence = confidence.moved(standing.confidence, by)
+        standing.confidence = confidence.move_confidence(standing.confidence, change)
 
 
-def _repeated(standing: LearningState, event: LedgerEvent) -> None:
+def _fold_repeated(standing: LearningState, event: LedgerEvent) -> None:
     standing.last_used = max(standing.last_used, event.ts)
-    _widen(standing, event)
+    _widen_subject(standing, event)
     if event.is_adopted:
         return
     standing.occurrences += 1
     in_consolidation = event.by == "consolidate"
-    by = confidence.CONSOLIDATED_AGAIN if in_consolidation else confidence.REPEATED
-    _move(standing, event, by, once="learn")
+    change = confidence.CONSOLIDATED_AGAIN if in_consolidation else confidence.REPEATED
+    _move_confidence(standing, event, change, once="learn")
 
 
-def _widen(standing: LearningState, event: LedgerEvent) -> None:
-    """Let a learning be about what its repetition is about as well."""
+def _widen_subject(standing: LearningState, event: LedgerEvent) -> None:
+    """Add the subject of a repetition to the learning: its task, files, tags and actions."""
     if event.task:
         standing.tasks.add(event.task)
-    files, tags, actions = map(event.texts, SAID_AGAIN)
+    files, tags, actions = map(event.text_list_field, REPETITION_FIELDS)
     if files or tags or actions:
-        known = standing.learning
+        learning = standing.learning
         standing.learning = replace(
-            known,
-            files=_united(known.files, files),
-            tags=_united(known.tags, tags),
-            actions=_united(known.actions, actions),
+            learning,
+            files=_unite_values(learning.files, files),
+            tags=_unite_values(learning.tags, tags),
+            actions=_unite_values(learning.actions, actions),
         )
 
 
-def _united(known: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*known, *more)))
+def _unite_values(values: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*values, *more)))
 
 
 _OUTCOMES = {"success": confidence.REUSED, "failure": confidence.FAILED, "prevented": confidence.PREVENTED}
 
 
-def _reused(standing: LearningState, event: LedgerEvent) -> None:
-    outcome = event.text("outcome")
+def _fold_reused(standing: LearningState, event: LedgerEvent) -> None:
+    outcome = event.text_field("outcome")
     standing.outcomes[outcome] = standing.outcomes.get(outcome, 0) + 1
     standing.last_used = max(standing.last_used, event.ts)
-    receipt = ("receipt", event.text("receipt"))
-    if (by := _OUTCOMES.get(outcome)) and receipt not in standing.heard:
-        _move(standing, event, by, once=outcome)
+    receipt = ("receipt", event.text_field("receipt"))
+    if (change := _OUTCOMES.get(outcome)) and receipt not in standing.counted_sources:
+        _move_confidence(standing, event, change, once=outcome)
         # what was shown once helped once, whatever is said of it later
         if receipt[1]:
-            standing.heard.add(receipt)
+            standing.counted_sources.add(receipt)
 
 
 def _first_source(learning: Learning) -> tuple[str, ...]:
-    """Return who said it first."""
+    """Return the source of the first statement."""
     return _source_of(learning.agent, learning.session, learning.task)
 
 
-def _validated(standing: LearningState, event: LedgerEvent) -> None:
+def _fold_validated(standing: LearningState, event: LedgerEvent) -> None:
     if event.agent and event.agent == standing.learning.agent:
         return
     source = (VALIDATED, event.agent or event.id)
-    if source not in standing.heard and not standing.is_overridden:
-        standing.confidence = confidence.moved(standing.confidence, confidence.VALIDATED)
-    standing.heard.add(source)
+    if source not in standing.counted_sources and not standing.is_overridden:
+        standing.confidence = confidence.move_confidence(standing.confidence, confidence.VALIDATED)
+    standing.counted_sources.add(source)
 
 
-def _judged(standing: LearningState, event: LedgerEvent) -> None:
-    verdict = event.text("verdict")
+def _fold_judged(standing: LearningState, event: LedgerEvent) -> None:
+    verdict = event.text_field("verdict")
     if verdict in (VERIFIED, "invalidated", UNVERIFIED):
         standing.verdict = verdict
-    told = event.fields.get("evidence")
-    is_evident = isinstance(told, Mapping) and told.get("is_good") is True
+    evidence = event.fields.get("evidence")
+    is_evident = isinstance(evidence, Mapping) and evidence.get("is_good") is True
     if verdict == VERIFIED and is_evident and not standing.is_overridden:
         # the document's limit for what lasts; a second session adds to it
         standing.confidence = max(standing.confidence, confidence.DURABLE)
 
 
-def _raised(standing: LearningState, event: LedgerEvent) -> None:
-    standing.scope = event.text("to") or standing.scope
+def _fold_raised(standing: LearningState, event: LedgerEvent) -> None:
+    standing.scope = event.text_field("to") or standing.scope
 
 
-def _superseded(standing: LearningState, event: LedgerEvent) -> None:
+def _fold_superseded(standing: LearningState, event: LedgerEvent) -> None:
     if standing.status != SUPERSEDED and not standing.is_overridden:
-        standing.confidence = confidence.moved(standing.confidence, confidence.SUPERSEDED)
+        standing.confidence = confidence.move_confidence(standing.confidence, confidence.SUPERSEDED)
     standing.status = SUPERSEDED
-    standing.superseded_by = event.text("by_which") or standing.superseded_by
-    why = event.text("review_reason") or event.text("reason")
+    standing.superseded_by = event.text_field("by_which") or standing.superseded_by
+    why = event.text_field("review_reason") or event.text_field("reason")
     standing.review_reason = why or standing.review_reason
 
 
-def _flagged(standing: LearningState, event: LedgerEvent) -> None:
-    reason = event.text("reason")
+def _fold_flagged(standing: LearningState, event: LedgerEvent) -> None:
+    reason = event.text_field("reason")
     if event.fields.get("cleared"):
         standing.flags.pop(reason, None)
     elif reason:
-        standing.flags[reason] = event.text("evidence")
+        standing.flags[reason] = event.text_field("evidence")
 
 
-def _curated(standing: LearningState, event: LedgerEvent) -> None:
-    status = event.text("status")
+def _fold_curated(standing: LearningState, event: LedgerEvent) -> None:
+    status = event.text_field("status")
     if status in (CANONICAL, NEEDS_REVIEW, ACTIVE):
         standing.status = status
-    standing.merged_from = tuple(dict.fromkeys((*standing.merged_from, *event.texts("merged_from"))))
-    standing.supersedes = tuple(dict.fromkeys((*standing.supersedes, *event.texts("supersedes"))))
-    standing.review_reason = event.text("review_reason") or standing.review_reason
+    standing.merged_from = tuple(dict.fromkeys((*standing.merged_from, *event.text_list_field("merged_from"))))
+    standing.supersedes = tuple(dict.fromkeys((*standing.supersedes, *event.text_list_field("supersedes"))))
+    standing.review_reason = event.text_field("review_reason") or standing.review_reason
 
 
-def _pinned(standing: LearningState, event: LedgerEvent) -> None:
+def _fold_pinned(standing: LearningState, event: LedgerEvent) -> None:
     standing.is_pinned = event.fields.get("value") is not False
 
 
-def _overridden(standing: LearningState, event: LedgerEvent) -> None:
+def _fold_overridden(standing: LearningState, event: LedgerEvent) -> None:
     value = event.fields.get("value")
     if isinstance(value, int) and not isinstance(value, bool):
         standing.confidence = min(max(value, 0), 100)
         standing.is_overridden = True
 
 
-def _preferred(standing: LearningState, event: LedgerEvent) -> None:
-    if event.agent and event.text("preference") == PREFERS:
+def _fold_preferred(standing: LearningState, event: LedgerEvent) -> None:
+    if event.agent and event.text_field("preference") == PREFERS:
         standing.preferred_by.add(event.agent)
     else:
         standing.preferred_by.discard(event.agent)
 
 
-def _promoted(standing: LearningState, event: LedgerEvent) -> None:
-    standing.node = event.text("node") or standing.node
+def _fold_promoted(standing: LearningState, event: LedgerEvent) -> None:
+    standing.node = event.text_field("node") or standing.node
 
 
-def _noted(standing: LearningState, event: LedgerEvent) -> None:
-    """Leave it at the history; `instructions.proposal` tells what it means."""
+def _fold_history_only(standing: LearningState, event: LedgerEvent) -> None:
+    """Keep the event in the history only; `instructions.proposal` reads it there."""
 
 
 _FOLDS: Final[Mapping[str, Callable[[LearningState, LedgerEvent], None]]] = {
-    "repeated": _repeated,
-    "reused": _reused,
-    VALIDATED: _validated,
-    "judged": _judged,
-    "raised": _raised,
-    "superseded": _superseded,
-    "flagged": _flagged,
-    "curated": _curated,
-    "pinned": _pinned,
-    "overridden": _overridden,
-    "preferred": _preferred,
-    "promoted": _promoted,
-    **dict.fromkeys(("proposed", "approved", "rejected", "applied", "rolled_back"), _noted),
+    "repeated": _fold_repeated,
+    "reused": _fold_reused,
+    VALIDATED: _fold_validated,
+    "judged": _fold_judged,
+    "raised": _fold_raised,
+    "superseded": _fold_superseded,
+    "flagged": _fold_flagged,
+    "curated": _fold_curated,
+    "pinned": _fold_pinned,
+    "overridden": _fold_overridden,
+    "preferred": _fold_preferred,
+    "promoted": _fold_promoted,
+    **dict.fromkeys(("proposed", "approved", "rejected", "applied", "rolled_back"), _fold_history_only),
 }

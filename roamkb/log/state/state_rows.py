@@ -1,4 +1,4 @@
-"""Standings and events as rows of a cache of ours, read several times as fast as the log's lines.
+"""Learning states and events as rows of our cache, read several times as fast as the log's lines.
 
 No format to keep: `log/store/state_cache` makes all rows anew where this, or what gives standings, is
 another.
@@ -17,43 +17,43 @@ from roamkb.log.learning import Learning
 from roamkb.log.state.learning_state import ConfidenceStep
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LedgerEvent
-from roamkb.log.state.replay import begun
+from roamkb.log.state.replay import initial_state
 
-#: In the order in which `_learning` and `_event` take them.
-_OF_LEARNING: Final = attrgetter(
+#: In the order in which `_build_learning` and `_build_event` take them.
+_LEARNING_VALUES: Final = attrgetter(
     *"id key type content source tags ts bead agent session task category files actions provenance origin "
     "kind confidence is_adopted extra".split()
 )
-_OF_EVENT: Final = attrgetter(*"id ts event of by agent session task machine is_adopted fields".split())
+_EVENT_VALUES: Final = attrgetter(*"id ts event of by agent session task machine is_adopted fields".split())
 #: What events may have made of a learning, but for the sets and the history.
-_TOLD: Final = (
+_STANDING_FIELDS: Final = (
     "confidence occurrences status verdict scope is_pinned is_overridden flags superseded_by supersedes "
     "merged_from review_reason node outcomes last_used"
 ).split()
-_OF_STANDING: Final = attrgetter(*_TOLD)
+_STANDING_VALUES: Final = attrgetter(*_STANDING_FIELDS)
 
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
 
 
-def _encode(told: object) -> bytes:
+def _encode_row(value: object) -> bytes:
     # half characters as they are: of two that are escaped, JSON makes one
-    return _ENCODER.encode(told).encode("utf-8", "surrogatepass")
+    return _ENCODER.encode(value).encode("utf-8", "surrogatepass")
 
 
-def _decode(rows: Iterable[bytes]) -> Any:
+def _decode_rows(rows: Iterable[bytes]) -> Any:
     # one text for all takes a third of the time
     return json.loads((b"[" + b",".join(rows) + b"]").decode("utf-8", "surrogatepass"))
 
 
 def standing_row(standing: LearningState) -> bytes:
-    """Return a standing as `read_standings` takes it."""
-    told = _OF_LEARNING(standing.learning)
+    """Return a learning state as the row that `read_standings` reads."""
+    learning_values = _LEARNING_VALUES(standing.learning)
     if not (standing.history or standing.tasks):
         # nothing has happened to it
-        return _encode((told, standing.is_archived))
-    steps = [(_OF_EVENT(step.event), step.before, step.after) for step in standing.history]
-    sets = [sorted(standing.preferred_by), sorted(standing.heard), sorted(standing.tasks)]
-    return _encode((told, standing.is_archived, _OF_STANDING(standing), sets, steps))
+        return _encode_row((learning_values, standing.is_archived))
+    steps = [(_EVENT_VALUES(step.event), step.before, step.after) for step in standing.history]
+    sets = [sorted(standing.preferred_by), sorted(standing.counted_sources), sorted(standing.tasks)]
+    return _encode_row((learning_values, standing.is_archived, _STANDING_VALUES(standing), sets, steps))
 
 
 def read_standings(rows: Iterable[bytes]) -> list[LearningState]:
@@ -62,47 +62,48 @@ def read_standings(rows: Iterable[bytes]) -> list[LearningState]:
     Raises:
         ValueError, TypeError, RecursionError: it wrote none like that.
     """
-    return [_standing(*told) for told in _decode(rows)]
+    return [_build_standing(*row_values) for row_values in _decode_rows(rows)]
 
 
-def _standing(
-    told: Sequence[Any],
+def _build_standing(
+    learning_values: Sequence[Any],
     is_archived: bool,
     values: Sequence[Any] = (),
     sets: Sequence[Any] = (),
     steps: Sequence[Any] = (),
 ) -> LearningState:
-    learning = _learning(*told)
+    learning = _build_learning(*learning_values)
     if not values:
-        return begun(learning, is_archived=is_archived)
-    given: dict[str, Any] = {
-        name: tuple(one) if isinstance(one, list) else one for name, one in zip(_TOLD, values, strict=True)
+        return initial_state(learning, is_archived=is_archived)
+    field_values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in zip(_STANDING_FIELDS, values, strict=True)
     }
     preferred_by, heard, tasks = sets
     return LearningState(
         learning=learning,
         is_archived=is_archived,
         preferred_by=set(preferred_by),
-        heard=set(map(tuple, heard)),
+        counted_sources=set(map(tuple, heard)),
         tasks=set(tasks),
         history=[
-            ConfidenceStep(event=_event(*event), before=before, after=after) for event, before, after in steps
+            ConfidenceStep(event=_build_event(*event), before=before, after=after) for event, before, after in steps
         ],
-        **given,
+        **field_values,
     )
 
 
 def event_row(event: LedgerEvent) -> bytes:
-    """Return an event as `read_events` takes it."""
-    return _encode(_OF_EVENT(event))
+    """Return an event as the row that `read_events` reads."""
+    return _encode_row(_EVENT_VALUES(event))
 
 
 def read_events(rows: Iterable[bytes]) -> list[LedgerEvent]:
     """Return the events that `event_row` wrote; raises as `read_standings` does."""
-    return [_event(*told) for told in _decode(rows)]
+    return [_build_event(*row_values) for row_values in _decode_rows(rows)]
 
 
-def _learning(  # noqa: PLR0913 - a row of the table
+def _build_learning(  # noqa: PLR0913 - a row of the table
     id: str,
     key: str,
     type: str,
@@ -148,12 +149,12 @@ def _learning(  # noqa: PLR0913 - a row of the table
     )
 
 
-def _event(  # noqa: PLR0913 - a row of the table
+def _build_event(  # noqa: PLR0913 - a row of the table
     id: str,
     ts: float,
     event: str,
-    of: str,
-    by: str,
+    subject_id: str,
+    command: str,
     agent: str,
     session: str,
     task: str,
@@ -165,8 +166,8 @@ def _event(  # noqa: PLR0913 - a row of the table
         id=id,
         ts=ts,
         event=event,
-        of=of,
-        by=by,
+        of=subject_id,
+        by=command,
         agent=agent,
         session=session,
         task=task,

@@ -1,4 +1,4 @@
-"""What went wrong with a hook, one line each in the log's local folder: an error's name and place."""
+"""Errors of hooks, one line each in the log's local folder: an error's name and place."""
 
 # pathlib alone takes as long to import as Python to start
 # ruff: noqa: PTH103, PTH118
@@ -7,15 +7,15 @@ import json
 import os
 import time
 
-TROUBLES = "hooks.jsonl"
+HOOK_ERRORS_FILE = "hooks.jsonl"
 _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 #: A hook that fails at every step has said so long before.
 _MOST_BYTES = 256 * 1024
 
 
-def keep_trouble(folder: str, event: str, why: str) -> None:
-    """Add a line; where that can't be, nobody is told."""
-    path = os.path.join(folder, TROUBLES)
+def record_hook_error(folder: str, event: str, why: str) -> None:
+    """Append a line; where that fails, there is no report."""
+    path = os.path.join(folder, HOOK_ERRORS_FILE)
     line = json.dumps({"ts": time.time(), "event": event, "why": why}).encode() + b"\n"
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)

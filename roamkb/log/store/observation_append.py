@@ -1,4 +1,4 @@
-"""One raw observation, written by a hook that runs after every tool: the file is `log/store/observations`'s.
+"""Appending one raw observation, for hooks: the file of `log/store/observations`, with few imports.
 
 This imports nothing that takes time; a test compares what the two write.
 """
@@ -13,8 +13,8 @@ import time
 _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-def capture(local: str, observation: dict[str, object]) -> None:
-    """Add an observation, its credentials masked, to its session's file; the session's name is a plain one.
+def append_observation(local: str, observation: dict[str, object]) -> None:
+    """Append an observation, its credentials masked, to its session's file.
 
     Raises:
         OSError: it couldn't be written.
@@ -23,8 +23,8 @@ def capture(local: str, observation: dict[str, object]) -> None:
     if os.path.islink(folder):
         # a pull can bring one
         raise OSError(f"{folder} is a link")
-    told = {"id": _new_id(), "ts": time.time(), **observation}
-    line = json.dumps({key: value for key, value in told.items() if value not in ("", None)}).encode() + b"\n"
+    record = {"id": _new_id(), "ts": time.time(), **observation}
+    line = json.dumps({key: value for key, value in record.items() if value not in ("", None)}).encode() + b"\n"
     path = os.path.join(folder, f"{observation['session']}.jsonl")
     try:
         fd = os.open(path, _FLAGS, 0o600)

@@ -1,4 +1,4 @@
-"""What was shown to whom: local records that a later outcome can refer to (docs/glossary.md)."""
+"""Receipts of shown learnings: local records that a later outcome can refer to (docs/glossary.md)."""
 
 import json
 from collections.abc import Sequence
@@ -14,12 +14,12 @@ from roamkb.secrets.detector import refuse_secrets
 if TYPE_CHECKING:
     from roamkb.log.new_learning import Author
 
-_FILE = "receipts.jsonl"
+_RECEIPTS_FILE = "receipts.jsonl"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """One showing of learnings to one session."""
+    """A record that learnings were shown to a session."""
 
     id: str
     ts: float
@@ -32,31 +32,33 @@ class Receipt:
     by: str
 
 
-def keep_receipt(local: Path, hand: "Author", shown: Sequence[str], *, by: str, task: str = "") -> Receipt:
-    """Record in the log's local folder that `shown` was shown; return the record."""
+def save_receipt(
+    local: Path, author: "Author", learning_ids: Sequence[str], *, requested_by: str, task: str = ""
+) -> Receipt:
+    """Record in the log's local folder that learnings were shown; return the record."""
     receipt = Receipt(
-        id=hand.new_id(),
-        ts=hand.ts,
-        agent=hand.agent,
-        session=hand.session,
+        id=author.new_id(),
+        ts=author.ts,
+        agent=author.agent,
+        session=author.session,
         task=task,
-        shown=tuple(shown),
-        by=by,
+        shown=tuple(learning_ids),
+        by=requested_by,
     )
-    told = {name: getattr(receipt, name) for name in Receipt.__slots__}
-    refuse_secrets(told)
+    record = {name: getattr(receipt, name) for name in Receipt.__slots__}
+    refuse_secrets(record)
     # no knowledge is lost with it, and every question leaves one
-    append_lines(local / _FILE, [json.dumps(told).encode()], mode=0o600, is_durable=False)
+    append_lines(local / _RECEIPTS_FILE, [json.dumps(record).encode()], mode=0o600, is_durable=False)
     return receipt
 
 
-def receipts(local: Path) -> list[Receipt]:
+def read_receipts(local: Path) -> list[Receipt]:
     """Return the records that can be read, the oldest first."""
-    found = []
-    for line in read_lines(local / _FILE):
+    parsed = []
+    for line in read_lines(local / _RECEIPTS_FILE):
         try:
-            told: dict[str, Any] = json.loads(line)
-            found.append(Receipt(**{**told, "shown": tuple(told["shown"])}))
+            record: dict[str, Any] = json.loads(line)
+            parsed.append(Receipt(**{**record, "shown": tuple(record["shown"])}))
         except (ValueError, TypeError, KeyError, RecursionError):
             continue
-    return found
+    return parsed

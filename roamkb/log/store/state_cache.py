@@ -1,4 +1,4 @@
-"""What a log's lines amount to, kept beside it: a new process asks for the few learnings that it wants.
+"""A cache of the log's replayed state: a new process reads only the learnings that it wants.
 
 To read and replay a long log takes most of a hook's time. So the state lies in the log's local folder, in a
 file that is believed only as it was left (`index_file`), for just the bytes that it was made from: where they
@@ -24,7 +24,7 @@ from typing import Any
 from typing import overload
 
 from roamkb.core.errors import RoamkbError
-from roamkb.kb.search.index.file import A_MOMENT
+from roamkb.kb.search.index.file import SHORT_WAIT
 from roamkb.kb.search.index.file import IndexFile
 from roamkb.log import jsonl as lines
 from roamkb.log import learning as learnings
@@ -33,31 +33,31 @@ from roamkb.log.state import confidence
 from roamkb.log.state import learning_state as ledger
 from roamkb.log.state import replay
 from roamkb.log.state import state_rows as rows
-from roamkb.log.state.adoption import OWN
+from roamkb.log.state.adoption import NONE_ADOPTED
 from roamkb.log.state.adoption import AdoptedLines
 from roamkb.log.state.learning_state import TRAITS
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.learning_state import Reach
-from roamkb.log.state.replay import advances
+from roamkb.log.state.replay import advance_standings
 from roamkb.log.state.state_rows import event_row
 from roamkb.log.state.state_rows import read_events
 from roamkb.log.state.state_rows import read_standings
 from roamkb.log.state.state_rows import standing_row
 from roamkb.log.store.file_contents import FileVersion
-from roamkb.log.store.file_contents import uncollected
+from roamkb.log.store.file_contents import gc_paused
 
 #: Raise on any change of tables; a file of another number is made anew.
 SCHEMA = 3
 #: A shorter log is read as fast.
-_WORTH_KEEPING = 64 * 1024
+_LEAST_BYTES = 64 * 1024
 #: So many steps back the file knows which learnings came since: an index may have slept for some.
 _MOST_STEPS = 64
 #: More values than that, and all learnings are looked at.
 _MOST_VALUES = 500
-_UNREADABLE = (ValueError, TypeError, KeyError, RecursionError)
-_TROUBLES = (OSError, RoamkbError, sqlite3.Error, *_UNREADABLE)
+_DECODE_ERRORS = (ValueError, TypeError, KeyError, RecursionError)
+_CACHE_ERRORS = (OSError, RoamkbError, sqlite3.Error, *_DECODE_ERRORS)
 
 _TRAITS = tuple(TRAITS)
 _TABLES = f"""
@@ -73,17 +73,17 @@ CREATE INDEX event_name ON event(name);
 
 
 class StateCache:
-    """The states of one log, in a folder of its own."""
+    """The cached states of one log, in a folder of its own."""
 
     def __init__(
         self,
         folder: Path,
         *,
-        adopted: AdoptedLines = OWN,
-        least: int = _WORTH_KEEPING,
+        adopted: AdoptedLines = NONE_ADOPTED,
+        least: int = _LEAST_BYTES,
         clock: Callable[[], int] = time.time_ns,
     ) -> None:
-        """Keep what is made from `least` bytes or more, of which `adopted` is somebody else's word."""
+        """Cache states of `least` bytes or more; `adopted` are the lines of another machine."""
         self._adopted = adopted
         self._file = IndexFile(folder, clock=clock)
         self._least = least
@@ -94,106 +94,106 @@ class StateCache:
     def __hash__(self) -> int:
         return hash(self._file.folder)
 
-    def find(self, pages: Sequence[FileVersion], otherwise: Callable[[], LogState]) -> LogState | None:
-        """Return what `pages` amount to, if that is kept or takes only the lines that were added since.
+    def load_state(self, pages: Sequence[FileVersion], otherwise: Callable[[], LogState]) -> LogState | None:
+        """Return the state of `pages` if it is cached, or once the lines added since are replayed.
 
         What is asked of it later comes from the file; where that can't tell any more, from `otherwise`.
         """
-        if not self._is_worth_it(pages):
+        if not self._is_worth_caching(pages):
             return None
         try:
-            return self._found(pages, otherwise) or self._advanced(pages, otherwise)
-        except _TROUBLES:
+            return self._load_sealed(pages, otherwise) or self._load_advanced(pages, otherwise)
+        except _CACHE_ERRORS:
             return None
 
-    def keep(self, pages: Sequence[FileVersion], state: LogState) -> None:
-        """Keep what `pages` amount to; where that can't be, nothing is lost."""
-        if not self._is_worth_it(pages):
+    def save_state(self, pages: Sequence[FileVersion], state: LogState) -> None:
+        """Cache the state of `pages`; where that fails, nothing is lost."""
+        if not self._is_worth_caching(pages):
             return
         # somebody else may be doing it just now
-        with contextlib.suppress(*_TROUBLES), self._file.locked(wait=0), self._file.rebuilt() as db:
+        with contextlib.suppress(*_CACHE_ERRORS), self._file.hold_lock(wait=0), self._file.replace_index() as db:
             db.executescript(_TABLES)
             db.execute("BEGIN")
-            _put(db, state.standings.values())
+            _store_standings(db, state.standings.values())
             _add_events(db, state.events)
-            _tell(db, pages, state.reach or ("", frozenset()), maker=self._maker(), steps=())
+            _store_about(db, pages, state.reach or ("", frozenset()), maker=self._maker_version(), steps=())
             db.execute("COMMIT")
             db.executescript(_INDEXES)
 
-    def _is_worth_it(self, pages: Sequence[FileVersion]) -> bool:
+    def _is_worth_caching(self, pages: Sequence[FileVersion]) -> bool:
         return sum(len(page.data) for page in pages) >= self._least
 
-    def _found(self, pages: Sequence[FileVersion], otherwise: Callable[[], LogState]) -> LogState | None:
+    def _load_sealed(self, pages: Sequence[FileVersion], otherwise: Callable[[], LogState]) -> LogState | None:
         if not self._file.is_sealed():
             return None
-        return self._opened(pages, otherwise)
+        return self._load_if_current(pages, otherwise)
 
-    def _opened(self, pages: Sequence[FileVersion], otherwise: Callable[[], LogState]) -> LogState | None:
-        db = self._file.open(shared=True)
+    def _load_if_current(self, pages: Sequence[FileVersion], otherwise: Callable[[], LogState]) -> LogState | None:
+        db = self._file.open_connection(shared=True)
         try:
-            about = _about(db)
-            if about.get("made_from") == _made_from(pages) and about.get("maker") == self._maker():
-                return _CacheShelf(db, about, otherwise).state()
-        except _TROUBLES:
+            about = _read_about(db)
+            if about.get("made_from") == _pages_key(pages) and about.get("maker") == self._maker_version():
+                return _CacheShelf(db, about, otherwise).as_log_state()
+        except _CACHE_ERRORS:
             db.close()
             raise
         db.close()
         return None
 
-    def _advanced(self, pages: Sequence[FileVersion], otherwise: Callable[[], LogState]) -> LogState | None:
-        """Take in the lines that were added, if there is something to add them to."""
+    def _load_advanced(self, pages: Sequence[FileVersion], otherwise: Callable[[], LogState]) -> LogState | None:
+        """Replay the lines that were added, if there is a cached state to add them to."""
         if not self._file.is_sealed():
             return None
-        with self._file.locked(wait=A_MOMENT):
+        with self._file.hold_lock(wait=SHORT_WAIT):
             # somebody else may have done it meanwhile
             if not self._file.is_sealed():
                 return None
-            if found := self._opened(pages, otherwise):
-                return found
-            with contextlib.closing(self._file.open(writing=True)) as db:
-                about = _about(db)
-                if about.get("maker") != self._maker() or not (sizes := _sizes(about, pages)):
+            if current_state := self._load_if_current(pages, otherwise):
+                return current_state
+            with contextlib.closing(self._file.open_connection(writing=True)) as db:
+                about = _read_about(db)
+                if about.get("maker") != self._maker_version() or not (sizes := _cached_sizes(about, pages)):
                     return None
-                new = [page.after(size) for page, size in zip(pages, sizes, strict=True)]
-                last, unmet = json.loads(about["reach"])
-                known = advances(
-                    (last, frozenset(unmet)),
-                    lambda id: _standing(db, id),
-                    self._adopted.learnings(tuple(one for told in new for one in told.learnings)),
-                    self._adopted.events(tuple(one for told in new for one in told.events)),
+                added_lines = [page.lines_after(size) for page, size in zip(pages, sizes, strict=True)]
+                last_id, unmet = json.loads(about["reach"])
+                advanced = advance_standings(
+                    (last_id, frozenset(unmet)),
+                    lambda id: _read_standing(db, id),
+                    self._adopted.mark_learnings(tuple(entry for parsed in added_lines for entry in parsed.learnings)),
+                    self._adopted.mark_events(tuple(entry for parsed in added_lines for entry in parsed.events)),
                 )
-                if known is None:
+                if advanced is None:
                     return None
-                changed, reach = known
+                changed, reach = advanced
                 self._file.break_seal()
                 db.execute("BEGIN IMMEDIATE")
-                _put(db, changed.values())
-                _add_events(db, (event for told in new for event in told.events))
-                _tell(db, pages, reach, maker=self._maker(), steps=json.loads(about["steps"]))
+                _store_standings(db, changed.values())
+                _add_events(db, (event for parsed in added_lines for event in parsed.events))
+                _store_about(db, pages, reach, maker=self._maker_version(), steps=json.loads(about["steps"]))
                 db.execute("COMMIT")
-            self._file.seal()
-            return self._opened(pages, otherwise)
+            self._file.seal_file()
+            return self._load_if_current(pages, otherwise)
 
-    def _maker(self) -> str:
-        """Return what a standing depends on beside its lines: the code, and whose word they are."""
+    def _maker_version(self) -> str:
+        """Return a version of all that a state depends on beside its lines: code and adoption."""
         modules = (adoption, confidence, learnings, ledger, replay, lines, rows)
-        seen = [Path(str(one.__file__)).stat() for one in modules]
-        code = ((one.st_size, one.st_mtime_ns) for one in seen)
+        file_stats = [Path(str(item.__file__)).stat() for item in modules]
+        code = ((item.st_size, item.st_mtime_ns) for item in file_stats)
         return json.dumps([SCHEMA, sys.hexversion, self._adopted.digest, *code])
 
 
-def _made_from(pages: Sequence[FileVersion]) -> str:
+def _pages_key(pages: Sequence[FileVersion]) -> str:
     return json.dumps([(len(page.data), page.digest) for page in pages])
 
 
 def learnings_digest(pages: Sequence[FileVersion]) -> str:
-    """Return what stands for the learnings alone."""
+    """Return the digest of the learnings alone."""
     knowledge, archive, _ = pages
     return f"{knowledge.digest} {archive.digest}"
 
 
-def _sizes(about: Mapping[str, str], pages: Sequence[FileVersion]) -> list[int]:
-    """Return how much of each page is kept; nothing where more than new lines is different."""
+def _cached_sizes(about: Mapping[str, str], pages: Sequence[FileVersion]) -> list[int]:
+    """Return the cached size of each page; empty where they differ by more than new lines."""
     made_from = json.loads(about["made_from"])
     is_grown = all(page.begins_with(*was) for page, was in zip(pages, made_from, strict=True))
     # what moved to the archive is said there, and no more elsewhere
@@ -201,19 +201,19 @@ def _sizes(about: Mapping[str, str], pages: Sequence[FileVersion]) -> list[int]:
     return [size for size, _ in made_from] if is_grown else []
 
 
-def _about(db: sqlite3.Connection) -> dict[str, str]:
+def _read_about(db: sqlite3.Connection) -> dict[str, str]:
     return dict(db.execute("SELECT key, value FROM about"))
 
 
-def _standing(db: sqlite3.Connection, id: str) -> LearningState | None:
-    if not _can_be_stored(id):
+def _read_standing(db: sqlite3.Connection, id: str) -> LearningState | None:
+    if not _is_storable_id(id):
         return None
-    found = db.execute("SELECT row FROM standing WHERE id = ?", (id,)).fetchone()
-    return next(iter(read_standings(found or ())), None)
+    row = db.execute("SELECT row FROM standing WHERE id = ?", (id,)).fetchone()
+    return next(iter(read_standings(row or ())), None)
 
 
-def _can_be_stored(id: str) -> bool:
-    """Say whether a learning may be called so; what events are about may be half a character."""
+def _is_storable_id(id: str) -> bool:
+    """Say whether SQLite can hold an id; an event may name half a character."""
     try:
         id.encode()
     except UnicodeEncodeError:
@@ -221,26 +221,31 @@ def _can_be_stored(id: str) -> bool:
     return True
 
 
-def _put(db: sqlite3.Connection, standings: Iterable[LearningState]) -> None:
+def _store_standings(db: sqlite3.Connection, standings: Iterable[LearningState]) -> None:
     columns = ("id", "ts", *_TRAITS, "row")
     others = ", ".join(f"{name} = excluded.{name}" for name in columns[1:])
     db.executemany(
         f"INSERT INTO standing({', '.join(columns)}) VALUES({', '.join('?' * len(columns))}) "
         f"ON CONFLICT(id) DO UPDATE SET {others}",
         (
-            (one.id, one.learning.ts, *(_mark(told(one)) for told in TRAITS.values()), standing_row(one))
-            for one in standings
+            (
+                standing.id,
+                standing.learning.ts,
+                *(_trait_mark(trait_of(standing)) for trait_of in TRAITS.values()),
+                standing_row(standing),
+            )
+            for standing in standings
         ),
     )
 
 
 def _add_events(db: sqlite3.Connection, events: Iterable[LedgerEvent]) -> None:
     db.executemany(
-        "INSERT INTO event(name, row) VALUES(?, ?)", ((_mark(one.event), event_row(one)) for one in events)
+        "INSERT INTO event(name, row) VALUES(?, ?)", ((_trait_mark(event.event), event_row(event)) for event in events)
     )
 
 
-def _tell(
+def _store_about(
     db: sqlite3.Connection,
     pages: Sequence[FileVersion],
     reach: Reach,
@@ -248,38 +253,36 @@ def _tell(
     maker: str,
     steps: Sequence[tuple[str, int]],
 ) -> None:
-    """Put down what the rows are made from; `steps` say how many learnings there were by which lines."""
-    made_from, digest = _made_from(pages), learnings_digest(pages)
-    last, unmet = reach
+    """Store the state's origin; `steps` are the numbers of learnings by digest."""
+    made_from, digest = _pages_key(pages), learnings_digest(pages)
+    last_id, unmet = reach
     (learned,) = db.execute("SELECT count(*) FROM standing").fetchone()
     (happened,) = db.execute("SELECT count(*) FROM event").fetchone()
-    steps = [*(one for one in steps if one[0] != digest), (digest, learned)][-_MOST_STEPS:]
-    told = {
+    steps = [*(step for step in steps if step[0] != digest), (digest, learned)][-_MOST_STEPS:]
+    values = {
         "maker": maker,
         "made_from": made_from,
         "stamp": f"{zlib.crc32(made_from.encode()):08x}{time.time_ns():x}",
-        "reach": json.dumps([last, sorted(unmet)]),
+        "reach": json.dumps([last_id, sorted(unmet)]),
         "counts": json.dumps([learned, happened]),
         "steps": json.dumps(steps),
     }
-    db.executemany("INSERT OR REPLACE INTO about VALUES(?, ?)", told.items())
+    db.executemany("INSERT OR REPLACE INTO about VALUES(?, ?)", values.items())
 
 
-def _mark(text: str) -> int | None:
-    """Return that by which a trait is found, but for none; who finds it looks whether it is the one."""
+def _trait_mark(text: str) -> int | None:
+    """Return a checksum to find a trait by, None for an empty one; a match is compared again."""
     return zlib.crc32(text.encode("utf-8", "surrogatepass")) if text else None
 
 
 class _CacheShelf(Mapping[str, LearningState]):
-    """The standings of one state, read as they are wanted.
+    """The learning states of one cached state, read as they are wanted.
 
     Somebody else may advance the file meanwhile, or remove it. What comes from it is of the state that was
     found, or all is made from the lines again.
     """
 
-    def __init__(
-        self, db: sqlite3.Connection, about: Mapping[str, str], otherwise: Callable[[], LogState]
-    ) -> None:
+    def __init__(self, db: sqlite3.Connection, about: Mapping[str, str], otherwise: Callable[[], LogState]) -> None:
         self._db = db
         self._about = about
         self._otherwise = otherwise
@@ -292,120 +295,122 @@ class _CacheShelf(Mapping[str, LearningState]):
         self._turn = threading.Lock()
         weakref.finalize(self, db.close)
 
-    def state(self) -> LogState:
-        """Return the state."""
-        last, unmet = json.loads(self._about["reach"])
+    def as_log_state(self) -> LogState:
+        """Return the cached state as a log state."""
+        last_id, unmet = json.loads(self._about["reach"])
         return LogState(
             standings=self,
             events=_ShelfEvents(self),
             digest=self._steps[-1][0],
-            reach=(last, frozenset(unmet)),
+            reach=(last_id, frozenset(unmet)),
             shelf=self,
         )
 
-    def since(self, digest: str) -> list[str] | None:
-        """Return the ids of the learnings that came after those that `digest` stands for; None if unknown."""
-        at = next((count for one, count in self._steps if one == digest), None)
-        found = None if at is None else self._ask("id", "standing ON n > ?", "n", (at,))
-        return None if found is None else [id for (id,) in found]
+    def ids_since(self, digest: str) -> list[str] | None:
+        """Return the ids of the learnings added after the state with that digest; None if unknown."""
+        position = next((count for step_digest, count in self._steps if step_digest == digest), None)
+        rows_after = None if position is None else self._query_rows("id", "standing ON n > ?", "n", (position,))
+        return None if rows_after is None else [id for (id,) in rows_after]
 
     def __getitem__(self, id: str) -> LearningState:
         if self._all is not None:
             return self._all[id]
         if id not in self._met:
-            found = self._standings("standing.id = ?", id) if _can_be_stored(id) else []
-            if found is None:
-                return self._replayed().standings[id]
-            if not found:
+            matching = self._standings_where("standing.id = ?", id) if _is_storable_id(id) else []
+            if matching is None:
+                return self._replay_state().standings[id]
+            if not matching:
                 raise KeyError(id)
         return self._met[id]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._whole())
+        return iter(self._all_standings())
 
     def __len__(self) -> int:
         return self._counts[0]
 
-    def _whole(self) -> Mapping[str, LearningState]:
+    def _all_standings(self) -> Mapping[str, LearningState]:
         if self._all is None:
-            found = self._standings("TRUE")
-            if found is None:
-                return self._replayed().standings
-            self._all = {one.id: one for one in found}
+            loaded = self._standings_where("TRUE")
+            if loaded is None:
+                return self._replay_state().standings
+            self._all = {standing.id: standing for standing in loaded}
         return self._all
 
-    def events(self) -> Sequence[LedgerEvent]:
+    def all_events(self) -> Sequence[LedgerEvent]:
         """Return all events that count."""
         if self._events is None:
-            found = self._told_by("TRUE")
-            if found is None:
-                return self._replayed().events
-            self._events = found
+            loaded = self._events_where("TRUE")
+            if loaded is None:
+                return self._replay_state().events
+            self._events = loaded
         return self._events
 
     @property
-    def happened(self) -> int:
-        """How many events count."""
+    def event_count(self) -> int:
+        """The number of events that count."""
         return self._counts[1]
 
-    def having(self, trait: str, values: Collection[str]) -> list[LearningState]:
+    def learnings_with(self, trait: str, values: Collection[str]) -> list[LearningState]:
         """Return the learnings of which one of `TRAITS` has one of those values, in order."""
-        told = TRAITS[trait]
-        found: Iterable[LearningState] | None = None
+        trait_of = TRAITS[trait]
+        candidates: Iterable[LearningState] | None = None
         if self._all is None and len(values) <= _MOST_VALUES and "" not in values:
             # what is found has the mark of one of them
-            marks = [_mark(value) for value in values]
-            found = self._standings(f"standing.{trait} IN ({', '.join('?' * len(marks))})", *marks)
-        return [one for one in (self._whole().values() if found is None else found) if told(one) in values]
+            marks = [_trait_mark(value) for value in values]
+            candidates = self._standings_where(f"standing.{trait} IN ({', '.join('?' * len(marks))})", *marks)
+        return [
+            standing
+            for standing in (self._all_standings().values() if candidates is None else candidates)
+            if trait_of(standing) in values
+        ]
 
-    def named(self, names: Collection[str]) -> list[LedgerEvent]:
+    def events_named(self, names: Collection[str]) -> list[LedgerEvent]:
         """Return the events of those names, in order."""
-        found = None
+        candidates = None
         if self._events is None:
-            marks = [_mark(name) for name in names]
-            found = self._told_by(f"name IN ({', '.join('?' * len(marks))})", *marks)
-        return [one for one in (self.events() if found is None else found) if one.event in names]
+            marks = [_trait_mark(name) for name in names]
+            candidates = self._events_where(f"name IN ({', '.join('?' * len(marks))})", *marks)
+        return [event for event in (self.all_events() if candidates is None else candidates) if event.event in names]
 
-    def _standings(self, which: str, *given: object) -> list[LearningState] | None:
-        """Return the standings of some rows; None where the file doesn't tell any more."""
-        found = self._ask("id, row", f"standing ON {which}", "ts, id", given)
-        if found is None:
+    def _standings_where(self, condition: str, *parameters: object) -> list[LearningState] | None:
+        """Return the learning states of some rows; None where the file has changed."""
+        result_rows = self._query_rows("id, row", f"standing ON {condition}", "ts, id", parameters)
+        if result_rows is None:
             return None
-        new = [(id, row) for id, row in found if id not in self._met]
+        unread_rows = [(id, row) for id, row in result_rows if id not in self._met]
         try:
-            with uncollected():
-                standings = read_standings(row for _, row in new)
-            self._met.update(zip((id for id, _ in new), standings, strict=True))
-        except _UNREADABLE:
+            with gc_paused():
+                standings = read_standings(row for _, row in unread_rows)
+            self._met.update(zip((id for id, _ in unread_rows), standings, strict=True))
+        except _DECODE_ERRORS:
             return None
-        return [self._met[id] for id, _ in found]
+        return [self._met[id] for id, _ in result_rows]
 
-    def _told_by(self, which: str, *given: object) -> list[LedgerEvent] | None:
-        """Return the events of some rows; None where the file doesn't tell any more."""
-        found = self._ask("n, row", f"event ON {which}", "n", given)
+    def _events_where(self, condition: str, *parameters: object) -> list[LedgerEvent] | None:
+        """Return the events of some rows; None where the file has changed."""
+        result_rows = self._query_rows("n, row", f"event ON {condition}", "n", parameters)
         try:
-            return None if found is None else read_events(row for _, row in found)
-        except _UNREADABLE:
+            return None if result_rows is None else read_events(row for _, row in result_rows)
+        except _DECODE_ERRORS:
             return None
 
-    def _ask(
-        self, columns: str, which: str, order: str, given: Sequence[object] = ()
+    def _query_rows(
+        self, columns: str, source: str, order: str, parameters: Sequence[object] = ()
     ) -> list[tuple[Any, ...]] | None:
-        """Return rows, if they are of this state: both come of one statement."""
-        sql = (
-            f"SELECT value, {columns} FROM about LEFT JOIN {which} WHERE about.key = 'stamp' ORDER BY {order}"
-        )
+        """Return rows, if they are of this state: both come from one statement."""
+        sql = f"SELECT value, {columns} FROM about LEFT JOIN {source} WHERE about.key = 'stamp' ORDER BY {order}"
         try:
             with self._turn:
-                found = self._db.execute(sql, given).fetchall()
+                result_rows = self._db.execute(sql, parameters).fetchall()
         except sqlite3.Error:
             return None
-        if not found or found[0][0] != self._about["stamp"]:
+        if not result_rows or result_rows[0][0] != self._about["stamp"]:
             return None
-        return [row[1:] for row in found if row[1] is not None]
+        return [row[1:] for row in result_rows if row[1] is not None]
 
-    def _replayed(self) -> LogState:
-        """Return the same state, made from the lines."""
+    def _replay_state(self) -> LogState:
+        """Return the same state, replayed from the lines."""
         state = self._otherwise()
         self._all, self._events = state.standings, state.events
         return state
@@ -418,17 +423,17 @@ class _ShelfEvents(Sequence[LedgerEvent]):
         self._shelf = shelf
 
     @overload
-    def __getitem__(self, at: int) -> LedgerEvent: ...
+    def __getitem__(self, index: int) -> LedgerEvent: ...
     @overload
-    def __getitem__(self, at: slice) -> Sequence[LedgerEvent]: ...
-    def __getitem__(self, at: int | slice) -> LedgerEvent | Sequence[LedgerEvent]:
-        return self._shelf.events()[at]
+    def __getitem__(self, index: slice) -> Sequence[LedgerEvent]: ...
+    def __getitem__(self, index: int | slice) -> LedgerEvent | Sequence[LedgerEvent]:
+        return self._shelf.all_events()[index]
 
     def __iter__(self) -> Iterator[LedgerEvent]:
-        return iter(self._shelf.events())
+        return iter(self._shelf.all_events())
 
     def __len__(self) -> int:
-        return self._shelf.happened
+        return self._shelf.event_count
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and [*self] == [*other]

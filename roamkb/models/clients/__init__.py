@@ -1,1 +1,1 @@
-"""One question to a language model: by a program or over HTTP."""
+"""Clients that ask a language model one question, by a program or over HTTP."""

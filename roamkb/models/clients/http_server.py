@@ -1,4 +1,4 @@
-"""One question to a server over HTTP: bounded in time and size, no redirection followed, TLS verified."""
+"""A client for one HTTP question: bounded in time and size, no redirection followed, TLS verified."""
 
 import http.client
 import socket
@@ -13,12 +13,12 @@ from urllib.parse import urlsplit
 
 from roamkb.core.server_address import ServerAddress
 from roamkb.core.startup.dataclasses import dataclass
-from roamkb.core.text import shown
+from roamkb.core.text import one_line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerOutput:
-    """What a server answered."""
+    """A server's answer."""
 
     status: int = 0
     text: str = ""
@@ -36,13 +36,13 @@ def post_json(
     seconds: float,
     most_bytes: int,
 ) -> ServerOutput:
-    """Send `body` to `path` at `address` and return what came back."""
-    end = time.monotonic() + seconds
-    connection = _connection(address, environment, seconds)
+    """Send `body` to `path` at `address` and return the answer."""
+    deadline = time.monotonic() + seconds
+    connection = _make_connection(address, environment, seconds)
     watch = _DeadlineWatch()
     try:
         connection.connect()
-        watch.start(connection.sock, end - time.monotonic())
+        watch.start_timer(connection.sock, deadline - time.monotonic())
         connection.request(
             "POST",
             path,
@@ -53,12 +53,14 @@ def post_json(
         data = response.read(most_bytes + 1)
         is_cut = bool(response.length) and len(data) <= most_bytes
     except (OSError, http.client.HTTPException) as error:
-        late = watch.has_ended or isinstance(error, TimeoutError)
+        is_late = watch.has_ended or isinstance(error, TimeoutError)
         return ServerOutput(
-            trouble=f"it took more than {seconds:g} s" if late else f"{address.origin} {_why(error, address)}"
+            trouble=f"it took more than {seconds:g} s"
+            if is_late
+            else f"{address.origin_url} {_failure_reason(error, address)}"
         )
     finally:
-        watch.cancel()
+        watch.cancel_timer()
         connection.close()
     if watch.has_ended:
         return ServerOutput(trouble=f"it took more than {seconds:g} s")
@@ -69,10 +71,10 @@ def post_json(
     return ServerOutput(status=response.status, text=data.decode("utf-8", "replace"))
 
 
-def _connection(
+def _make_connection(
     address: ServerAddress, environment: Mapping[str, str], seconds: float
 ) -> http.client.HTTPConnection:
-    """Return a connection that isn't open yet; through the environment's proxy where one is meant for it."""
+    """Return an unopened connection, through the environment's proxy where one applies."""
     if address.scheme == "http":
         # a proxy would read what is in the clear
         return http.client.HTTPConnection(address.host, address.port, timeout=seconds)
@@ -83,56 +85,56 @@ def _connection(
         if name.lower().endswith("_proxy") and value
     }
     proxy = urlsplit(proxies.get("https", ""))
-    if address.is_loopback or not proxy.hostname or _goes_past(address.host, proxies.get("no", "")):
+    if address.is_loopback or not proxy.hostname or _bypasses_proxy(address.host, proxies.get("no", "")):
         return http.client.HTTPSConnection(address.host, address.port, timeout=seconds, context=context)
     tunnel = http.client.HTTPSConnection(proxy.hostname, proxy.port or 80, timeout=seconds, context=context)
     login = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}" if proxy.username else ""
-    told = {"Proxy-Authorization": f"Basic {b64encode(login.encode()).decode()}"} if login else {}
-    tunnel.set_tunnel(address.host, address.port, headers=told)
+    tunnel_headers = {"Proxy-Authorization": f"Basic {b64encode(login.encode()).decode()}"} if login else {}
+    tunnel.set_tunnel(address.host, address.port, headers=tunnel_headers)
     return tunnel
 
 
-def _goes_past(host: str, no_proxy: str) -> bool:
+def _bypasses_proxy(host: str, no_proxy: str) -> bool:
     """Say whether `no_proxy` names the host, a domain that it is in, or every host."""
     names = [name.strip().lower().lstrip(".") for name in no_proxy.split(",")]
     return any(name == "*" or host == name or host.endswith(f".{name}") for name in names if name)
 
 
 class _DeadlineWatch:
-    """Ends a connection when its time is up, however little by little the server sends."""
+    """A timer that ends a connection at its deadline, however slowly the server sends."""
 
     def __init__(self) -> None:
         self._timer: threading.Timer | None = None
         self.has_ended = False
 
-    def start(self, connected: socket.socket, seconds: float) -> None:
-        self._timer = threading.Timer(max(seconds, 0), self._end, (connected,))
+    def start_timer(self, connected: socket.socket, seconds: float) -> None:
+        self._timer = threading.Timer(max(seconds, 0), self._end_connection, (connected,))
         self._timer.daemon = True
         self._timer.start()
 
-    def _end(self, connected: socket.socket) -> None:
+    def _end_connection(self, connected: socket.socket) -> None:
         self.has_ended = True
         # it may be closed by now
         with suppress(OSError):
             # below TLS, which another thread is reading through
             socket.socket.shutdown(connected, socket.SHUT_RDWR)
 
-    def cancel(self) -> None:
+    def cancel_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
 
 
-def _why(error: Exception, address: ServerAddress) -> str:
+def _failure_reason(error: Exception, address: ServerAddress) -> str:
     match error:
         case ssl.SSLCertVerificationError():
-            return f"has a certificate that can't be verified ({shown(error.verify_message)})"
+            return f"has a certificate that can't be verified ({one_line(error.verify_message)})"
         case ConnectionRefusedError():
             return "doesn't answer: nothing listens there"
         case socket.gaierror():
-            return f"isn't known: no host {shown(address.host)}"
+            return f"isn't known: no host {one_line(address.host)}"
         case http.client.HTTPException():
             return f"broke off or speaks no HTTP ({type(error).__name__})"
         case OSError():
-            return f"can't be reached: {shown(error.strerror or str(error))}"
+            return f"can't be reached: {one_line(error.strerror or str(error))}"
         case _:
-            return shown(str(error))
+            return one_line(str(error))

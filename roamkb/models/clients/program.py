@@ -1,4 +1,4 @@
-"""A program that is asked once: given text on standard input, bounded in time and in what it may say."""
+"""A program that is asked once: text on standard input, bounded in time and in output."""
 
 import os
 import selectors
@@ -12,16 +12,16 @@ from typing import Final
 
 from roamkb.core.startup.dataclasses import dataclass
 
-_PIECE: Final = 64 * 1024
+_PIECE_SIZE: Final = 64 * 1024
 #: Letters of standard error that tell what was wrong.
-_MOST_ERRORS: Final = 16 * 1024
+_MAX_ERROR_BYTES: Final = 16 * 1024
 #: Seconds between two looks at whether a program ended that left its output open to a child.
-_MOMENT: Final = 0.5
+_POLL_SECONDS: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramOutput:
-    """What a program said, and how it ended."""
+    """A program's output and exit status."""
 
     status: int = 0
     out: str = ""
@@ -32,14 +32,14 @@ class ProgramOutput:
 
 def run_program(
     words: Sequence[str],
-    given: bytes,
+    input_bytes: bytes,
     *,
     environment: Mapping[str, str],
     folder: str | None,
     seconds: float,
     most_bytes: int,
 ) -> ProgramOutput:
-    """Run a program, without a shell, and return what it said; it is stopped with all that it started.
+    """Run a program, without a shell, and return its output; its whole process group is stopped.
 
     Raises:
         OSError: it can't be run.
@@ -56,16 +56,16 @@ def run_program(
     )
     with process:
         try:
-            talk = _ProgramTalk(process, given, most_bytes)
-            trouble = talk.listen(time.monotonic() + seconds)
+            talk = _ProgramTalk(process, input_bytes, most_bytes)
+            trouble = talk.exchange_until(time.monotonic() + seconds)
         except BaseException:
             # Ctrl-C reaches no session of its own
-            _stop(process)
+            _kill_group(process)
             raise
-        if trouble == _LATE:
+        if trouble == _LATE_TROUBLE:
             trouble = f"it took more than {seconds:g} s"
         if trouble:
-            _stop(process)
+            _kill_group(process)
         return ProgramOutput(
             status=process.wait(),
             out=talk.out.decode("utf-8", "replace"),
@@ -74,10 +74,10 @@ def run_program(
         )
 
 
-_LATE: Final = "late"
+_LATE_TROUBLE: Final = "late"
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
     # while it isn't waited for, its number is nobody else's
     if process.returncode is None:
         with suppress(ProcessLookupError, PermissionError):
@@ -85,52 +85,50 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 
 class _ProgramTalk:
-    """Writes to a program and reads from it at the same time."""
+    """An exchange with a program: input written and output read at the same time."""
 
-    def __init__(self, process: subprocess.Popen[bytes], given: bytes, most_bytes: int) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], input_bytes: bytes, most_bytes: int) -> None:
         self._process = process
-        self._left = memoryview(given)
+        self._left = memoryview(input_bytes)
         self._most = most_bytes
         self.out = bytearray()
         self.err = bytearray()
 
-    def listen(self, end: float) -> str:
-        """Return why to stop the program; nothing once it has said all and ended."""
+    def exchange_until(self, deadline: float) -> str:
+        """Exchange input and output; return why to stop the program, empty once it has ended."""
         process = self._process
         with selectors.DefaultSelector() as selector:
-            for pipe, kept in ((process.stdin, None), (process.stdout, self.out), (process.stderr, self.err)):
+            for pipe, buffer in ((process.stdin, None), (process.stdout, self.out), (process.stderr, self.err)):
                 if pipe is not None:
                     os.set_blocking(pipe.fileno(), False)
-                    selector.register(
-                        pipe, selectors.EVENT_WRITE if kept is None else selectors.EVENT_READ, kept
-                    )
+                    selector.register(pipe, selectors.EVENT_WRITE if buffer is None else selectors.EVENT_READ, buffer)
             while selector.get_map():
-                if time.monotonic() >= end:
-                    return _LATE
+                if time.monotonic() >= deadline:
+                    return _LATE_TROUBLE
                 has_ended = process.poll() is not None
-                ready = selector.select(0 if has_ended else min(_MOMENT, end - time.monotonic()))
+                ready = selector.select(0 if has_ended else min(_POLL_SECONDS, deadline - time.monotonic()))
                 if has_ended and all(key.data is None for key, _ in ready):
                     return ""
                 for key, _ in ready:
-                    if self._write(key.fd) if key.data is None else self._read(key.fd, key.data):
+                    if self._write_input(key.fd) if key.data is None else self._read_output(key.fd, key.data):
                         selector.unregister(key.fileobj)
                         if key.data is None and process.stdin is not None:
                             process.stdin.close()
                 if len(self.out) > self._most:
                     return f"it said more than {self._most:,} bytes"
-        return self._wait(end)
+        return self._wait_for_end(deadline)
 
-    def _wait(self, end: float) -> str:
+    def _wait_for_end(self, deadline: float) -> str:
         try:
-            self._process.wait(max(end - time.monotonic(), 0))
+            self._process.wait(max(deadline - time.monotonic(), 0))
         except subprocess.TimeoutExpired:
-            return _LATE
+            return _LATE_TROUBLE
         return ""
 
-    def _write(self, fd: int) -> bool:
-        """Write some; say whether that was all."""
+    def _write_input(self, fd: int) -> bool:
+        """Write some input; say whether that was all."""
         try:
-            self._left = self._left[os.write(fd, self._left[:_PIECE]) :]
+            self._left = self._left[os.write(fd, self._left[:_PIECE_SIZE]) :]
         except BlockingIOError:
             return False
         except BrokenPipeError:
@@ -138,12 +136,12 @@ class _ProgramTalk:
             return True
         return not self._left
 
-    def _read(self, fd: int, kept: bytearray) -> bool:
-        """Read some; say whether there is no more."""
+    def _read_output(self, fd: int, buffer: bytearray) -> bool:
+        """Read some output; say whether it has ended."""
         try:
-            data = os.read(fd, _PIECE)
+            data = os.read(fd, _PIECE_SIZE)
         except BlockingIOError:
             return False
-        if kept is self.out or len(kept) < _MOST_ERRORS:
-            kept += data
+        if buffer is self.out or len(buffer) < _MAX_ERROR_BYTES:
+            buffer += data
         return not data

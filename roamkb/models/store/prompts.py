@@ -8,13 +8,13 @@ from typing import Final
 from roamkb.core.startup.dataclasses import dataclass
 
 #: Characters of a digest that name it well enough in an event.
-_SHORT: Final = 12
-_FOLDER = Path(__file__).parents[2] / "data" / "prompts"
+_DIGEST_LENGTH: Final = 12
+_PROMPTS_FOLDER = Path(__file__).parents[2] / "data" / "prompts"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """What a model is told before it is shown anything."""
+    """The instructions that a model reads before its data."""
 
     text: str
     #: Its name and the beginning of its SHA-256, as events have it: `judge-1:0123456789ab`.
@@ -22,12 +22,12 @@ class Prompt:
 
 
 @lru_cache(maxsize=4)
-def prompt(name: str) -> Prompt:
-    """Return the prompt `name`; whoever changes its words gives it another number.
+def read_prompt(name: str) -> Prompt:
+    """Return the prompt `name`; a changed text needs another number in its name.
 
     Raises:
         OSError: the package lacks it.
     """
-    data = (_FOLDER / f"{name}.txt").read_bytes()
-    digest = hashlib.sha256(data).hexdigest()[:_SHORT]
+    data = (_PROMPTS_FOLDER / f"{name}.txt").read_bytes()
+    digest = hashlib.sha256(data).hexdigest()[:_DIGEST_LENGTH]
     return Prompt(text=data.decode("utf-8"), label=f"{name}:{digest}")

@@ -1,4 +1,4 @@
-"""The links, citations and keywords of a text that count."""
+"""The active content of a text: its live links, citations, keywords and verbatim text."""
 
 import re
 from bisect import bisect_left
@@ -27,7 +27,7 @@ _MUTE = frozenset(("TRANSCLUDE", "ROAM_REFS"))
 
 
 class LiveText:
-    """One text, read only where something of interest stands in it."""
+    """A text that is parsed only where something of interest stands in it."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -40,26 +40,26 @@ class LiveText:
         """Yield the keyword lines that `pattern` matches at their start."""
         places = [line.start() for line in pattern.finditer(self.text)]
         for region, _ in self._regions_with(places):
-            if region.place is RegionKind.KEYWORD:
+            if region.kind is RegionKind.KEYWORD:
                 yield self.text[region.begin : region.end]
 
-    def links(
+    def find_links(
         self, title: Callable[[int], tuple[int, int] | None], abbreviations: Abbreviations
     ) -> Iterator[LinkText]:
-        """Yield all links; `title` says where the title of the heading of that number is."""
+        """Yield all links; `title` returns the span of the title of the heading with that number."""
         if "[[" not in self.text and ":" not in self.text:
             return
         finder = LinkFinder(self.text, abbreviations)
-        points = [end - 1 for _, end in finder.everywhere(0, len(self.text))]
+        points = [end - 1 for _, end in finder.find_spans(0, len(self.text))]
         objects = ObjectReader(self.text, finder)
         for region, inside in self._regions_with(points, title):
-            if region.place in (RegionKind.KEYWORD, RegionKind.PROPERTY):
+            if region.kind in (RegionKind.KEYWORD, RegionKind.PROPERTY):
                 yield from self._links_of_line(region, inside)
-            elif region.place is not RegionKind.TIMES:
-                for begin, end, holds in self._stretches(region):
-                    some = inside[bisect_left(inside, begin) : bisect_left(inside, end)]
-                    if some:
-                        yield from objects.links_at(begin, end, some, holds)
+            elif region.kind is not RegionKind.TIMES:
+                for begin, end, holds in self._object_spans(region):
+                    points_inside = inside[bisect_left(inside, begin) : bisect_left(inside, end)]
+                    if points_inside:
+                        yield from objects.links_at(begin, end, points_inside, holds)
 
     def check_times(self, title: Callable[[int], tuple[int, int] | None]) -> None:
         """Raise `NoDate` where Org would fail to read a time."""
@@ -68,13 +68,13 @@ class LiveText:
             return
         objects = ObjectReader(self.text, LinkFinder(self.text))
         for region, _ in self._regions_with(places, title):
-            if region.place not in (RegionKind.KEYWORD, RegionKind.PROPERTY):
-                for begin, end, holds in self._stretches(region):
-                    for _ in objects.citations(begin, end, holds):
+            if region.kind not in (RegionKind.KEYWORD, RegionKind.PROPERTY):
+                for begin, end, holds in self._object_spans(region):
+                    for _ in objects.find_citations(begin, end, holds):
                         pass
 
-    def citations(self, title: Callable[[int], tuple[int, int] | None]) -> Iterator[tuple[str, int]]:
-        """Yield all cited keys and where each stands."""
+    def find_citations(self, title: Callable[[int], tuple[int, int] | None]) -> Iterator[tuple[str, int]]:
+        """Yield all cited keys with their places."""
         if "[" not in self.text:
             return
         places = [cite.start() for cite in _CITE.finditer(self.text)]
@@ -82,12 +82,12 @@ class LiveText:
             return
         objects = ObjectReader(self.text, LinkFinder(self.text))
         for region, _ in self._regions_with(places, title):
-            if region.place in (RegionKind.TEXT, RegionKind.ROW):
-                for begin, end, holds in self._stretches(region):
-                    yield from objects.citations(begin, end, holds)
+            if region.kind in (RegionKind.TEXT, RegionKind.ROW):
+                for begin, end, holds in self._object_spans(region):
+                    yield from objects.find_citations(begin, end, holds)
 
-    def verbatims(self) -> Iterator[tuple[int, int]]:
-        """Yield where each verbatim or code text begins and ends, its marks included.
+    def find_verbatims(self) -> Iterator[tuple[int, int]]:
+        """Yield the span of each verbatim or code text, its marks included.
 
         Raises:
             NoDate: Org would fail to read a time.
@@ -95,63 +95,61 @@ class LiveText:
         places = [mark.start() for mark in _VERBATIM_MARK.finditer(self.text)]
         objects = ObjectReader(self.text, LinkFinder(self.text))
         for region, _ in self._regions_with(places):
-            if region.place in (RegionKind.TEXT, RegionKind.ROW, RegionKind.CAPTION):
-                for begin, end, holds in self._stretches(region):
-                    yield from objects.verbatims(begin, end, holds)
+            if region.kind in (RegionKind.TEXT, RegionKind.ROW, RegionKind.CAPTION):
+                for begin, end, holds in self._object_spans(region):
+                    yield from objects.find_verbatims(begin, end, holds)
 
     def _links_of_line(self, region: Region, points: list[int]) -> Iterator[LinkText]:
         key = _KEY.match(self.text, region.begin, region.end)
         if key is not None and (key[1] or key[2] or "").upper() in _MUTE:
             return
         finder = LinkFinder(self.text)
-        spans = list(finder.everywhere(region.begin, region.end))
+        spans = list(finder.find_spans(region.begin, region.end))
         for point in points:
             place = bisect_right(spans, (point, len(self.text))) - 1
             if place >= 0 and point <= spans[place][1]:
-                link = finder.whole(*spans[place])
+                link = finder.link_in_span(*spans[place])
                 if link is not None:
                     yield link
 
-    def _stretches(self, region: Region) -> Iterator[tuple[int, int, ObjectSet]]:
-        """Yield what is read for itself: the region, or each cell of a table's row."""
+    def _object_spans(self, region: Region) -> Iterator[tuple[int, int, ObjectSet]]:
+        """Yield the spans that are parsed alone: the region, or each cell of a table's row."""
         begin, end = region.begin, region.end
-        if region.place is not RegionKind.ROW:
-            yield begin, end, ObjectSet.CAPTION if region.place is RegionKind.CAPTION else ObjectSet.ALL
+        if region.kind is not RegionKind.ROW:
+            yield begin, end, ObjectSet.CAPTION if region.kind is RegionKind.CAPTION else ObjectSet.ALL
             return
         while begin < end:
             bar = self.text.find("|", begin, end)
             bar = end if bar < 0 else bar
             cell = self.text[begin:bar]
-            first = begin + len(cell) - len(cell.lstrip(" \t"))
-            yield first, max(begin + len(cell.rstrip(" \t")), first), ObjectSet.CELL
+            content_begin = begin + len(cell) - len(cell.lstrip(" \t"))
+            yield content_begin, max(begin + len(cell.rstrip(" \t")), content_begin), ObjectSet.CELL
             begin = bar + 1
 
     def _regions_with(
         self, places: list[int], title: Callable[[int], tuple[int, int] | None] | None = None
     ) -> Iterator[tuple[Region, list[int]]]:
         """Yield the regions that hold some of the rising `places`, with those that each holds."""
-        at = 0
-        while at < len(places):
-            number = bisect_right(self.begins, places[at]) - 1
+        index = 0
+        while index < len(places):
+            number = bisect_right(self.begins, places[index]) - 1
             following = self.begins[number + 1] if number + 1 < len(self.begins) else len(self.text)
-            last = bisect_left(places, following, at)
-            inside = places[at:last]
-            at = last
+            stop = bisect_left(places, following, index)
+            inside = places[index:stop]
+            index = stop
             if number >= 0 and inside[0] < self.lines[number].end and title and (span := title(number)):
-                yield from _holding([Region(RegionKind.TEXT, *span)], inside)
+                yield from _regions_holding([Region(RegionKind.TEXT, *span)], inside)
             if number < 0 or inside[-1] >= self.lines[number].end:
-                yield from _holding(self._regions(number, following), inside)
+                yield from _regions_holding(self._section_regions(number, following), inside)
 
-    def _regions(self, number: int, end: int) -> list[Region]:
+    def _section_regions(self, number: int, end: int) -> list[Region]:
         if number not in self._read:
-            begin, mode = (
-                (self.lines[number].end, ElementMode.PLANNING) if number >= 0 else (0, ElementMode.TOP)
-            )
-            self._read[number] = list(self._reader.regions(begin, end, mode))
+            begin, mode = (self.lines[number].end, ElementMode.PLANNING) if number >= 0 else (0, ElementMode.TOP)
+            self._read[number] = list(self._reader.read_regions(begin, end, mode))
         return self._read[number]
 
 
-def _holding(regions: list[Region], places: list[int]) -> Iterator[tuple[Region, list[int]]]:
+def _regions_holding(regions: list[Region], places: list[int]) -> Iterator[tuple[Region, list[int]]]:
     for region in regions:
         inside = places[bisect_left(places, region.begin) : bisect_left(places, region.end)]
         if inside:

@@ -11,31 +11,31 @@ _CLOSING = lazily(
 
 
 class ClosingLines:
-    """The lines of a text that can close something, by what they close."""
+    """The lines of a text that can close an element, by the kind of element."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._found: dict[str, list[int]] | None = None
 
-    def first(self, what: str, at: int, end: int) -> int | None:
-        """Return where the first line that closes `what` begins, between `at` and `end`."""
+    def first_closing(self, kind: str, position: int, end: int) -> int | None:
+        """Return the start of the first line between `position` and `end` that closes `kind`."""
         if self._found is None:
-            self._found = self._all()
-        places = self._found.get(what.lower())
+            self._found = self._collect_lines()
+        places = self._found.get(kind.lower())
         if not places:
             return None
-        place = bisect_left(places, at)
+        place = bisect_left(places, position)
         return places[place] if place < len(places) and places[place] < end else None
 
-    def _all(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
+    def _collect_lines(self) -> dict[str, list[int]]:
+        places: dict[str, list[int]] = {}
         for line in _CLOSING.finditer(self._text):
             block, drawer, latex = line.groups()
             if latex is not None:
-                what = "\\" + latex
+                kind = "\\" + latex
             elif drawer is not None:
-                what = "drawer"
+                kind = "drawer"
             else:
-                what = "" if block == ":" else block
-            found.setdefault(what.lower(), []).append(line.start())
-        return found
+                kind = "" if block == ":" else block
+            places.setdefault(kind.lower(), []).append(line.start())
+        return places

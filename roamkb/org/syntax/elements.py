@@ -1,4 +1,4 @@
-"""Where in a section text stands that Org reads: paragraphs, cells, captions, keywords.
+"""The division of a section into elements: paragraphs, cells, captions, keywords.
 
 This is org-element's division of a section into elements, in one pass and without
 recursion. Blocks of code, comments, fixed-width lines and LaTeX environments are passed
@@ -22,7 +22,7 @@ from roamkb.org.syntax.syntax_table import is_name
 
 
 class RegionKind(Enum):
-    """What a region is, which decides what it may hold."""
+    """The kind of a region, which decides what objects it may hold."""
 
     TEXT = auto()
     ROW = auto()
@@ -36,15 +36,15 @@ class RegionKind(Enum):
 
 
 class Region(NamedTuple):
-    """A stretch of text whose links, citations or value count."""
+    """A stretch of text with links, citations or a value to be read."""
 
-    place: RegionKind
+    kind: RegionKind
     begin: int
     end: int
 
 
 class ElementMode(Enum):
-    """What may come next that can't come elsewhere."""
+    """The context that allows elements which can't come elsewhere."""
 
     NONE = auto()
     TOP = auto()
@@ -111,7 +111,7 @@ _CODE = frozenset(("comment", "example", "export", "src"))
 
 
 class SectionReader:
-    """The regions of a text's sections."""
+    """The reader of the regions of a text's sections."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -120,71 +120,67 @@ class SectionReader:
         self._pairs = BracketPairs(text)
         self._frames: list[_ElementFrame] = []
 
-    def _find_table_el_end(self, at: int) -> int:
-        found = _TABLE_EL_END.search(self._text, at)
-        return found.start() if found else -1
+    def _find_table_el_end(self, position: int) -> int:
+        match = _TABLE_EL_END.search(self._text, position)
+        return match.start() if match else -1
 
-    def regions(self, begin: int, end: int, mode: ElementMode) -> Iterator[Region]:
-        """Yield what counts between `begin` and `end`, in the order of the text."""
+    def read_regions(self, begin: int, end: int, mode: ElementMode) -> Iterator[Region]:
+        """Yield the regions between `begin` and `end`, in the order of the text."""
         text = self._text
         self._frames = [_ElementFrame(begin, end, mode, None)]
         while self._frames:
-            at, end, mode, items = self._frames.pop()
-            if at == 0 or text[at - 1] == "\n":
+            position, end, mode, items = self._frames.pop()
+            if position == 0 or text[position - 1] == "\n":
                 # most keywords stand in a row, and need no frame
-                while line := _BLANK_OR_KEYWORD.match(text, at, end):
-                    at = line.end()
+                while line := _BLANK_OR_KEYWORD.match(text, position, end):
+                    position = line.end()
                     if line[1]:
                         yield Region(RegionKind.KEYWORD, *line.span(1))
                         mode = ElementMode.NONE
-            if at < end:
-                yield from self._element(_ElementFrame(at, end, mode, items))
+            if position < end:
+                yield from self._read_element(_ElementFrame(position, end, mode, items))
 
-    def _next_line(self, at: int, end: int) -> int:
-        newline = self._text.find("\n", at, end)
+    def _next_line(self, position: int, end: int) -> int:
+        newline = self._text.find("\n", position, end)
         return end if newline < 0 else newline + 1
 
-    def _line_end(self, at: int, end: int) -> int:
-        newline = self._text.find("\n", at, end)
+    def _line_end(self, position: int, end: int) -> int:
+        newline = self._text.find("\n", position, end)
         return end if newline < 0 else newline
 
-    def _go_on(self, at: int, frame: _ElementFrame, mode: ElementMode = ElementMode.NONE) -> None:
-        self._frames.append(_ElementFrame(at, frame.end, mode, frame.items))
+    def _go_on(self, position: int, frame: _ElementFrame, mode: ElementMode = ElementMode.NONE) -> None:
+        self._frames.append(_ElementFrame(position, frame.end, mode, frame.items))
 
-    def _go_in(
-        self, begin: int, end: int, items: Items | None = None, mode: ElementMode = ElementMode.NONE
-    ) -> None:
+    def _go_in(self, begin: int, end: int, items: Items | None = None, mode: ElementMode = ElementMode.NONE) -> None:
         if begin < end:
             self._frames.append(_ElementFrame(begin, end, mode, items))
 
-    def _element(self, frame: _ElementFrame) -> Iterator[Region]:
-        at, end, mode, _ = frame
+    def _read_element(self, frame: _ElementFrame) -> Iterator[Region]:
+        position, end, mode, _ = frame
         text = self._text
         if mode is ElementMode.ITEM:
-            yield from self._item(frame)
+            yield from self._read_item(frame)
             return
-        is_line_start = at == 0 or text[at - 1] == "\n"
+        is_line_start = position == 0 or text[position - 1] == "\n"
         if not is_line_start:
-            yield from self._paragraph(at, frame)
+            yield from self._read_paragraph(position, frame)
             return
-        first = _first_char(text, at, end)
-        if first == "#" and (comments := _COMMENTS.match(text, at, end)):
-            self._go_on(
-                comments.end(), frame, ElementMode.DRAWER if mode is ElementMode.TOP else ElementMode.NONE
-            )
-        elif mode is ElementMode.PLANNING and _is_below_heading(text, at) and PLANNING.match(text, at, end):
-            yield Region(RegionKind.TIMES, at, self._line_end(at, end))
-            self._go_on(self._next_line(at, end), frame, ElementMode.DRAWER)
-        elif mode is not ElementMode.NONE and first == ":" and (drawer := self._property_drawer(frame)):
-            yield from self._properties(drawer)
+        first_char = _first_char(text, position, end)
+        if first_char == "#" and (comments := _COMMENTS.match(text, position, end)):
+            self._go_on(comments.end(), frame, ElementMode.DRAWER if mode is ElementMode.TOP else ElementMode.NONE)
+        elif mode is ElementMode.PLANNING and _is_below_heading(text, position) and PLANNING.match(text, position, end):
+            yield Region(RegionKind.TIMES, position, self._line_end(position, end))
+            self._go_on(self._next_line(position, end), frame, ElementMode.DRAWER)
+        elif mode is not ElementMode.NONE and first_char == ":" and (drawer := self._property_drawer(frame)):
+            yield from self._property_regions(drawer)
             self._go_on(self._next_line(drawer.end(), end), frame)
-        elif first in "cC" and _CLOCK.match(text, at, end):
-            yield Region(RegionKind.TIMES, at, self._line_end(at, end))
-            self._go_on(self._next_line(at, end), frame)
-        elif first == "#":
+        elif first_char in "cC" and _CLOCK.match(text, position, end):
+            yield Region(RegionKind.TIMES, position, self._line_end(position, end))
+            self._go_on(self._next_line(position, end), frame)
+        elif first_char == "#":
             yield from self._with_affiliated(frame)
         else:
-            yield from self._plain_element(at, first, frame)
+            yield from self._plain_element(position, first_char, frame)
 
     def _property_drawer(self, frame: _ElementFrame) -> re.Match[str] | None:
         if frame.mode is ElementMode.PLANNING and not _is_below_heading(self._text, frame.at):
@@ -193,240 +189,240 @@ class SectionReader:
             return None
         return PROPERTY_DRAWER.match(self._text, frame.at, frame.end)
 
-    def _properties(self, drawer: re.Match[str]) -> Iterator[Region]:
-        at, end = drawer.span(1)
-        while at < end:
-            following = self._next_line(at, end)
-            yield Region(RegionKind.PROPERTY, at, following - 1)
-            at = following
+    def _property_regions(self, drawer: re.Match[str]) -> Iterator[Region]:
+        position, end = drawer.span(1)
+        while position < end:
+            following = self._next_line(position, end)
+            yield Region(RegionKind.PROPERTY, position, following - 1)
+            position = following
 
     def _with_affiliated(self, frame: _ElementFrame) -> Iterator[Region]:
-        """Read an element that keywords like `#+caption:` may stand before."""
+        """Read an element that keywords like `#+caption:` may precede."""
         text, end = self._text, frame.end
-        at = frame.at
+        position = frame.at
         captions: list[Region] = []
-        while at < end and (keyword := _AFFILIATED.match(text, at, end)):
+        while position < end and (keyword := _AFFILIATED.match(text, position, end)):
             if keyword[1] and keyword[1].lower() == "caption":
                 if keyword[2]:
                     captions.append(Region(RegionKind.CAPTION, *keyword.span(2)))
-                captions.append(Region(RegionKind.CAPTION, keyword.end(), self._line_end(at, end)))
-            at = self._next_line(at, end)
-        if at > frame.at and (at >= end or not text[at : self._line_end(at, end)].strip(" \t")):
-            yield from self._keywords(frame.at, at)
-            self._go_on(at, frame)
+                captions.append(Region(RegionKind.CAPTION, keyword.end(), self._line_end(position, end)))
+            position = self._next_line(position, end)
+        if position > frame.at and (position >= end or not text[position : self._line_end(position, end)].strip(" \t")):
+            yield from self._keyword_regions(frame.at, position)
+            self._go_on(position, frame)
             return
         yield from captions
-        for region in self._plain_element(at, _first_char(text, at, end), frame):
-            if region.place is RegionKind.KEYWORD and not captions:
-                yield from self._keywords(frame.at, at)
+        for region in self._plain_element(position, _first_char(text, position, end), frame):
+            if region.kind is RegionKind.KEYWORD and not captions:
+                yield from self._keyword_regions(frame.at, position)
             yield region
 
-    def _keywords(self, at: int, end: int) -> Iterator[Region]:
-        while at < end:
-            yield Region(RegionKind.KEYWORD, at, self._line_end(at, end))
-            at = self._next_line(at, end)
+    def _keyword_regions(self, position: int, end: int) -> Iterator[Region]:
+        while position < end:
+            yield Region(RegionKind.KEYWORD, position, self._line_end(position, end))
+            position = self._next_line(position, end)
 
-    def _plain_element(self, at: int, first: str, frame: _ElementFrame) -> Iterator[Region]:
+    def _plain_element(self, position: int, first_char: str, frame: _ElementFrame) -> Iterator[Region]:
         text, end = self._text, frame.end
-        if first == "\\" and (closing := self._latex_end(at, end)) is not None:
+        if first_char == "\\" and (closing := self._latex_end(position, end)) is not None:
             self._go_on(self._next_line(closing, end), frame)
-        elif first == ":" and (drawer := self._drawer_end(at, end)) is not None:
-            self._block(at, drawer, frame)
-        elif first == ":" and (fixed := _FIXED_WIDTH.match(text, at, end)):
+        elif first_char == ":" and (drawer := self._drawer_end(position, end)) is not None:
+            self._enter_block(position, drawer, frame)
+        elif first_char == ":" and (fixed := _FIXED_WIDTH.match(text, position, end)):
             self._go_on(fixed.end(), frame)
-        elif first == "#" and text.startswith("#+", text.find("#", at)):
-            yield from self._hash_plus(at, frame)
-        elif first == "[" and _is_footnote(text, at, end):
-            self._footnote(at, frame)
-        elif (first == "-" and _RULE.match(text, at, end)) or text.startswith("%%(", at, end):
-            self._go_on(self._next_line(at, end), frame)
-        elif first == "|":
-            yield from self._table(at, frame)
-        elif first == "+" and (closing := self._table_el_end(at, end)) is not None:
+        elif first_char == "#" and text.startswith("#+", text.find("#", position)):
+            yield from self._hash_plus(position, frame)
+        elif first_char == "[" and _is_footnote(text, position, end):
+            self._enter_footnote(position, frame)
+        elif (first_char == "-" and _RULE.match(text, position, end)) or text.startswith("%%(", position, end):
+            self._go_on(self._next_line(position, end), frame)
+        elif first_char == "|":
+            yield from self._read_table(position, frame)
+        elif first_char == "+" and (closing := self._table_el_end(position, end)) is not None:
             self._go_on(closing, frame)
-        elif first in "-+*0123456789" and _ITEM.match(text, at, end):
-            self._list(at, frame)
+        elif first_char in "-+*0123456789" and _ITEM.match(text, position, end):
+            self._enter_list(position, frame)
         else:
-            yield from self._paragraph(at, frame)
+            yield from self._read_paragraph(position, frame)
 
-    def _block(self, at: int, closing: int, frame: _ElementFrame) -> None:
+    def _enter_block(self, position: int, closing: int, frame: _ElementFrame) -> None:
         self._go_on(self._next_line(closing, frame.end), frame)
-        self._go_in(self._next_line(at, frame.end), closing)
+        self._go_in(self._next_line(position, frame.end), closing)
 
-    def _latex_end(self, at: int, end: int) -> int | None:
-        opening = _LATEX.match(self._text, at, end)
-        return self._closings.first("\\" + opening[1], opening.end(), end) if opening else None
+    def _latex_end(self, position: int, end: int) -> int | None:
+        opening = _LATEX.match(self._text, position, end)
+        return self._closings.first_closing("\\" + opening[1], opening.end(), end) if opening else None
 
-    def _is_drawer(self, at: int, end: int) -> bool:
-        drawer = _DRAWER.match(self._text, at, end)
+    def _is_drawer(self, position: int, end: int) -> bool:
+        drawer = _DRAWER.match(self._text, position, end)
         return drawer is not None and is_name(drawer[1])
 
-    def _drawer_end(self, at: int, end: int) -> int | None:
-        if not self._is_drawer(at, end):
+    def _drawer_end(self, position: int, end: int) -> int | None:
+        if not self._is_drawer(position, end):
             return None
-        return self._closings.first("drawer", self._line_end(at, end), end)
+        return self._closings.first_closing("drawer", self._line_end(position, end), end)
 
-    def _hash_plus(self, at: int, frame: _ElementFrame) -> Iterator[Region]:
+    def _hash_plus(self, position: int, frame: _ElementFrame) -> Iterator[Region]:
         text, end = self._text, frame.end
-        if block := _BLOCK.match(text, at, end):
+        if block := _BLOCK.match(text, position, end):
             name = block[1].lower()
-            closing = self._closings.first("_" + name, at, end)
+            closing = self._closings.first_closing("_" + name, position, end)
             if closing is None:
-                yield from self._paragraph(at, frame)
+                yield from self._read_paragraph(position, frame)
             elif name in _CODE:
                 self._go_on(self._next_line(closing, end), frame)
             elif name == "verse":
                 self._go_on(self._next_line(closing, end), frame)
-                yield Region(RegionKind.TEXT, self._next_line(at, end), closing)
+                yield Region(RegionKind.TEXT, self._next_line(position, end), closing)
             else:
-                self._block(at, closing, frame)
-        elif call := _CALL.match(text, at, end):
+                self._enter_block(position, closing, frame)
+        elif call := _CALL.match(text, position, end):
             self._go_on(self._next_line(self._call_end(call.end(), end), end), frame)
-        elif _DYNAMIC_BLOCK.match(text, at, end):
-            closing = self._closings.first("", at, end)
+        elif _DYNAMIC_BLOCK.match(text, position, end):
+            closing = self._closings.first_closing("", position, end)
             if closing is None:
-                yield from self._paragraph(at, frame)
+                yield from self._read_paragraph(position, frame)
             else:
-                self._block(at, closing, frame)
-        elif _KEYWORD.match(text, at, end):
-            yield Region(RegionKind.KEYWORD, at, self._line_end(at, end))
-            self._go_on(self._next_line(at, end), frame)
+                self._enter_block(position, closing, frame)
+        elif _KEYWORD.match(text, position, end):
+            yield Region(RegionKind.KEYWORD, position, self._line_end(position, end))
+            self._go_on(self._next_line(position, end), frame)
         else:
-            yield from self._paragraph(at, frame)
+            yield from self._read_paragraph(position, frame)
 
-    def _call_end(self, at: int, end: int) -> int:
-        """Return where the brackets of a `#+call:` are closed; they may run over lines."""
-        bracket = _BRACKET.search(self._text, at, self._line_end(at, end))
-        place = bracket.start() if bracket else at
+    def _call_end(self, position: int, end: int) -> int:
+        """Return the end of the brackets of a `#+call:`; they may run over lines."""
+        bracket = _BRACKET.search(self._text, position, self._line_end(position, end))
+        place = bracket.start() if bracket else position
         for opener in "[(":
             if self._text.startswith(opener, place):
-                closing = self._pairs.closing(place)
+                closing = self._pairs.closing_of(place)
                 place = place if closing is None else closing + 1
         return min(place, end)
 
-    def _footnote(self, at: int, frame: _ElementFrame) -> None:
+    def _enter_footnote(self, position: int, frame: _ElementFrame) -> None:
         text, end = self._text, frame.end
         closing = end
-        after = self._line_end(at, end)
-        while found := _FOOTNOTE_END.search(text, after, end):
-            after = found.start() + 1
-            if text[after] != "[":
-                closing = after
+        search_from = self._line_end(position, end)
+        while match := _FOOTNOTE_END.search(text, search_from, end):
+            search_from = match.start() + 1
+            if text[search_from] != "[":
+                closing = search_from
                 break
-            if _is_footnote(text, after, end):
-                closing = self._above_affiliated(at, after)
+            if _is_footnote(text, search_from, end):
+                closing = self._above_affiliated(position, search_from)
                 break
         self._go_on(closing, frame)
-        self._go_in(text.find("]", at) + 1, closing)
+        self._go_in(text.find("]", position) + 1, closing)
 
-    def _above_affiliated(self, first: int, at: int) -> int:
-        """Return `at` before the keywords that belong to the element there."""
-        while (line := self._text.rfind("\n", first, at - 1)) > 0 and _AFFILIATED.match(
-            self._text, line + 1, at
+    def _above_affiliated(self, lowest: int, position: int) -> int:
+        """Return the start of the keywords that belong to the element at `position`."""
+        while (line := self._text.rfind("\n", lowest, position - 1)) > 0 and _AFFILIATED.match(
+            self._text, line + 1, position
         ):
-            at = line + 1
-        return at
+            position = line + 1
+        return position
 
-    def _table(self, at: int, frame: _ElementFrame) -> Iterator[Region]:
+    def _read_table(self, position: int, frame: _ElementFrame) -> Iterator[Region]:
         text, end = self._text, frame.end
-        last = _TABLE_END.search(text, self._line_end(at, end), end)
-        closing = last.start() + 1 if last else end
-        while at < closing:
-            bar = text.index("|", at)
+        table_end = _TABLE_END.search(text, self._line_end(position, end), end)
+        closing = table_end.start() + 1 if table_end else end
+        while position < closing:
+            bar = text.index("|", position)
             if not text.startswith("-", bar + 1):
-                yield Region(RegionKind.ROW, bar + 1, self._line_end(at, closing))
-            at = self._next_line(at, closing)
+                yield Region(RegionKind.ROW, bar + 1, self._line_end(position, closing))
+            position = self._next_line(position, closing)
         formulas = _FORMULAS.match(text, closing, end)
         self._go_on(formulas.end() if formulas else closing, frame)
 
-    def _table_el_end(self, at: int, end: int) -> int | None:
+    def _table_el_end(self, position: int, end: int) -> int | None:
         text = self._text
-        if not _TABLE_EL_RULE.match(text, at, end):
+        if not _TABLE_EL_RULE.match(text, position, end):
             return None
-        closing = min(self._table_el_ends.after(self._line_end(at, end)) + 1, end)
-        line = text.rfind("\n", at, closing - 1) + 1
-        return closing if line > at and _TABLE_EL_RULE.match(text, line, end) else None
+        closing = min(self._table_el_ends.first_from(self._line_end(position, end)) + 1, end)
+        line = text.rfind("\n", position, closing - 1) + 1
+        return closing if line > position and _TABLE_EL_RULE.match(text, line, end) else None
 
-    def _list(self, at: int, frame: _ElementFrame) -> None:
+    def _enter_list(self, position: int, frame: _ElementFrame) -> None:
         items = frame.items
-        if items is None or at not in items:
-            items = find_items(self._text, at, frame.end, self._closings)
-        indent = items[at].indent
-        closing = items[at].end
+        if items is None or position not in items:
+            items = find_items(self._text, position, frame.end, self._closings)
+        indent = items[position].indent
+        closing = items[position].end
         while closing in items and items[closing].indent == indent and closing < frame.end:
             closing = items[closing].end
         self._go_on(closing, frame)
-        self._go_in(at, closing, items, ElementMode.ITEM)
+        self._go_in(position, closing, items, ElementMode.ITEM)
 
-    def _item(self, frame: _ElementFrame) -> Iterator[Region]:
-        at, end, _, items = frame
-        if items is None or at not in items:
+    def _read_item(self, frame: _ElementFrame) -> Iterator[Region]:
+        position, end, _, items = frame
+        if items is None or position not in items:
             return
-        closing = min(items[at].end, end)
-        tag, begin = item_contents(self._text, at, closing)
+        closing = min(items[position].end, end)
+        tag, begin = item_contents(self._text, position, closing)
         if tag is not None:
             yield Region(RegionKind.TEXT, *tag)
         self._go_in(closing, end, items, ElementMode.ITEM)
         self._go_in(begin, closing, items)
 
-    def _paragraph(self, at: int, frame: _ElementFrame) -> Iterator[Region]:
+    def _read_paragraph(self, position: int, frame: _ElementFrame) -> Iterator[Region]:
         text, end = self._text, frame.end
-        after = self._line_end(at, end)
+        search_from = self._line_end(position, end)
         closing = end
-        while separator := _SEPARATOR.search(text, after, end):
+        while separator := _SEPARATOR.search(text, search_from, end):
             line = separator.start() + 1
-            if self._separates(line, end):
+            if self._is_separator(line, end):
                 closing = line
                 break
-            after = self._line_end(line, end)
-        yield Region(RegionKind.TEXT, at, closing)
+            search_from = self._line_end(line, end)
+        yield Region(RegionKind.TEXT, position, closing)
         self._go_on(closing, frame)
 
-    def _separates(self, at: int, end: int) -> bool:
-        """Whether the line at `at`, which looks as if it ended a paragraph, does."""
+    def _is_separator(self, position: int, end: int) -> bool:
+        """Say whether the line, which looks as if it ended a paragraph, really ends it."""
         text = self._text
-        first = _first_char(text, at, end)
-        if first == ":":
-            if self._is_drawer(at, end):
-                return self._drawer_end(at, end) is not None
-            return _FIXED_WIDTH.match(text, at, end) is not None
-        if first == "#":
-            if block := _BLOCK.match(text, at, end):
-                return self._closings.first("_" + block[1], at, end) is not None
-            return self._is_keyword(at, end)
-        if first == "\\":
-            return self._latex_end(at, end) is not None
-        return first != "[" or _is_footnote(text, at, end)
+        first_char = _first_char(text, position, end)
+        if first_char == ":":
+            if self._is_drawer(position, end):
+                return self._drawer_end(position, end) is not None
+            return _FIXED_WIDTH.match(text, position, end) is not None
+        if first_char == "#":
+            if block := _BLOCK.match(text, position, end):
+                return self._closings.first_closing("_" + block[1], position, end) is not None
+            return self._is_keyword(position, end)
+        if first_char == "\\":
+            return self._latex_end(position, end) is not None
+        return first_char != "[" or _is_footnote(text, position, end)
 
-    def _is_keyword(self, at: int, end: int) -> bool:
-        """Whether the `#` line at `at` stands for itself; `key[more]:` does for two keys only."""
-        line = _HASH_PLUS.match(self._text, at, end)
+    def _is_keyword(self, position: int, end: int) -> bool:
+        """Say whether the `#` line stands by itself; `key[more]:` does for two keys only."""
+        line = _HASH_PLUS.match(self._text, position, end)
         if line is None:
             return True
         name = line[1]
-        last = self._text.rfind("]:", line.start(1), self._line_end(at, end))
-        bracket = name.rfind("[", 1, max(last - line.start(1), 1))
+        key_end = self._text.rfind("]:", line.start(1), self._line_end(position, end))
+        bracket = name.rfind("[", 1, max(key_end - line.start(1), 1))
         if bracket > 0:
             return name[:bracket].lower() in ("caption", "results")
         return ":" in name[1:]
 
 
-def _first_char(text: str, at: int, end: int) -> str:
-    while at < end and text[at] in " \t":
-        at += 1
-    return text[at : at + 1] if at < end else "\n"
+def _first_char(text: str, position: int, end: int) -> str:
+    while position < end and text[position] in " \t":
+        position += 1
+    return text[position : position + 1] if position < end else "\n"
 
 
-def _is_below_heading(text: str, at: int) -> bool:
-    return at > 0 and text.startswith("*", text.rfind("\n", 0, at - 1) + 1)
+def _is_below_heading(text: str, position: int) -> bool:
+    return position > 0 and text.startswith("*", text.rfind("\n", 0, position - 1) + 1)
 
 
-def _is_below_blank(text: str, at: int) -> bool:
-    if at == 0:
+def _is_below_blank(text: str, position: int) -> bool:
+    if position == 0:
         return False
-    return not text[text.rfind("\n", 0, at - 1) + 1 : at - 1].strip()
+    return not text[text.rfind("\n", 0, position - 1) + 1 : position - 1].strip()
 
 
-def _is_footnote(text: str, at: int, end: int) -> bool:
-    label = _FOOTNOTE.match(text, at, end)
+def _is_footnote(text: str, position: int, end: int) -> bool:
+    label = _FOOTNOTE.match(text, position, end)
     return label is not None and is_name(label[1])

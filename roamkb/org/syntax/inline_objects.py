@@ -1,4 +1,4 @@
-"""Which links and citations of a stretch of text are live.
+"""The live links and citations of a stretch of text, by the order of Org's own parser.
 
 A shape of a link counts only where Org's parser, reading objects from the left, makes it
 one: not inside verbatim text, formulas, macros, inline code or targets. The order in which
@@ -28,11 +28,11 @@ _LONGEST_TIME = 100
 
 
 class NoDate(Exception):
-    """Something has the shape of a time and names no date: Org gives up on the file."""
+    """Text with the shape of a time that names no date: Org gives up on the file."""
 
 
 class ObjectSet(Enum):
-    """What objects a stretch of text may hold."""
+    """The objects that a stretch of text may hold."""
 
     ALL = auto()
     #: The value of a caption: no footnote references.
@@ -44,7 +44,7 @@ class ObjectSet(Enum):
 
 
 class ObjectWindow(NamedTuple):
-    """What is being read: objects from `at` on, in a stretch that begins at `begin`."""
+    """The rest of a stretch that is being read: from `at` on, in a stretch from `begin` to `end`."""
 
     begin: int
     at: int
@@ -53,7 +53,7 @@ class ObjectWindow(NamedTuple):
 
 
 class InlineObject(NamedTuple):
-    """An object: where it is, and where its contents are if it can hold others."""
+    """An object: its span, and the span of its contents if it can hold other objects."""
 
     begin: int
     #: Behind the blanks that follow it.
@@ -95,7 +95,7 @@ _CODE_END = lazily(r"[ \t\n\[({]")
 
 
 class ObjectReader:
-    """Objects in one text, asked for from its start to its end."""
+    """The reader of the objects of one text, to be called from its start to its end."""
 
     def __init__(self, text: str, links: LinkFinder) -> None:
         self._text = text
@@ -104,25 +104,23 @@ class ObjectReader:
         self._next: dict[str, ForwardSearch] = {}
         self._repeaters: dict[int, int] = {}
         self._handlers: dict[str, Callable[[int, ObjectWindow], InlineObject | None]] = {
-            **dict.fromkeys("*~=+/", self._emphasis),
-            "_": self._underscore,
-            "^": self._script,
-            ":": self._plain_link,
-            "[": self._bracket,
-            "@": self._snippet,
-            "{": self._macro,
-            "<": self._less,
-            "$": self._formula,
-            "\\": self._backslash,
+            **dict.fromkeys("*~=+/", self._emphasis_object),
+            "_": self._underscore_object,
+            "^": self._script_object,
+            ":": self._plain_link_object,
+            "[": self._bracket_object,
+            "@": self._snippet_object,
+            "{": self._macro_object,
+            "<": self._angle_object,
+            "$": self._formula_object,
+            "\\": self._backslash_object,
         }
 
-    def links_at(
-        self, begin: int, end: int, points: Iterator[int] | list[int], holds: ObjectSet
-    ) -> Iterator[LinkText]:
-        """Yield the link around each of the rising `points` between `begin` and `end`, if there is one."""
+    def links_at(self, begin: int, end: int, points: Iterator[int] | list[int], holds: ObjectSet) -> Iterator[LinkText]:
+        """Yield the link around each of the rising `points` between `begin` and `end`, if any."""
         frames = [_ObjectFrame(begin, end, holds)]
         for point in points:
-            while len(frames) > 1 and not frames[-1].has(point, self._text):
+            while len(frames) > 1 and not frames[-1].has_point(point, self._text):
                 frames.pop()
             link = self._link_at(point, frames)
             if link is not None:
@@ -132,71 +130,76 @@ class ObjectReader:
         touching: InlineObject | None = None
         while True:
             frame = frames[-1]
-            found = frame.found or self._next_object(frame.window())
-            frame.found = found
-            if found is None or found.begin > point:
+            inline_object = frame.found or self._next_object(frame.rest_window())
+            frame.found = inline_object
+            if inline_object is None or inline_object.begin > point:
                 return touching.link if touching else None
-            if found.end <= point and found.end != frame.end:
-                frame.at, frame.found = found.end, None
-                if found.end == point and self._text[point - 1] not in " \t":
-                    touching = found
+            if inline_object.end <= point and inline_object.end != frame.end:
+                frame.at, frame.found = inline_object.end, None
+                if inline_object.end == point and self._text[point - 1] not in " \t":
+                    touching = inline_object
                 continue
-            if found.inside is None or found.citation:
-                return found.link
-            inner = _ObjectFrame(*found.inside, ObjectSet.ALL, frame.end)
-            if not inner.has(point, self._text):
-                return found.link
+            if inline_object.inside is None or inline_object.citation:
+                return inline_object.link
+            inner = _ObjectFrame(*inline_object.inside, ObjectSet.ALL, frame.end)
+            if not inner.has_point(point, self._text):
+                return inline_object.link
             frames.append(inner)
 
-    def citations(self, begin: int, end: int, holds: ObjectSet) -> Iterator[tuple[str, int]]:
-        """Yield each cited key between `begin` and `end`, with where its reference begins."""
+    def find_citations(self, begin: int, end: int, holds: ObjectSet) -> Iterator[tuple[str, int]]:
+        """Yield each cited key between `begin` and `end`, with the place of its reference."""
         windows = [ObjectWindow(begin, begin, end, holds)]
         while windows:
             window = windows.pop()
-            found = self._next_object(window)
-            if found is None:
+            inline_object = self._next_object(window)
+            if inline_object is None:
                 continue
-            windows.append(window._replace(at=found.end))
-            if found.inside and found.citation:
-                yield from self._keys(*found.inside)
-            elif found.inside:
-                first, last = found.inside
-                windows.append(ObjectWindow(first, first, last, ObjectSet.ALL))
+            windows.append(window._replace(at=inline_object.end))
+            if inline_object.inside and inline_object.citation:
+                yield from self._citation_keys(*inline_object.inside)
+            elif inline_object.inside:
+                inside_begin, inside_end = inline_object.inside
+                windows.append(ObjectWindow(inside_begin, inside_begin, inside_end, ObjectSet.ALL))
 
-    def verbatims(self, begin: int, end: int, holds: ObjectSet) -> Iterator[tuple[int, int]]:
-        """Yield where each verbatim or code text between `begin` and `end` begins and ends."""
+    def find_verbatims(self, begin: int, end: int, holds: ObjectSet) -> Iterator[tuple[int, int]]:
+        """Yield the span of each verbatim or code text between `begin` and `end`."""
         text = self._text
         windows = [ObjectWindow(begin, begin, end, holds)]
         while windows:
             window = windows.pop()
-            found = self._next_object(window)
-            if found is None:
+            inline_object = self._next_object(window)
+            if inline_object is None:
                 continue
-            windows.append(window._replace(at=found.end))
-            if text[found.begin] in "~=":
-                yield found.begin, found.begin + len(text[found.begin : found.end].rstrip(" \t"))
-            elif not found.citation and (inside := self._described(found) if found.link else found.inside):
-                is_described = found.link is not None or window.holds is ObjectSet.DESCRIPTION
-                held = ObjectSet.DESCRIPTION if is_described else ObjectSet.ALL
-                windows.append(ObjectWindow(inside[0], *inside, held))
+            windows.append(window._replace(at=inline_object.end))
+            if text[inline_object.begin] in "~=":
+                yield (
+                    inline_object.begin,
+                    inline_object.begin + len(text[inline_object.begin : inline_object.end].rstrip(" \t")),
+                )
+            elif not inline_object.citation and (
+                inside := self._description_span(inline_object) if inline_object.link else inline_object.inside
+            ):
+                is_described = inline_object.link is not None or window.holds is ObjectSet.DESCRIPTION
+                object_set = ObjectSet.DESCRIPTION if is_described else ObjectSet.ALL
+                windows.append(ObjectWindow(inside[0], *inside, object_set))
 
-    def _described(self, link: InlineObject) -> tuple[int, int] | None:
-        """Return where the description of a bracket link is."""
+    def _description_span(self, link: InlineObject) -> tuple[int, int] | None:
+        """Return the span of a bracket link's description."""
         parts = self._links.bracket_parts(link.begin, link.end) if self._text[link.begin] == "[" else None
         if parts is None or self._text[parts[0].end()] == "]":
             return None
         return parts[0].end() + 1, parts[1] - 2
 
     def _next_object(self, window: ObjectWindow) -> InlineObject | None:
-        at = window.at
-        while anchor := _ANCHOR.search(self._text, at, window.end):
-            found = self._handlers[anchor[0]](anchor.start(), window)
-            if found is not None:
-                return found
-            at = anchor.end()
+        position = window.at
+        while anchor := _ANCHOR.search(self._text, position, window.end):
+            inline_object = self._handlers[anchor[0]](anchor.start(), window)
+            if inline_object is not None:
+                return inline_object
+            position = anchor.end()
         return None
 
-    def _object(
+    def _make_object(
         self,
         begin: int,
         end: int,
@@ -209,60 +212,60 @@ class ObjectReader:
         blanks = _BLANKS.match(self._text, end, limit)
         return InlineObject(begin, blanks.end() if blanks else end, link, inside, citation)
 
-    def _first(self, what: str, at: int) -> int:
-        """Return the first place of `what` from `at` on."""
-        ahead = self._next.get(what)
+    def _find_text(self, needle: str, position: int) -> int:
+        """Return the first place of `needle` from `position` on."""
+        ahead = self._next.get(needle)
         if ahead is None:
             text = self._text
-            ahead = self._next[what] = ForwardSearch(lambda at: text.find(what, at), len(text))
-        return ahead.after(at)
+            ahead = self._next[needle] = ForwardSearch(lambda position: text.find(needle, position), len(text))
+        return ahead.first_from(position)
 
-    def _first_match(self, pattern: re.Pattern[str], at: int) -> int:
+    def _find_match(self, pattern: re.Pattern[str], position: int) -> int:
         ahead = self._next.get(pattern.pattern)
         if ahead is None:
 
-            def find(at: int) -> int:
-                found = pattern.search(self._text, at)
-                return found.start() if found else -1
+            def search_pattern(position: int) -> int:
+                match = pattern.search(self._text, position)
+                return match.start() if match else -1
 
-            ahead = self._next[pattern.pattern] = ForwardSearch(find, len(self._text))
-        return ahead.after(at)
+            ahead = self._next[pattern.pattern] = ForwardSearch(search_pattern, len(self._text))
+        return ahead.first_from(position)
 
-    def _emphasis(self, at: int, window: ObjectWindow) -> InlineObject | None:
+    def _emphasis_object(self, position: int, window: ObjectWindow) -> InlineObject | None:
         text, end = self._text, window.end
-        if at > window.begin and not _BEFORE_EMPHASIS.match(text, at - 1):
+        if position > window.begin and not _BEFORE_EMPHASIS.match(text, position - 1):
             return None
-        mark = text[at]
-        closing = self._first_match(_CLOSERS[mark], at + 2)
+        mark = text[position]
+        closing = self._find_match(_CLOSERS[mark], position + 2)
         if closing >= end:
             closing = end - 1
-            if closing < at + 2 or text[closing] != mark or text[closing - 1].isspace():
+            if closing < position + 2 or text[closing] != mark or text[closing - 1].isspace():
                 return None
-        if self._first("\n", self._first("\n", at) + 1) < closing:
+        if self._find_text("\n", self._find_text("\n", position) + 1) < closing:
             return None
         if mark in "~=":
-            return self._object(at, closing + 1, end)
-        return self._object(at, closing + 1, end, inside=(at + 1, closing))
+            return self._make_object(position, closing + 1, end)
+        return self._make_object(position, closing + 1, end, inside=(position + 1, closing))
 
-    def _underscore(self, at: int, window: ObjectWindow) -> InlineObject | None:
-        code = None if window.holds is ObjectSet.CELL else self._inline_code(at, window)
-        return code or self._script(at, window) or self._emphasis(at, window)
+    def _underscore_object(self, position: int, window: ObjectWindow) -> InlineObject | None:
+        code = None if window.holds is ObjectSet.CELL else self._inline_code(position, window)
+        return code or self._script_object(position, window) or self._emphasis_object(position, window)
 
-    def _inline_code(self, at: int, window: ObjectWindow) -> InlineObject | None:
+    def _inline_code(self, position: int, window: ObjectWindow) -> InlineObject | None:
         for name, opener in (("src", "{"), ("call", "(")):
-            begin = at - len(name)
+            begin = position - len(name)
             if begin < window.at or not self._text.startswith(name, begin):
                 continue
             if is_word_start(self._text, begin):
-                return self._code(begin, at + 1, window.end, opener)
+                return self._code_object(begin, position + 1, window.end, opener)
         return None
 
-    def _code(self, begin: int, at: int, end: int, opener: str) -> InlineObject | None:
+    def _code_object(self, begin: int, position: int, end: int, opener: str) -> InlineObject | None:
         text = self._text
-        stop = self._first_match(_CODE_END, at)
+        stop = self._find_match(_CODE_END, position)
         while stop < end and text[stop] in "({" and text[stop] != opener:
-            stop = self._first_match(_CODE_END, stop + 1)
-        if stop >= end or stop == at or text[stop] not in ("[", opener):
+            stop = self._find_match(_CODE_END, stop + 1)
+        if stop >= end or stop == position or text[stop] not in ("[", opener):
             return None
         if text[stop] == "[":
             stop = self._behind_pair(stop, end) or stop
@@ -273,190 +276,190 @@ class ObjectReader:
             return None
         if opener == "(" and text[closing : closing + 1] == "[":
             closing = self._behind_pair(closing, end) or closing
-        return self._object(begin, closing, end)
+        return self._make_object(begin, closing, end)
 
-    def _behind_pair(self, at: int, end: int) -> int | None:
-        closing = self._pairs.closing(at)
+    def _behind_pair(self, position: int, end: int) -> int | None:
+        closing = self._pairs.closing_of(position)
         return closing + 1 if closing is not None and closing < end else None
 
-    def _script(self, at: int, window: ObjectWindow) -> InlineObject | None:
+    def _script_object(self, position: int, window: ObjectWindow) -> InlineObject | None:
         text, end = self._text, window.end
-        if at == window.begin or text[at - 1].isspace() or at + 1 >= end:
+        if position == window.begin or text[position - 1].isspace() or position + 1 >= end:
             return None
-        opener = text[at + 1]
+        opener = text[position + 1]
         if opener in "{(":
-            closing = self._pairs.shallow_closing(at + 1)
+            closing = self._pairs.shallow_closing(position + 1)
             if closing is not None and closing < end:
-                inside = (at + 2, closing) if opener == "{" else (at + 1, closing + 1)
-                return self._object(at, closing + 1, end, inside=inside)
+                inside = (position + 2, closing) if opener == "{" else (position + 1, closing + 1)
+                return self._make_object(position, closing + 1, end, inside=inside)
             return None
-        word = _SCRIPT.match(text, at + 1, end)
+        word = _SCRIPT.match(text, position + 1, end)
         if word is None:
             return None
-        return self._object(at, word.end(), end, inside=(at + 1, word.end()))
+        return self._make_object(position, word.end(), end, inside=(position + 1, word.end()))
 
-    def _plain_link(self, at: int, window: ObjectWindow) -> InlineObject | None:
-        link = None if window.holds is ObjectSet.DESCRIPTION else self._links.plain(at, window.end)
+    def _plain_link_object(self, position: int, window: ObjectWindow) -> InlineObject | None:
+        link = None if window.holds is ObjectSet.DESCRIPTION else self._links.plain_link(position, window.end)
         if link is None or link.begin < window.at:
             return None
-        return self._object(link.begin, link.end, window.end, link=link)
+        return self._make_object(link.begin, link.end, window.end, link=link)
 
-    def _bracket(self, at: int, window: ObjectWindow) -> InlineObject | None:
-        second, end = self._text[at + 1], window.end
+    def _bracket_object(self, position: int, window: ObjectWindow) -> InlineObject | None:
+        second, end = self._text[position + 1], window.end
         if second == "[":
-            link = self._links.bracket(at, end)
-            return None if link is None else self._object(at, link.end, end, link=link)
+            link = self._links.bracket_link(position, end)
+            return None if link is None else self._make_object(position, link.end, end, link=link)
         if second in "fF":
-            return None if window.holds is ObjectSet.CAPTION else self._footnote(at, end)
+            return None if window.holds is ObjectSet.CAPTION else self._footnote_object(position, end)
         if second in "cC":
-            return self._citation(at, end)
-        return self._timestamp(at, end)
+            return self._citation_object(position, end)
+        return self._timestamp_object(position, end)
 
-    def _footnote(self, at: int, end: int) -> InlineObject | None:
-        label = _FOOTNOTE.match(self._text, at, end)
+    def _footnote_object(self, position: int, end: int) -> InlineObject | None:
+        label = _FOOTNOTE.match(self._text, position, end)
         if label is None or not is_name(label[1]) or (label[2] == "]" and not label[1]):
             return None
-        closing = self._behind_pair(at, end)
+        closing = self._behind_pair(position, end)
         if closing is None:
             return None
         inside = (label.end(), closing - 1) if label[2] == ":" else None
-        return self._object(at, closing, end, inside=inside)
+        return self._make_object(position, closing, end, inside=inside)
 
-    def _citation(self, at: int, end: int) -> InlineObject | None:
-        prefix = _CITE.match(self._text, at, end)
-        closing = self._behind_pair(at, end) if prefix else None
+    def _citation_object(self, position: int, end: int) -> InlineObject | None:
+        prefix = _CITE.match(self._text, position, end)
+        closing = self._behind_pair(position, end) if prefix else None
         if prefix is None or closing is None or not _CITE_KEY.search(self._text, prefix.end(), closing):
             return None
-        return self._object(at, closing, end, inside=(prefix.end(), closing - 1), citation=True)
+        return self._make_object(position, closing, end, inside=(prefix.end(), closing - 1), citation=True)
 
-    def _keys(self, at: int, end: int) -> Iterator[tuple[str, int]]:
-        first = _CITE_KEY.search(self._text, at, end)
-        common = self._text.rfind(";", at, first.start()) if first else -1
-        at = max(at, common + 1)
-        while key := _CITE_KEY.search(self._text, at, end):
+    def _citation_keys(self, position: int, end: int) -> Iterator[tuple[str, int]]:
+        first_key = _CITE_KEY.search(self._text, position, end)
+        common = self._text.rfind(";", position, first_key.start()) if first_key else -1
+        position = max(position, common + 1)
+        while key := _CITE_KEY.search(self._text, position, end):
             name = cut_key(key[1])
             if name:
-                yield name, at
+                yield name, position
             separator = self._text.find(";", key.start(1) + len(name), end)
-            at = end if separator < 0 else separator + 1
+            position = end if separator < 0 else separator + 1
 
-    def _timestamp(self, at: int, end: int) -> InlineObject | None:
+    def _timestamp_object(self, position: int, end: int) -> InlineObject | None:
         text = self._text
-        if not _TIMESTAMP.match(text, at, end) and not self._is_odd_timestamp(at, end):
+        if not _TIMESTAMP.match(text, position, end) and not self._is_odd_timestamp(position, end):
             return None
-        closing = self._first_match(_TIME_END, at)
+        closing = self._find_match(_TIME_END, position)
         if closing >= end or text[closing] == "\n":
             return None
-        self._check_date(at, closing)
-        if text.startswith(("--<", "--["), closing + 1, end) and not text.startswith("<%%", at):
-            second = self._first_match(_TIME_END, closing + 4)
+        self._check_date(position, closing)
+        if text.startswith(("--<", "--["), closing + 1, end) and not text.startswith("<%%", position):
+            second = self._find_match(_TIME_END, closing + 4)
             if second < end and text[second] != "\n":
                 self._check_date(closing + 3, second)
                 closing = second
-        return self._object(at, closing + 1, end)
+        return self._make_object(position, closing + 1, end)
 
-    def _is_odd_timestamp(self, at: int, end: int) -> bool:
-        """Whether a repeated date that needn't have all its digits, or a diary entry, begins at `at`."""
+    def _is_odd_timestamp(self, position: int, end: int) -> bool:
+        """Say whether a repeated date with missing digits, or a diary entry, begins here."""
         text = self._text
-        closing = self._first_match(_ANGLE_END, at)
+        closing = self._find_match(_ANGLE_END, position)
         if closing >= end or text[closing] == "\n":
             return False
-        if text.startswith("<%%(", at):
-            return closing > at + 5 and text[closing - 1] == ")"
-        date = _ODD_TIMESTAMP.match(text, at, end)
+        if text.startswith("<%%(", position):
+            return closing > position + 5 and text[closing - 1] == ")"
+        date = _ODD_TIMESTAMP.match(text, position, end)
         return date is not None and date.end() < self._repeater_of(closing)
 
     def _repeater_of(self, closing: int) -> int:
-        """Return where the `+1w` before `closing` begins; -1 if there is none."""
+        """Return the start of the `+1w` before `closing`; -1 if there is none."""
         if closing not in self._repeaters:
-            at = self._text.rfind("+", 0, closing)
-            found = _REPEATER.match(self._text, at) if at >= 0 else None
-            self._repeaters[closing] = at if found and found.end() == closing + 1 else -1
+            position = self._text.rfind("+", 0, closing)
+            match = _REPEATER.match(self._text, position) if position >= 0 else None
+            self._repeaters[closing] = position if match and match.end() == closing + 1 else -1
         return self._repeaters[closing]
 
     def _check_date(self, begin: int, end: int) -> None:
         if not _DATE.search(self._text, begin, end) and not self._text.startswith("<%%", begin):
             raise NoDate(self._text[begin : end + 1])
 
-    def _snippet(self, at: int, window: ObjectWindow) -> InlineObject | None:
+    def _snippet_object(self, position: int, window: ObjectWindow) -> InlineObject | None:
         end = window.end
-        name = _SNIPPET.match(self._text, at, end)
+        name = _SNIPPET.match(self._text, position, end)
         if name is None:
             return None
-        closing = self._first("@@", name.end()) + 2
+        closing = self._find_text("@@", name.end()) + 2
         # without its end, it's only its beginning that nothing else can use
-        return self._object(at, closing if closing <= end else name.end(), end)
+        return self._make_object(position, closing if closing <= end else name.end(), end)
 
-    def _macro(self, at: int, window: ObjectWindow) -> InlineObject | None:
+    def _macro_object(self, position: int, window: ObjectWindow) -> InlineObject | None:
         end = window.end
-        name = _MACRO.match(self._text, at, end)
+        name = _MACRO.match(self._text, position, end)
         if name is None:
             return None
         if name[1] != "(":
-            return self._object(at, name.end(), end)
-        closing = self._first(")}}}", name.end())
-        return self._object(at, closing + 4, end) if closing + 4 <= end else None
+            return self._make_object(position, name.end(), end)
+        closing = self._find_text(")}}}", name.end())
+        return self._make_object(position, closing + 4, end) if closing + 4 <= end else None
 
-    def _less(self, at: int, window: ObjectWindow) -> InlineObject | None:
+    def _angle_object(self, position: int, window: ObjectWindow) -> InlineObject | None:
         end = window.end
-        if self._text[at + 1] == "<":
-            radio = _RADIO_TARGET.match(self._text, at, end)
-            target = radio or _TARGET.match(self._text, at, end)
+        if self._text[position + 1] == "<":
+            radio = _RADIO_TARGET.match(self._text, position, end)
+            target = radio or _TARGET.match(self._text, position, end)
             if target is None:
                 return None
-            return self._object(at, target.end(), end)
-        time = self._timestamp(at, end)
+            return self._make_object(position, target.end(), end)
+        time = self._timestamp_object(position, end)
         if time is not None:
             return time
-        link = self._links.angle(at, end)
-        return None if link is None else self._object(at, link.end, end, link=link)
+        link = self._links.angle_link(position, end)
+        return None if link is None else self._make_object(position, link.end, end, link=link)
 
-    def _formula(self, at: int, window: ObjectWindow) -> InlineObject | None:
+    def _formula_object(self, position: int, window: ObjectWindow) -> InlineObject | None:
         text, end = self._text, window.end
-        if text.startswith("$$", at, end):
-            closing = self._first("$$", at + 2) + 2
-            return self._object(at, closing, end) if closing <= end else None
-        closing = self._first("$", at + 1)
-        if closing >= end or (at > window.begin and text[at - 1] == "$"):
+        if text.startswith("$$", position, end):
+            closing = self._find_text("$$", position + 2) + 2
+            return self._make_object(position, closing, end) if closing <= end else None
+        closing = self._find_text("$", position + 1)
+        if closing >= end or (position > window.begin and text[position - 1] == "$"):
             return None
-        if text[at + 1] in " \t\n,.;" or text[closing - 1] in " \t\n,.":
+        if text[position + 1] in " \t\n,.;" or text[closing - 1] in " \t\n,.":
             return None
         if closing + 1 < end and not is_punctuation(text[closing + 1]):
             return None
-        return self._object(at, closing + 1, end)
+        return self._make_object(position, closing + 1, end)
 
-    def _backslash(self, at: int, window: ObjectWindow) -> InlineObject | None:
-        second, end = self._text[at + 1], window.end
+    def _backslash_object(self, position: int, window: ObjectWindow) -> InlineObject | None:
+        second, end = self._text[position + 1], window.end
         if second in "([":
-            closing = self._first("\\)" if second == "(" else "\\]", at + 2) + 2
-            return self._object(at, closing, end) if closing <= end else None
-        macro = _LATEX_MACRO.match(self._text, at, end)
+            closing = self._find_text("\\)" if second == "(" else "\\]", position + 2) + 2
+            return self._make_object(position, closing, end) if closing <= end else None
+        macro = _LATEX_MACRO.match(self._text, position, end)
         if macro is None:
             return None
-        if macro[2] and self._is_entity(at, end):
-            return self._object(at, macro.end(1), end)
-        return self._object(at, macro.end(), end)
+        if macro[2] and self._is_entity(position, end):
+            return self._make_object(position, macro.end(1), end)
+        return self._make_object(position, macro.end(), end)
 
-    def _is_entity(self, at: int, end: int) -> bool:
+    def _is_entity(self, position: int, end: int) -> bool:
         from roamkb.org.entities import ENTITIES
 
-        name = _ENTITY_END.match(self._text, at, end)
+        name = _ENTITY_END.match(self._text, position, end)
         return name is not None and name[0][1:] in ENTITIES
 
 
 def suspect_times(text: str) -> list[int]:
-    """Return where something stands that could make Org fail: half a range, or a date that lacks a digit."""
-    found = [half.start() for half in _HALF_RANGE.finditer(text)]
+    """Return the places that could make Org fail: half ranges, and dates that lack a digit."""
+    places = [half.start() for half in _HALF_RANGE.finditer(text)]
     for repeater in _REPEATER.finditer(text):
-        at = repeater.start()
-        begin = text.rfind("<", max(at - _LONGEST_TIME, 0), at)
+        position = repeater.start()
+        begin = text.rfind("<", max(position - _LONGEST_TIME, 0), position)
         if begin < 0 or not _TIMESTAMP.match(text, begin):
-            found.append(at)
-    return sorted(found)
+            places.append(position)
+    return sorted(places)
 
 
 class _ObjectFrame:
-    """A stretch of text that is being read: the region, or what an object holds."""
+    """A stretch of text that is being read: the region, or the contents of an object."""
 
     __slots__ = ("at", "begin", "end", "found", "holds", "outer")
 
@@ -470,12 +473,12 @@ class _ObjectFrame:
         #: The object that comes next, once it's known.
         self.found: InlineObject | None = None
 
-    def window(self) -> ObjectWindow:
-        """Return what is still to be read."""
+    def rest_window(self) -> ObjectWindow:
+        """Return the part of the stretch that is still to be read."""
         return ObjectWindow(self.begin, self.at, self.end, self.holds)
 
-    def has(self, point: int, text: str) -> bool:
-        """Whether Org takes `point` to be inside, the very end of the contents included."""
+    def has_point(self, point: int, text: str) -> bool:
+        """Say whether Org takes `point` to be inside, the very end of the contents included."""
         if self.begin <= point < self.end:
             return True
         return point == self.end and (point == self.outer or text[point - 1] not in " \t")

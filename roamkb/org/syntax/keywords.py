@@ -1,4 +1,4 @@
-"""What the `#+key: value` lines of a file say of the file."""
+"""The in-buffer settings of a file: its `#+key: value` lines, and those of set-up files."""
 
 import posixpath
 import re
@@ -26,7 +26,7 @@ _BLANKS = lazily(r"[ \f\t\n\r\v]+")
 
 @dataclass(slots=True)
 class FileKeywords:
-    """All that a file and its set-up files say, in the order of the text."""
+    """The keyword values of a file and its set-up files, in the order of the text."""
 
     titles: list[str] = field(default_factory=list)
     filetags: list[str] = field(default_factory=list)
@@ -35,13 +35,13 @@ class FileKeywords:
     odd_levels: bool = False
     setupfiles: list[str] = field(default_factory=list)
 
-    def add(self, key: str, value: str) -> None:
-        """Take one line."""
+    def add_line(self, key: str, value: str) -> None:
+        """Add the value of one keyword line."""
         match key:
             case "TITLE":
                 self.titles.append(value)
             case "FILETAGS":
-                self.filetags += [tag for word in _words(value) for tag in _tags(word)]
+                self.filetags += [tag for word in _split_words(value) for tag in _split_tags(word)]
             case "TODO" | "SEQ_TODO" | "TYP_TODO":
                 self.todo_lines.append(value)
             case "LINK":
@@ -49,7 +49,7 @@ class FileKeywords:
                 if len(parts) == 2 and parts[1]:
                     self.links[parts[0]] = parts[1]
             case "STARTUP":
-                for option in _words(value):
+                for option in _split_words(value):
                     if option.lower() in ("odd", "oddeven"):
                         self.odd_levels = option.lower() == "odd"
 
@@ -60,35 +60,31 @@ def keyword_line(line: str) -> tuple[str, str]:
     return (key[1].upper(), line[key.end() :].strip(" \t\r\n")) if key else ("", "")
 
 
-def collect(lines: Iterator[str], file: str, read_setup: Callable[[str], Iterator[str]]) -> FileKeywords:
-    """Return what the keyword `lines` of `file` say; `read_setup` gives a set-up file's by its path."""
-    found = FileKeywords()
+def collect_keywords(lines: Iterator[str], file: str, read_setup: Callable[[str], Iterator[str]]) -> FileKeywords:
+    """Return the values of the keyword `lines` of `file`; `read_setup` yields a set-up file's lines."""
+    keywords = FileKeywords()
     #: What is being read, the outermost first.
-    open_ones = [(file, lines)]
-    while open_ones:
-        current, rest = open_ones[-1]
-        line = next(rest, None)
+    open_files = [(file, lines)]
+    while open_files:
+        current, remaining_lines = open_files[-1]
+        line = next(remaining_lines, None)
         if line is None:
-            open_ones.pop()
+            open_files.pop()
             continue
         key, value = keyword_line(line)
         if key != "SETUPFILE":
-            found.add(key, value)
+            keywords.add_line(key, value)
             continue
         path = _setup_path(value, current)
-        if (
-            path is None
-            or len(found.setupfiles) >= MOST_SETUPFILES
-            or any(path == name for name, _ in open_ones)
-        ):
+        if path is None or len(keywords.setupfiles) >= MOST_SETUPFILES or any(path == name for name, _ in open_files):
             continue
-        found.setupfiles.append(path)
-        open_ones.append((path, read_setup(path)))
-    return found
+        keywords.setupfiles.append(path)
+        open_files.append((path, read_setup(path)))
+    return keywords
 
 
 def _setup_path(value: str, file: str) -> str | None:
-    """Return where `value` points from `file`; None for nothing and for a URL, which is never followed."""
+    """Return the path that `value` names, seen from `file`; None for nothing and for a URL."""
     if len(value) >= 2 and value.startswith('"') and value.endswith('"'):
         value = value[1:-1]
     if not value or _URL.match(value):
@@ -98,19 +94,19 @@ def _setup_path(value: str, file: str) -> str | None:
     return posixpath.normpath(posixpath.join(posixpath.dirname(file), value))
 
 
-def states(todo_lines: Sequence[str]) -> frozenset[str]:
+def todo_states(todo_lines: Sequence[str]) -> frozenset[str]:
     """Return the TODO states of sequences as after `#+todo:`; org's own where there is no sequence."""
     if not todo_lines:
         return frozenset(("TODO", "DONE"))
-    names = (_STATE.match(word) for line in todo_lines for word in _words(line) if word != "|")
+    names = (_STATE.match(word) for line in todo_lines for word in _split_words(line) if word != "|")
     return frozenset(name[1] for name in names if name and name[1])
 
 
-def _words(value: str) -> list[str]:
+def _split_words(value: str) -> list[str]:
     return [word for word in _BLANKS.split(value) if word]
 
 
-def _tags(word: str) -> list[str]:
+def _split_tags(word: str) -> list[str]:
     """Return the tags of `:a:b:`; between two colons is a tag without a name."""
     parts = word.split(":")
     if len(parts) > 1 and not parts[0]:

@@ -1,4 +1,4 @@
-"""Property drawers: an entry's id and what else it says of itself."""
+"""Property drawers: the id and the other properties of an entry."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -21,59 +21,59 @@ class PropertyDrawer(NamedTuple):
 
     entries: tuple[tuple[str, str], ...] = ()
 
-    def get(self, key: str) -> str | None:
-        """Return the value of `key`: its first entry and whatever `KEY+:` adds; `nil` is none."""
+    def get_value(self, key: str) -> str | None:
+        """Return the value of `key`: its first entry and whatever `KEY+:` adds; None for `nil`."""
         base = next((value for name, value in self.entries if name == key), None)
         more = [value for name, value in self.entries if name == key + "+"]
         parts = more if base is None or base == "nil" else [base, *more]
         value = " ".join(parts)
         return None if not parts or value == "nil" else value
 
-    def properties(self) -> dict[str, str]:
+    def joined_properties(self) -> dict[str, str]:
         """Return all entries but those that Org answers itself, `KEY+:` joined to `KEY:`."""
-        found: dict[str, str] = {}
-        seen: set[str] = set()
+        values: dict[str, str] = {}
+        seen_keys: set[str] = set()
         for key, value in self.entries:
             name = key.removesuffix("+")
             if name in _SPECIAL:
                 continue
             if key != name:
-                found[name] = f"{found[name]} {value}" if name in found else value
-            elif key not in seen:
-                seen.add(key)
-                found[name] = f"{value} {found[name]}" if name in found else value
-        return found
+                values[name] = f"{values[name]} {value}" if name in values else value
+            elif key not in seen_keys:
+                seen_keys.add(key)
+                values[name] = f"{value} {values[name]}" if name in values else value
+        return values
 
 
 def file_drawer(text: str) -> PropertyDrawer:
     """Return the drawer that makes a file a node: at its very top, only comments before it."""
-    at = 0
-    while _COMMENT.match(text, at, _line_end(text, at)):
-        at = _line_end(text, at) + 1
-    return _drawer(text, at)
+    position = 0
+    while _COMMENT.match(text, position, _line_end(text, position)):
+        position = _line_end(text, position) + 1
+    return _drawer_at(text, position)
 
 
-def heading_drawer(text: str, at: int) -> tuple[PropertyDrawer, str | None]:
-    """Return the drawer of the heading whose next line is at `at`, and its planning line."""
+def heading_drawer(text: str, position: int) -> tuple[PropertyDrawer, str | None]:
+    """Return the drawer behind the heading that ends at `position`, and its planning line."""
     planning = None
-    if PLANNING.match(text, at):
-        end = _line_end(text, at)
-        planning = text[at:end]
-        at = end + 1
-    return _drawer(text, at), planning
+    if PLANNING.match(text, position):
+        end = _line_end(text, position)
+        planning = text[position:end]
+        position = end + 1
+    return _drawer_at(text, position), planning
 
 
-def _line_end(text: str, at: int) -> int:
-    end = text.find("\n", at)
+def _line_end(text: str, position: int) -> int:
+    end = text.find("\n", position)
     return len(text) if end < 0 else end
 
 
-def _drawer(text: str, at: int) -> PropertyDrawer:
-    drawer = PROPERTY_DRAWER.match(text, at)
-    return PropertyDrawer(tuple(_entries(drawer[1]))) if drawer else PropertyDrawer()
+def _drawer_at(text: str, position: int) -> PropertyDrawer:
+    drawer = PROPERTY_DRAWER.match(text, position)
+    return PropertyDrawer(tuple(_parse_entries(drawer[1]))) if drawer else PropertyDrawer()
 
 
-def _entries(lines: str) -> Iterator[tuple[str, str]]:
+def _parse_entries(lines: str) -> Iterator[tuple[str, str]]:
     for line in lines.split("\n"):
         if entry := _ENTRY.match(line):
             yield entry[1].upper(), entry[2] or ""

@@ -1,4 +1,4 @@
-"""Property values that hold several things, as Emacs splits them."""
+"""Property values with several parts, split as Emacs splits them."""
 
 import re
 
@@ -37,50 +37,50 @@ _UNFINISHED = frozenset("uUNMCSHA^")
 
 
 class UnbalancedQuote(ValueError):
-    """A quote is opened and never closed, or an escape makes no sense."""
+    """A quote that is never closed, or an escape that makes no sense."""
 
 
-def words(value: str) -> list[str]:
+def split_blanks(value: str) -> list[str]:
     """Return `value` split at blanks."""
     return [word for word in _BLANKS.split(value) if word]
 
 
 def split_quoted(value: str) -> list[str]:
-    """Return the words of `value`; what is in double quotes is one, with Lisp's escapes."""
-    found: list[str] = []
-    at = 0
-    while (quote := value.find('"', at)) >= 0:
-        found += words(value[at:quote])
-        text, at = _quoted(value, quote + 1)
-        found.append(text)
-    return found + words(value[at:])
+    """Return the words of `value`; a text in double quotes is one word, with Lisp's escapes."""
+    pieces: list[str] = []
+    position = 0
+    while (quote := value.find('"', position)) >= 0:
+        pieces += split_blanks(value[position:quote])
+        text, position = _read_quoted(value, quote + 1)
+        pieces.append(text)
+    return pieces + split_blanks(value[position:])
 
 
-def _quoted(value: str, at: int) -> tuple[str, int]:
-    """Return the text of the string that begins at `at`, and where it ends behind its quote."""
+def _read_quoted(value: str, position: int) -> tuple[str, int]:
+    """Return the text of the string that begins at `position`, and the end of its quote."""
     parts: list[str] = []
-    while plain := _PLAIN.match(value, at):
+    while plain := _PLAIN.match(value, position):
         parts.append(plain[0])
-        at = plain.end()
-        if value.startswith('"', at):
-            return "".join(parts), at + 1
-        escape = _ESCAPE.match(value, at)
+        position = plain.end()
+        if value.startswith('"', position):
+            return "".join(parts), position + 1
+        escape = _ESCAPE.match(value, position)
         if escape is None:
             break
-        parts.append(_unescaped(escape))
-        at = escape.end()
+        parts.append(_escaped_character(escape))
+        position = escape.end()
     raise UnbalancedQuote(value)
 
 
-def _unescaped(escape: re.Match[str]) -> str:
+def _escaped_character(escape: re.Match[str]) -> str:
     written = escape[escape.lastgroup or 0]
     match escape.lastgroup:
         case "octal":
-            return _byte(int(written, 8))
+            return _byte_character(int(written, 8))
         case "hex":
-            return _byte(int(written or "0", 16))
+            return _byte_character(int(written or "0", 16))
         case "short" | "long" | "point" if int(written, 16) <= _LAST:
-            return _shown(int(written, 16))
+            return _code_character(int(written, 16))
         case "control" if written == "?":
             return "\x7f"
         case "control" if written == " " or "@" <= written <= "_" or "a" <= written <= "z":
@@ -94,10 +94,10 @@ def _unescaped(escape: re.Match[str]) -> str:
     raise UnbalancedQuote(escape[0])
 
 
-def _byte(code: int) -> str:
-    """Return the character that Lisp makes of a number; from 128 to 255 that's a byte, and none."""
-    return _NO_CHARACTER if 0x80 <= code <= 0xFF else _shown(code)
+def _byte_character(code: int) -> str:
+    """Return the character that Lisp makes of a number; from 128 to 255 a byte, which is none."""
+    return _NO_CHARACTER if 0x80 <= code <= 0xFF else _code_character(code)
 
 
-def _shown(code: int) -> str:
+def _code_character(code: int) -> str:
     return _NO_CHARACTER if code > _LAST or 0xD800 <= code <= 0xDFFF else chr(code)

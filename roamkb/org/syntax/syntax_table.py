@@ -1,4 +1,4 @@
-"""Emacs's idea of words, boundaries and white space, as Org mode sets it up.
+"""Emacs's syntax table of Org mode: words, boundaries and white space.
 
 It differs from Unicode's: `$`, `%` and `'` are word characters, `_` and `@` are not, and
 most symbols beyond ASCII are.
@@ -7,17 +7,17 @@ most symbols beyond ASCII are.
 from bisect import bisect_right
 
 
-def _edges(ranges: str) -> tuple[int, ...]:
+def _parse_edges(ranges: str) -> tuple[int, ...]:
     """Return the first character of each range and the first after it, from hexadecimal `a-b`."""
     edges: list[int] = []
     for part in ranges.split():
-        first, _, last = part.partition("-")
-        edges += (int(first, 16), int(last or first, 16) + 1)
+        low, _, high = part.partition("-")
+        edges += (int(low, 16), int(high or low, 16) + 1)
     return tuple(edges)
 
 
 #: Characters of word syntax in an Org buffer of Emacs 28.
-_WORD = _edges(
+_WORD = _parse_edges(
     "24-25 27 30-39 41-5a 61-7a 80-9f a5 b2-b3 b5 b7 b9 c0-d6 d8-f6 f8-2c6 2c8 2ca-2cf 2d1-2d7 2dc 2de-383 "
     "386-5bd 5bf 5c1-5c2 5c4-5c5 5c7-e2e e30-e3e e40-e45 e47-e4e e50-e59 e5c-eae eb0-ec5 ec7-eff f0c f19 "
     "f20-f33 f35 f37 f40-f7e f80-f84 f86-fbd fd0-1360 1369-1fff 2027-202e 2060-207c 207f-208c 208f-20ab "
@@ -31,14 +31,14 @@ _WORD = _edges(
 )
 
 #: Word characters of the Latin script: no word begins between one of them and a Latin letter.
-_LATIN = _edges(
+_LATIN = _parse_edges(
     "24-25 27 30-39 41-5a 61-7a 80-9f a5 b2-b3 b5 b7 b9 c0-d6 d8-f6 f8-24f 2b0-2c6 2c8 2ca-2cf 2d1-2d7 2dc "
     "2de-2ff 1abe 1acf-1aff 1e00-1eff 20dd-20e0 20e2-20e4 20f1-20ff 2c60-2c7f a700-a7ff ab30-ab6f fb00-fb06 "
     "10780-107bf 1df00-1dfff"
 )
 
 #: What may follow the `$` that closes a formula: punctuation, white space, brackets, quotes.
-_PUNCTUATION = _edges(
+_PUNCTUATION = _parse_edges(
     "0-23 27-29 2c 2e 3a-3c 3e-40 5b 5d-5e 60 7b 7d 7f a0-a1 a7 ab bb bf 5be 5c0 5c3 5c6 f00-f0b f0d-f18 "
     "f1a-f1f f34 f36 f38-f3f f7f f85 fbe-fcf 1361-1368 2000-2026 202f-2038 203b-2043 2045-2051 2053-205f "
     "207d-207e 208d-208e 2116 2329-232a 23b4-23b5 2768-276d 2770-2775 27e6-27eb 2983-2998 29fc-29fd "
@@ -52,33 +52,33 @@ def _is_in(edges: tuple[int, ...], char: str) -> bool:
 
 
 def is_word(char: str) -> bool:
-    """Whether `char` is part of a word."""
+    """Say whether `char` is part of a word."""
     return _is_in(_WORD, char)
 
 
 def is_punctuation(char: str) -> bool:
-    """Whether a formula may end before `char`."""
+    """Say whether a formula may end before `char`."""
     return _is_in(_PUNCTUATION, char)
 
 
 def is_alphanumeric(char: str) -> bool:
-    """Whether `char` may be in a heading's tag, `_@#%` aside: letters, digits and marks."""
+    """Say whether `char` may be in a heading's tag, `_@#%` aside: letters, digits and marks."""
     if char.isascii():
         return char.isalnum()
-    return _category(char)[0] in "LM" or _category(char) in ("Nd", "Nl")
+    return _unicode_category(char)[0] in "LM" or _unicode_category(char) in ("Nd", "Nl")
 
 
-def is_word_start(text: str, at: int) -> bool:
-    """Whether a word beginning with a Latin letter can begin at `at`; after Japanese it can."""
-    if at == 0:
+def is_word_start(text: str, position: int) -> bool:
+    """Say whether a word with a Latin first letter can begin at `position`; after Japanese it can."""
+    if position == 0:
         return True
-    before = text[at - 1]
-    if _is_in(_LATIN, before):
+    previous = text[position - 1]
+    if _is_in(_LATIN, previous):
         return False
-    return before.isascii() or _category(before) != "Mn"
+    return previous.isascii() or _unicode_category(previous) != "Mn"
 
 
-def _category(char: str) -> str:
+def _unicode_category(char: str) -> str:
     # rarely needed, and 1 MB of tables
     import unicodedata
 
@@ -86,5 +86,5 @@ def _category(char: str) -> str:
 
 
 def is_name(text: str, extra: str = "-_") -> bool:
-    """Whether all of `text` are word characters or `extra`."""
+    """Say whether all of `text` are word characters or `extra`."""
     return all(char in extra or is_word(char) for char in text)

@@ -1,4 +1,4 @@
-"""Learnings that an agent said in passing: in comments on its tasks, and in its closing message.
+"""Learnings announced in passing: in comments on an agent's tasks, and in its closing message.
 
 `bd comments add ID "LEARNED: …"` is the established way to say one. A comment has a learning wherever
 one of its lines begins with a known type or an alias of it; any other capital word (`TODO:`, `NOTE:`,
@@ -20,20 +20,20 @@ from roamkb.shell.parser import read_commands
 from roamkb.shell.programs import ShellCommand
 from roamkb.shell.programs import name_of
 from roamkb.shell.programs import options_of
-from roamkb.shell.programs import printed
+from roamkb.shell.programs import printed_text
 from roamkb.shell.programs import script_of
 from roamkb.shell.programs import stdin_of
 from roamkb.shell.programs import without_runners
-from roamkb.text.store.lexicons import alternatives
+from roamkb.text.store.lexicons import alternatives_pattern
 from roamkb.text.store.lexicons import vocabulary
 
 _NAMES = "|".join([*TYPES, *ALIASES])
-_HEAD = (
+_MARKER_HEAD = (
     r"(?P<item>(?:[-*+•]|\d{1,9}[.)])[ \t]++)?"
     r"(?P<bold>\*\*|__)?(?P<type>NAMES)(?:\*\*|__)?(?::(?:\*\*|__)?(?=\s|\Z)|：(?:\*\*|__)?)"
 )
-_FIRST = lazily(r"\s*+" + _HEAD.replace("NAMES", _NAMES), re.ASCII | re.IGNORECASE)
-_LATER = lazily(r"^[ \t]*+" + _HEAD.replace("NAMES", _NAMES.upper()), re.ASCII | re.MULTILINE)
+_FIRST_MARKER = lazily(r"\s*+" + _MARKER_HEAD.replace("NAMES", _NAMES), re.ASCII | re.IGNORECASE)
+_LATER_MARKER = lazily(r"^[ \t]*+" + _MARKER_HEAD.replace("NAMES", _NAMES.upper()), re.ASCII | re.MULTILINE)
 _SKIP = lazily(r"\s*+SKIP:")
 #: The one blank that parts a text from its type.
 _GAP = lazily(r"[ \t]|\r?\n")
@@ -46,11 +46,11 @@ _FENCE = lazily(r"[ \t]*+(?:(?:[-*+•]|\d{1,9}[.)])[ \t]++)?(?P<mark>`{3,}|~{3,
 _BLOCK = lazily(r"[ \t]*+(?:(?:[-*+•]|\d{1,9}[.)])(?:[ \t]|$)|>|#{1,6}[ \t]|\||-{3,}$|[*_]{3,}$|</?\w)")
 
 #: How a line begins in which an agent goes on to tell what it did.
-_OWN_DEEDS = lazily(rf"[ \t]*+{alternatives('first_person')}[ \t]+(?=\w)")
+_OWN_DEEDS = lazily(rf"[ \t]*+{alternatives_pattern('first_person')}[ \t]+(?=\w)")
 #: A line that ends so goes on in the next; and so does one as long as those that are wrapped.
 _GOES_ON = lazily(rf"(?:[,;:(–—-]|\b(?i:{'|'.join(vocabulary('unfinished'))}))[ \t]*$")
 _ENDS = lazily(r"[.!?][\"')\]*_`]*$")
-_WRAPPED = 60
+_WRAP_WIDTH = 60
 
 #: A script in a script in a script is read, one more is not; nor are scripts that repeat each other.
 _SCRIPTS_DEEP = 3
@@ -63,7 +63,7 @@ _BEAD = lazily(r"[A-Za-z0-9._-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapturedLearning:
-    """One learning as it was said, byte for byte."""
+    """One announced learning, byte for byte."""
 
     #: As in the log: lower case, aliases resolved.
     type: str
@@ -72,21 +72,21 @@ class CapturedLearning:
     bead: str = ""
     tags: tuple[str, ...] = ()
     #: The word that was said for the type, where it was an alias.
-    said: str = ""
+    alias: str = ""
 
 
 def captured_from_command(command: str) -> tuple[CapturedLearning, ...]:
-    """Return what the comments say that a shell command adds, in their order, each once.
+    """Return the learnings in the comments that a shell command adds, in their order, each once.
 
     What a variable or a substitution would give is not known: it stays as written. `SKIP:` at the start
     of a comment says that there is nothing to keep.
     """
-    said = (captured for bead, text in _comments(command) for captured in _parts(text, bead))
-    return tuple(dict.fromkeys(said))
+    learnings = (captured for bead, text in _added_comments(command) for captured in _learnings_of_comment(text, bead))
+    return tuple(dict.fromkeys(learnings))
 
 
 def captured_from_message(message: str) -> tuple[CapturedLearning, ...]:
-    """Return what an agent's closing message, in Markdown, says in lines that begin with a type.
+    """Return the learnings of an agent's closing message in Markdown, by lines that begin with a type.
 
     A text goes on to the next blank line or block, or to a line about the work alone. Code, quotations
     and knowledge that was shown to the agent are left out; `[MEMORY] type=T tags=a,b: text` is a line of its
@@ -96,22 +96,25 @@ def captured_from_message(message: str) -> tuple[CapturedLearning, ...]:
 
 
 def read_message(message: str) -> tuple[tuple[CapturedLearning, ...], str]:
-    """Return what a message says in lines that begin with a type, and the message without those lines."""
+    """Return the learnings in a message's typed lines, and the message without those lines."""
     lines = message.split("\n")
-    taken: list[int] = []
-    found = tuple(captured for captured in _said_in_lines(lines, taken) if captured.text)
-    for number in taken:
+    taken_lines: list[int] = []
+    learnings = tuple(captured for captured in _learnings_in_lines(lines, taken_lines) if captured.text)
+    for number in taken_lines:
         # what stood above and below isn't one paragraph now
         lines[number] = ""
-    return found, "\n".join(lines)
+    return learnings, "\n".join(lines)
 
 
-def _parts(text: str, bead: str) -> Iterator[CapturedLearning]:
+def _learnings_of_comment(text: str, bead: str) -> Iterator[CapturedLearning]:
     """Yield a comment's learnings; a line without a type belongs to the one before."""
     if _SKIP.match(text):
         return
-    first = _FIRST.match(text)
-    heads = [*([first] if first else []), *_LATER.finditer(text, first.end() if first else 0)]
+    first_marker = _FIRST_MARKER.match(text)
+    heads = [
+        *([first_marker] if first_marker else []),
+        *_LATER_MARKER.finditer(text, first_marker.end() if first_marker else 0),
+    ]
     ends = [*(head.start() for head in heads), len(text)][1:]
     for head, end in zip(heads, ends, strict=True):
         gap = _GAP.match(text, head.end())
@@ -120,91 +123,89 @@ def _parts(text: str, bead: str) -> Iterator[CapturedLearning]:
             content = content.removesuffix("\n").removesuffix("\r")
         content = _without_closing(content)
         if content.strip():
-            yield _captured(head, content, bead=bead)
+            yield _captured_learning(head, content, bead=bead)
 
 
-def _captured(head: re.Match[str], text: str, *, bead: str = "") -> CapturedLearning:
+def _captured_learning(head: re.Match[str], text: str, *, bead: str = "") -> CapturedLearning:
     bold = head["bold"]
     if bold and head[0].count(bold) == 1:
         text = text.replace(bold, "", 1)
-    type_, said = _resolved(head["type"])
-    return CapturedLearning(type=type_, text=text, bead=bead, said=said)
+    type_, alias = _resolve_type(head["type"])
+    return CapturedLearning(type=type_, text=text, bead=bead, alias=alias)
 
 
-def _resolved(word: str) -> tuple[str, str]:
-    """Return the type that a word means, and the word if it is an alias."""
-    known = word.lower()
-    return (ALIASES[known], word) if known in ALIASES else (known, "")
+def _resolve_type(word: str) -> tuple[str, str]:
+    """Return the canonical type of a word, and the word if it is an alias."""
+    lowered = word.lower()
+    return (ALIASES[lowered], word) if lowered in ALIASES else (lowered, "")
 
 
 def _without_closing(text: str) -> str:
     """Return a comment's text without a last line about the work alone."""
-    before, newline, last = text.rstrip().rpartition("\n")
-    is_closing = newline and _is_apart(before.rstrip().split("\n")[-1:], last)
+    before, newline, last_line = text.rstrip().rpartition("\n")
+    is_closing = newline and _is_closing_line(before.rstrip().split("\n")[-1:], last_line)
     return before.rstrip() if is_closing else text
 
 
-def _said_in_lines(lines: Sequence[str], taken: list[int]) -> Iterator[CapturedLearning]:
-    """Yield the learnings; the numbers of their lines are put into `taken`."""
+def _learnings_in_lines(lines: Sequence[str], taken_lines: list[int]) -> Iterator[CapturedLearning]:
+    """Yield the learnings of typed lines; the numbers of their lines are put into `taken_lines`."""
     fence = ""
     head: re.Match[str] | None = None
     paragraph: list[str] = []
     for number, line in enumerate([*lines, ""]):
         if fence:
-            fence = "" if _closes(fence, line.strip()) else fence
+            fence = "" if _closes_fence(fence, line.strip()) else fence
             continue
         opens = _FENCE.match(line)
-        found = None if opens else _LATER.match(line)
-        if found and not found["item"] and line.startswith(("    ", "\t")):
-            found = None
+        marker = None if opens else _LATER_MARKER.match(line)
+        if marker and not marker["item"] and line.startswith(("    ", "\t")):
+            marker = None
         memory = _MEMORY.match(line)
-        ends = (
-            opens or found or memory or _BLOCK.match(line) or not line.strip() or _is_apart(paragraph, line)
-        )
+        ends = opens or marker or memory or _BLOCK.match(line) or not line.strip() or _is_closing_line(paragraph, line)
         if head and ends:
-            yield _captured(head, "\n".join(paragraph).strip())
+            yield _captured_learning(head, "\n".join(paragraph).strip())
             head = None
         if opens:
-            fence = "" if _closes(opens["mark"], line[opens.end() :]) else opens["mark"]
+            fence = "" if _closes_fence(opens["mark"], line[opens.end() :]) else opens["mark"]
         elif memory:
-            type_, said = _resolved(memory["type"] or "learned")
+            type_, alias = _resolve_type(memory["type"] or "learned")
             tags = tuple(filter(None, map(str.strip, (memory["tags"] or "").split(","))))
-            taken.append(number)
-            yield CapturedLearning(type=type_, text=memory["text"].strip(), tags=tags, said=said)
-        elif found:
-            taken.append(number)
-            head, paragraph = found, [line[found.end() :].strip()]
+            taken_lines.append(number)
+            yield CapturedLearning(type=type_, text=memory["text"].strip(), tags=tags, alias=alias)
+        elif marker:
+            taken_lines.append(number)
+            head, paragraph = marker, [line[marker.end() :].strip()]
         elif head:
-            taken.append(number)
+            taken_lines.append(number)
             paragraph.append(line.strip())
 
 
-def _is_apart(paragraph: Sequence[str], line: str) -> bool:
+def _is_closing_line(paragraph: Sequence[str], line: str) -> bool:
     """Say whether `line` begins a sentence about the work alone, behind a text that has ended."""
     before = paragraph[-1] if paragraph else ""
-    has_ended = _ENDS.search(before) or (len(before) < _WRAPPED and not _GOES_ON.search(before))
+    has_ended = _ENDS.search(before) or (len(before) < _WRAP_WIDTH and not _GOES_ON.search(before))
     return bool(before and has_ended) and _OWN_DEEDS.match(line) is not None
 
 
-def _closes(fence: str, line: str) -> bool:
+def _closes_fence(fence: str, line: str) -> bool:
     if fence.startswith("<"):
         return "</untrusted-knowledge>" in line
     return len(line) >= len(fence) and not line.strip(fence[0])
 
 
-def _comments(text: str) -> Iterator[tuple[str, str]]:
+def _added_comments(text: str) -> Iterator[tuple[str, str]]:
     """Yield the bead and the text of each comment that is added."""
     files: dict[str, str] = {}
-    for command in _commands(text):
-        text_of = printed(command)
+    for command in _nested_commands(text):
+        text_of = printed_text(command)
         if command.output and text_of is not None:
             files[command.output] = text_of
         match without_runners(command.words):
             case [program, *words] if name_of(program) == "bd":
-                yield from _comment(words, stdin_of(command), files)
+                yield from _parse_bd_comment(words, stdin_of(command), files)
 
 
-def _commands(text: str) -> Iterator[ShellCommand]:
+def _nested_commands(text: str) -> Iterator[ShellCommand]:
     """Yield the commands of `text`, and those of each script that it hands to a shell."""
     unread = _SCRIPTS_LONG * len(text)
     reading = [iter(read_commands(text))]
@@ -240,7 +241,7 @@ def _split_bd_options(words: list[str]) -> tuple[list[str], str | None]:
     return names, file
 
 
-def _comment(words: list[str], stdin: str | None, files: dict[str, str]) -> Iterator[tuple[str, str]]:
+def _parse_bd_comment(words: list[str], stdin: str | None, files: dict[str, str]) -> Iterator[tuple[str, str]]:
     """Yield the comment that `bd` is asked to add; its options may stand anywhere."""
     names, file = _split_bd_options(words)
     match names:
@@ -253,7 +254,7 @@ def _comment(words: list[str], stdin: str | None, files: dict[str, str]) -> Iter
             return
         bead = ""
     # of several tasks the first is the one that is commented on
-    start = next((n for n in range(len(said[:_MOST_IDS])) if _FIRST.match(" ".join(said[n:]))), 0)
+    start = next((index for index in range(len(said[:_MOST_IDS])) if _FIRST_MARKER.match(" ".join(said[index:]))), 0)
     if all(map(_BEAD.fullmatch, said[:start])):
         said = said[start:]
     if said and said != ["-"]:

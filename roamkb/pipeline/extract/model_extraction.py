@@ -1,11 +1,11 @@
-"""What an extractor is given of a session, and what it answers (D22)."""
+"""Model extraction: the transcript as a model reads it, and the proposals in its answer (D22)."""
 
 from collections.abc import Mapping
 from collections.abc import Sequence
 from typing import Final
 
 from roamkb.core.errors import UsageError
-from roamkb.core.request import option
+from roamkb.core.request import text_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.harnesses.transcript import Speaker
@@ -14,41 +14,43 @@ from roamkb.pipeline.proposed_learning import ProposedLearning
 from roamkb.pipeline.proposed_learning import parse_proposals
 
 #: Characters of a transcript that a model reads in one call: some 60,000 tokens.
-_MOST: Final = 240_000
+_MOST_CHARACTERS: Final = 240_000
 #: Of a tool's output: first so many characters, fewer where the whole is too long.
-_OUTPUTS: Final = (2_000, 800, 300, 100, 0)
-_COMMAND: Final = 600
+_OUTPUT_LENGTHS: Final = (2_000, 800, 300, 100, 0)
+_COMMAND_LENGTH: Final = 600
 #: Proposals of one answer: the longest real sessions that were read held some thirty facts.
 _MOST_PROPOSALS: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractRequest:
-    """What `extract` takes."""
+    """Parameters of `extract`."""
 
     _: KW_ONLY
-    model: str | None = option(
+    model: str | None = text_option(
         "--with",
         "claude, codex, ollama:MODEL, openai:URL#MODEL, or a command that answers in JSON.",
         metavar="MODEL",
     )
-    session: str | None = option(
+    session: str | None = text_option(
         "--session", "The session whose transcript is read (the project's latest).", metavar="S"
     )
 
 
 def transcript_payload(passages: Sequence[TranscriptPassage]) -> dict[str, object]:
-    """Return a transcript as a model is given it: numbered turns, without what roamkb itself had shown.
+    """Return a transcript for a model: numbered turns, without roamkb's own output.
 
     Where the whole is too long tools' outputs are cut, and then its beginning.
     """
-    kept = [one for one in passages if one.speaker is not Speaker.RECALLED and not one.is_interruption]
+    shown_passages = [
+        passage for passage in passages if passage.speaker is not Speaker.RECALLED and not passage.is_interruption
+    ]
     rows: list[dict[str, object]] = []
-    for longest in _OUTPUTS:
-        rows = [_row(number, one, longest) for number, one in enumerate(kept, start=1)]
-        if sum(len(str(row["text"])) for row in rows) <= _MOST:
+    for longest in _OUTPUT_LENGTHS:
+        rows = [_turn_row(number, passage, longest) for number, passage in enumerate(shown_passages, start=1)]
+        if sum(len(str(row["text"])) for row in rows) <= _MOST_CHARACTERS:
             break
-    room = _MOST
+    room = _MOST_CHARACTERS
     fitting = []
     for row in reversed(rows):
         room -= len(str(row["text"]))
@@ -58,39 +60,39 @@ def transcript_payload(passages: Sequence[TranscriptPassage]) -> dict[str, objec
     return {"transcript": fitting[::-1]}
 
 
-def _row(number: int, passage: TranscriptPassage, longest: int) -> dict[str, object]:
+def _turn_row(number: int, passage: TranscriptPassage, longest: int) -> dict[str, object]:
     if passage.is_message:
         return {"turn": number, "by": passage.speaker.value, "text": passage.text}
     removed = [f"-{line}" for line in passage.removed.split("\n") if line]
     added = [f"+{line}" for line in passage.added.split("\n") if line]
     changes = "\n".join((*removed, *added))[:longest]
-    called = f"{passage.command or ' '.join(passage.edits)}"[:_COMMAND]
+    call_text = f"{passage.command or ' '.join(passage.edits)}"[:_COMMAND_LENGTH]
     failed = " (failed)" if passage.has_failed else ""
-    text = "\n".join(filter(None, (called, changes, passage.text[:longest])))
+    text = "\n".join(filter(None, (call_text, changes, passage.text[:longest])))
     return {"turn": number, "by": f"{passage.speaker.value} {passage.tool}{failed}", "text": text}
 
 
 def parse_extracted(answer: Mapping[str, object]) -> tuple[tuple[ProposedLearning, ...], tuple[str, ...]]:
-    """Return the proposals of a model's answer, and what is wrong with those that are none.
+    """Return the proposals of a model's answer, and the faults of those that are malformed.
 
     Raises:
         UsageError: the answer holds no list of proposals.
     """
-    told = answer.get("proposals")
-    if not isinstance(told, list):
+    items = answer.get("proposals")
+    if not isinstance(items, list):
         raise UsageError("the model's answer holds no list of proposals", hint="ask again, or another model")
-    found: list[ProposedLearning] = []
-    wrong = [f"of {len(told)} proposals only {_MOST_PROPOSALS} count"] if len(told) > _MOST_PROPOSALS else []
-    for number, one in enumerate(told[:_MOST_PROPOSALS], start=1):
+    proposals: list[ProposedLearning] = []
+    faults = [f"of {len(items)} proposals only {_MOST_PROPOSALS} count"] if len(items) > _MOST_PROPOSALS else []
+    for number, item in enumerate(items[:_MOST_PROPOSALS], start=1):
         try:
-            found += parse_proposals([_plain(one)])
+            proposals += parse_proposals([_without_replacement(item)])
         except UsageError as error:
-            wrong.append(f"{number}: {error.message}")
-    return tuple(found), tuple(wrong)
+            faults.append(f"{number}: {error.message}")
+    return tuple(proposals), tuple(faults)
 
 
-def _plain(told: object) -> object:
-    """Return a proposal without what it replaces: that is a sentence of the transcript, and no learning."""
-    if not isinstance(told, Mapping):
-        return told
-    return {name: value for name, value in told.items() if name != "supersedes"}
+def _without_replacement(item: object) -> object:
+    """Return a proposal without `supersedes`, which in an extraction names no learning."""
+    if not isinstance(item, Mapping):
+        return item
+    return {name: value for name, value in item.items() if name != "supersedes"}

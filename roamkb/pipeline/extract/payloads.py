@@ -1,4 +1,4 @@
-"""What harnesses tell about a session, as observations: hook payloads and transcripts (never trusted).
+"""Events of a session as harnesses report them: hook payloads (never trusted).
 
 A hook reads a payload after every tool: what most of them need nothing of is imported where it's needed.
 """
@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterator
 from collections.abc import Mapping
 
-from roamkb.core.text import clipped
-from roamkb.secrets.detector import withheld
+from roamkb.core.text import clip_text
+from roamkb.secrets.detector import withhold_secrets
 
 #: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
 TYPE_CHECKING = False
@@ -26,18 +26,18 @@ _SHELL_TOOLS = frozenset(
     "bash shell exec_command local_shell local_shell_call shell_command unified_exec container.exec".split()
 )
 #: Which of a tool's inputs tells what it was called for, the first that is there.
-_TELLING = ("file_path", "notebook_path", "pattern", "url", "query", "skill", "description")
+_TELLING_INPUTS = ("file_path", "notebook_path", "pattern", "url", "query", "skill", "description")
 _SHELLS = frozenset("bash dash sh zsh".split())
 #: How the output of a command begins that is told as text.
-_TOLD_CODE = r"(?:Chunk ID: \S+\n|Wall time: [^\n]*\n)*(?:Exit code:|Process exited with code)[ \t]+(-?\d+)"
+_EXIT_CODE_LINE = r"(?:Chunk ID: \S+\n|Wall time: [^\n]*\n)*(?:Exit code:|Process exited with code)[ \t]+(-?\d+)"
 #: Of a tool's output; what matters of it the agent says.
-_LONGEST = 400
+_LONGEST_EXCERPT = 400
 #: Of a command or an output, before it is cut.
-_READ = 20_000
+_READ_LENGTH = 20_000
 
 
 class PayloadEvent:
-    """One thing that a payload tells of: an observation before it has an id."""
+    """One event of a payload: an observation before it has an id."""
 
     # no dataclass, since hooks import this: their module takes as long as Python to start
     __slots__ = ("announced", "outcome", "provenance", "tags", "task", "text", "tool", "ts", "type")
@@ -55,7 +55,7 @@ class PayloadEvent:
         ts: float = 0,
         announced: bool = False,
     ) -> None:
-        """Take what is told; `ts` is in seconds since 1970, 0 where the payload doesn't say.
+        """Take an event's fields; `ts` is in seconds since 1970, 0 where the payload doesn't say.
 
         It is `announced` where a type word stood before it.
         """
@@ -70,37 +70,37 @@ class PayloadEvent:
         self.ts = ts
 
 
-def happenings_of_payload(
+def events_of_payload(
     payload: "Mapping[str, Any]", remember: "Callable[[], Sequence[str]]" = tuple
 ) -> Iterator[PayloadEvent]:
-    """Yield what a hook's payload tells (Claude Code's and Codex's common fields).
+    """Yield the events of a hook's payload (Claude Code's and Codex's common fields).
 
     `remember` gives the phrases by which a human asks to remember something.
     """
-    event = _text(payload.get("hook_event_name"))
+    event = _text_or_empty(payload.get("hook_event_name"))
     if event in ("PostToolUse", "PostToolUseFailure"):
-        yield from _tool_use(payload, failed=event == "PostToolUseFailure")
+        yield from _tool_events(payload, failed=event == "PostToolUseFailure")
         return
     from roamkb.pipeline.extract.cue_phrases import statements_of_agent
     from roamkb.pipeline.extract.cue_phrases import statements_of_human
 
     if event == "UserPromptSubmit":
-        yield from _stated(statements_of_human(_text(payload.get("prompt")), remember()))
+        yield from _events_of_statements(statements_of_human(_text_or_empty(payload.get("prompt")), remember()))
     elif event in ("Stop", "SubagentStop"):
-        yield from _stated(statements_of_agent(_text(payload.get("last_assistant_message"))))
+        yield from _events_of_statements(statements_of_agent(_text_or_empty(payload.get("last_assistant_message"))))
 
 
-def command_of(given: object) -> str:
-    """Return the shell text that a tool is given, as a shell would be told it; empty where there is none.
+def command_of(tool_input: object) -> str:
+    """Return the shell text in a tool's input; empty where there is none.
 
     `{"command": TEXT}`, `{"cmd": TEXT}`, `{"command": ["bash", "-lc", TEXT]}`, `{"command": [WORD, …]}`, and
     any of them in an `action`.
     """
-    action = given.get("action") if isinstance(given, Mapping) else None
-    asked = action if isinstance(action, Mapping) else given if isinstance(given, Mapping) else {}
-    command = next((asked[key] for key in ("command", "cmd", "script") if asked.get(key)), "")
+    action = tool_input.get("action") if isinstance(tool_input, Mapping) else None
+    input_fields = action if isinstance(action, Mapping) else tool_input if isinstance(tool_input, Mapping) else {}
+    command = next((input_fields[key] for key in ("command", "cmd", "script") if input_fields.get(key)), "")
     if not isinstance(command, list):
-        return _text(command)
+        return _text_or_empty(command)
     words = [word for word in command if isinstance(word, str)]
     if len(words) == 3 and words[0].rpartition("/")[2] in _SHELLS and words[1] in ("-c", "-lc", "-ic"):
         return words[2]
@@ -109,61 +109,59 @@ def command_of(given: object) -> str:
     return shlex.join(words)
 
 
-def _stated(statements: "Iterable[AnnouncedStatement]") -> Iterator[PayloadEvent]:
-    for one in statements:
+def _events_of_statements(statements: "Iterable[AnnouncedStatement]") -> Iterator[PayloadEvent]:
+    for statement in statements:
         yield PayloadEvent(
-            type=one.type,
-            text=one.text,
-            provenance=one.provenance,
-            tags=one.tags,
-            announced=one.announced,
+            type=statement.type,
+            text=statement.text,
+            provenance=statement.provenance,
+            tags=statement.tags,
+            announced=statement.announced,
         )
 
 
-def _tool_use(payload: "Mapping[str, Any]", *, failed: bool) -> Iterator[PayloadEvent]:
-    tool = _text(payload.get("tool_name"))
-    given = payload.get("tool_input")
-    asked = given if isinstance(given, Mapping) else {}
-    command = command_of(given)
+def _tool_events(payload: "Mapping[str, Any]", *, failed: bool) -> Iterator[PayloadEvent]:
+    tool = _text_or_empty(payload.get("tool_name"))
+    tool_input = payload.get("tool_input")
+    input_fields = tool_input if isinstance(tool_input, Mapping) else {}
+    command = command_of(tool_input)
     if "bd" in command and is_shell_tool(tool):
         from roamkb.pipeline.extract.markers import captured_from_command
 
-        for one in captured_from_command(command):
+        for captured in captured_from_command(command):
             yield PayloadEvent(
-                type=one.said or one.type,
-                text=one.text,
+                type=captured.alias or captured.type,
+                text=captured.text,
                 tool=tool,
-                task=one.bead,
-                tags=one.tags,
+                task=captured.bead,
+                tags=captured.tags,
                 announced=True,
             )
-    said = command or next(filter(None, (_text(asked.get(name)) for name in _TELLING)), "")
+    call_text = command or next(filter(None, (_text_or_empty(input_fields.get(name)) for name in _TELLING_INPUTS)), "")
     outcome = "failure" if failed or has_failed(payload.get("tool_response")) else "success"
-    text = f"{tool} {said}".strip()[:_READ]
+    text = f"{tool} {call_text}".strip()[:_READ_LENGTH]
     error = ""
     if outcome == "failure":
-        error = (_text(payload.get("error")) or printed_by(payload.get("tool_response")))[:_READ]
+        error = (_text_or_empty(payload.get("error")) or printed_by(payload.get("tool_response")))[:_READ_LENGTH]
     # before they are cut: of half a credential nobody sees what it is, and what names one stands beside it
-    text, _, error = withheld(f"{text}\0{error}").partition("\0")
-    text = f"{clipped(text, _LONGEST)}\n{clipped(error, _LONGEST)}".strip()
-    yield PayloadEvent(
-        type="error" if outcome == "failure" else "tool_use", text=text, tool=tool, outcome=outcome
-    )
+    text, _, error = withhold_secrets(f"{text}\0{error}").partition("\0")
+    text = f"{clip_text(text, _LONGEST_EXCERPT)}\n{clip_text(error, _LONGEST_EXCERPT)}".strip()
+    yield PayloadEvent(type="error" if outcome == "failure" else "tool_use", text=text, tool=tool, outcome=outcome)
 
 
 def has_failed(response: object) -> bool:
-    """Say whether what a tool answered is a failure: by its fields, or as its text begins."""
-    response = _answered(response)
+    """Say whether a tool's response is a failure: by its fields, or by how its text begins."""
+    response = _decode_response(response)
     if isinstance(response, str):
         import re
 
-        found = re.match(_TOLD_CODE, response)
-        return found is not None and found[1] != "0"
+        exit_code = re.match(_EXIT_CODE_LINE, response)
+        return exit_code is not None and exit_code[1] != "0"
     if not isinstance(response, Mapping):
         return False
     metadata = response.get("metadata")
-    told = {**metadata, **response} if isinstance(metadata, Mapping) else response
-    code = next((told[key] for key in ("exit_code", "exitCode", "returncode") if key in told), 0)
+    response_fields = {**metadata, **response} if isinstance(metadata, Mapping) else response
+    code = next((response_fields[key] for key in ("exit_code", "exitCode", "returncode") if key in response_fields), 0)
     return bool(response.get("is_error")) or (isinstance(code, int) and code != 0)
 
 
@@ -173,23 +171,27 @@ def is_shell_tool(name: str) -> bool:
 
 
 def printed_by(response: object) -> str:
-    """Return what a tool printed, the errors first."""
-    response = _answered(response)
+    """Return the printed output of a tool's response, the errors first."""
+    response = _decode_response(response)
     if isinstance(response, Mapping):
-        return _text(response.get("stderr")) or _text(response.get("stdout")) or _text(response.get("output"))
-    return _text(response)
+        return (
+            _text_or_empty(response.get("stderr"))
+            or _text_or_empty(response.get("stdout"))
+            or _text_or_empty(response.get("output"))
+        )
+    return _text_or_empty(response)
 
 
-def _answered(response: object) -> object:
-    """Return an answer, read where it is a JSON object as text."""
+def _decode_response(response: object) -> object:
+    """Return a response, decoded where it is a JSON object as text."""
     if not isinstance(response, str) or not response.startswith("{"):
         return response
     try:
-        found = json.loads(response)
+        decoded = json.loads(response)
     except (ValueError, RecursionError):
         return response
-    return found if isinstance(found, dict) else response
+    return decoded if isinstance(decoded, dict) else response
 
 
-def _text(value: object) -> str:
+def _text_or_empty(value: object) -> str:
     return value if isinstance(value, str) else ""

@@ -1,4 +1,4 @@
-"""When an agent is asked what a stretch of work taught it, and in which words (D22).
+"""The question that an agent is asked after a stretch of work, and the reasons to ask it (D22).
 
 A stretch is what a transcript holds since the last ask. What decides is what was done, not how it was said.
 """
@@ -10,7 +10,7 @@ from typing import Final
 
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
-from roamkb.core.text import clipped
+from roamkb.core.text import clip_text
 from roamkb.harnesses.transcript import Speaker
 from roamkb.harnesses.transcript import TranscriptPassage
 
@@ -28,20 +28,20 @@ MENDED: Final = "mended"
 CORRECTED: Final = "corrected"
 #: Characters of a mended error in the ask.
 _SHORT_ERROR: Final = 70
-_ASK: Final = (
+_ASK_TEXT: Final = (
     "roamkb: which 0-3 facts from this would a later session want (a cause, a decision and why, how a tool, "
     "CI or API behaves, what the user wants)? None is fine. `roamkb learn --proposals -`: "
     '[{"claim","type":"fact|decision|gotcha|pattern","files","evidence":{"quote":"literal: user\'s or '
     'yours"}}]'
 )
-_TAKES_BACK: Final = '; wrong: "supersedes"/"withdraws": KEY.'
+_WITHDRAWAL_HINT: Final = '; wrong: "supersedes"/"withdraws": KEY.'
 #: Of what was taken back by later words or work, and stands until somebody says so.
-_DOUBTED: Final = 'Doubted since; if wrong, "withdraws"/"supersedes":'
+_DOUBTED_LABEL: Final = 'Doubted since; if wrong, "withdraws"/"supersedes":'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkStretch:
-    """What was done since the agent was asked last."""
+    """The work done since the agent was last asked."""
 
     #: Calls of tools.
     calls: int = 0
@@ -59,102 +59,103 @@ class WorkStretch:
     found: tuple[str, ...] = ()
 
     @property
-    def reasons(self) -> tuple[str, ...]:
-        """Return why the agent should be asked; nothing where there is no reason."""
+    def ask_reasons(self) -> tuple[str, ...]:
+        """Return the reasons to ask the agent; empty where there is none."""
         edited = (EDITED,) if self.files and not self.is_slight else ()
         long = ("long",) if self.calls >= _MANY_CALLS else ()
         return (*self.found, *edited, *long)
 
     @property
     def is_slight(self) -> bool:
-        """Whether no more was changed than a few lines of one file, and nothing failed."""
+        """Whether at most a few lines of a single file were changed, and nothing failed."""
         return len(self.files) < 2 and self.lines <= _FEW_LINES and not self.has_failed
 
 
-def continued(
-    stretch: WorkStretch, passages: Iterable[TranscriptPassage], *, mended: bool = False
-) -> WorkStretch:
-    """Return a stretch with what came after it, in which a command that had failed was `mended` or none was.
+def extend_stretch(stretch: WorkStretch, passages: Iterable[TranscriptPassage], *, mended: bool = False) -> WorkStretch:
+    """Return a stretch extended by later passages; `mended` where a failed command then succeeded.
 
     A reason to ask is that more was changed than is slight, that a command was mended, that the human stopped
     the agent or spoke again, or that it was long. Who speaks after slight work corrects it where the agent
     then takes out what it had put in.
     """
     for passage in passages:
-        stretch = _with(stretch, passage)
-    return replace(stretch, found=_also(stretch, MENDED)) if mended else stretch
+        stretch = _add_passage(stretch, passage)
+    return replace(stretch, found=_with_reason(stretch, MENDED)) if mended else stretch
 
 
-def _with(stretch: WorkStretch, passage: TranscriptPassage) -> WorkStretch:
-    found = stretch.found
+def _add_passage(stretch: WorkStretch, passage: TranscriptPassage) -> WorkStretch:
+    reasons = stretch.found
     is_told = passage.speaker is Speaker.HUMAN and stretch.has_worked
     if passage.is_interruption or (is_told and not (stretch.files and stretch.is_slight)):
-        found = _also(stretch, CORRECTED)
-    now = replace(
+        reasons = _with_reason(stretch, CORRECTED)
+    extended = replace(
         stretch,
         calls=stretch.calls + (not passage.is_message),
         has_worked=stretch.has_worked or passage.speaker is not Speaker.HUMAN,
         has_failed=stretch.has_failed or passage.has_failed,
         was_told=stretch.was_told or is_told,
-        found=found,
+        found=reasons,
     )
-    return _with_edit(now, passage) if passage.edits and not passage.has_failed else now
+    return _add_edit(extended, passage) if passage.edits and not passage.has_failed else extended
 
 
-def _with_edit(stretch: WorkStretch, passage: TranscriptPassage) -> WorkStretch:
-    put_in, taken_out = _changed(passage.removed, passage.added), _changed(passage.added, passage.removed)
+def _add_edit(stretch: WorkStretch, passage: TranscriptPassage) -> WorkStretch:
+    put_in, taken_out = (
+        _added_line_hashes(passage.removed, passage.added),
+        _added_line_hashes(passage.added, passage.removed),
+    )
     is_undone = stretch.was_told and not set(stretch.put_in).isdisjoint(taken_out)
     # a change of which nobody tells the lines may be any
     lines = max(len(put_in), len(taken_out)) or _FEW_LINES + 1
-    now = replace(
+    extended = replace(
         stretch,
         files=tuple(dict.fromkeys((*stretch.files, *passage.edits)))[:2],
         lines=stretch.lines + lines,
-        found=_also(stretch, CORRECTED) if is_undone else stretch.found,
+        found=_with_reason(stretch, CORRECTED) if is_undone else stretch.found,
     )
-    return replace(now, put_in=(*now.put_in, *put_in) if now.is_slight else ())
+    return replace(extended, put_in=(*extended.put_in, *put_in) if extended.is_slight else ())
 
 
-def _also(stretch: WorkStretch, reason: str) -> tuple[str, ...]:
+def _with_reason(stretch: WorkStretch, reason: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*stretch.found, reason)))
 
 
-def _changed(before: str, after: str) -> list[int]:
-    """Return what stands for the lines that `after` has and `before` lacks; blank ones say nothing."""
-    rest = Counter(_lines(after)) - Counter(_lines(before))
-    return [zlib.crc32(line.encode("utf-8", "surrogatepass")) for line in rest.elements()]
+def _added_line_hashes(before: str, after: str) -> list[int]:
+    """Return hashes of the lines that `after` has and `before` lacks, but for blank ones."""
+    added_lines = Counter(_filled_lines(after)) - Counter(_filled_lines(before))
+    return [zlib.crc32(line.encode("utf-8", "surrogatepass")) for line in added_lines.elements()]
 
 
-def _lines(text: str) -> list[str]:
+def _filled_lines(text: str) -> list[str]:
     return [line for line in map(str.strip, text.split("\n")) if line]
 
 
 def ask_text(
     *,
     captured: Iterable[str] = (),
-    shown: Iterable[str] = (),
+    shown_keys: Iterable[str] = (),
     contested: Iterable[str] = (),
     mended: tuple[str, str] | None = None,
 ) -> str:
-    """Return the ask, with the keys of what the session may correct, as many as fit.
+    """Return the question, with the keys of learnings that the session may correct, as many as fit.
 
     `mended` is the name of an error that went away, and the error in a few words.
     """
     contested = list(contested)
-    text = _ASK + ("." if contested else _TAKES_BACK)
+    text = _ASK_TEXT + ("." if contested else _WITHDRAWAL_HINT)
     if mended:
         name, error = mended
         cause = f' Add "mended":"{name}" to what mended: '
-        text += cause + clipped(error, min(_SHORT_ERROR, LONGEST_ASK - len(text) - len(cause)))
-    for label, keys in ((_DOUBTED, contested), ("Kept:", captured), ("Shown:", shown)):
+        text += cause + clip_text(error, min(_SHORT_ERROR, LONGEST_ASK - len(text) - len(cause)))
+    for label, keys in ((_DOUBTED_LABEL, contested), ("Kept:", captured), ("Shown:", shown_keys)):
         listed = [key[:_SHORT_KEY] for key in keys]
         for number, key in enumerate(listed):
-            rest = len(listed) - number - 1
-            end = "" if text.endswith((".", "…")) else "."
-            piece = f"{end} {label} {key}" if number == 0 else f", {key}"
-            more = f" (+{rest})" if rest else ""
-            if len(text) + len(piece) + len(more) > LONGEST_ASK:
-                text += f" (+{rest + 1})" if len(text) + 6 <= LONGEST_ASK and number else ""
+            remaining = len(listed) - number - 1
+            separator = "" if text.endswith((".", "…")) else "."
+            piece = f"{separator} {label} {key}" if number == 0 else f", {key}"
+            overflow = f" (+{remaining})" if remaining else ""
+            if len(text) + len(piece) + len(overflow) > LONGEST_ASK:
+                text += f" (+{remaining + 1})" if len(text) + 6 <= LONGEST_ASK and number else ""
                 break
             text += piece
-    return clipped(text, LONGEST_ASK)
+    return clip_text(text, LONGEST_ASK)

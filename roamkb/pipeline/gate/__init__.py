@@ -1,1 +1,1 @@
-"""The gate that a learning passes: evidence, judges, hazards and noise."""
+"""The gate for learnings: evidence, judges, hazards and noise."""

@@ -1,4 +1,4 @@
-"""The gate: named checks, and scores, that must both hold before a learning counts as verified.
+"""The gate: named checks and scores that must both hold before a learning counts as verified.
 
 The verdict comes from the scores' mean and the least of them (document 002, stage 4; D6), never
 from a model's own word, and at the exact limits: scores are decimals. A secret or an instruction
@@ -17,19 +17,19 @@ from typing import Final
 
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.core.text import cleaned
+from roamkb.core.text import strip_hidden
 from roamkb.log.state.learning_state import UNVERIFIED
 from roamkb.pipeline.extract.attention import DURABLE_CATEGORIES
-from roamkb.pipeline.gate.hazards import expression
+from roamkb.pipeline.gate.hazards import hazard_pattern
 from roamkb.pipeline.gate.noise import noise_of
 from roamkb.pipeline.gate.transcript_evidence import ClaimAttestation
 from roamkb.secrets.detector import SECRET_MARK
 from roamkb.secrets.detector import find_secret
 from roamkb.secrets.detector import has_high_entropy
 from roamkb.text.code_identifiers import names_of
-from roamkb.text.store.lexicons import alternatives
+from roamkb.text.store.lexicons import alternatives_pattern
 from roamkb.text.tokenize import UNSPACED
-from roamkb.text.tokenize import words
+from roamkb.text.tokenize import split_words
 
 VERIFIED: Final = "verified"
 INVALIDATED: Final = "invalidated"
@@ -43,25 +43,23 @@ NO_SCORE_UNDER: Final = Decimal("0.5")
 _LEAST_WORDS = 4
 _MOST_CHARACTERS = 2000
 _MOST_SENTENCES = 8
-_SENTENCE = lazily(r"[.!?](?:\s|\Z)")
-_SEVERAL = lazily(
-    r"^(?:LEARNED|DECISION|FACT|PATTERN|INVESTIGATION|DEVIATION|GOTCHA|MUST-CHECK):", re.MULTILINE
-)
+_SENTENCE_END = lazily(r"[.!?](?:\s|\Z)")
+_MARKER_LINES = lazily(r"^(?:LEARNED|DECISION|FACT|PATTERN|INVESTIGATION|DEVIATION|GOTCHA|MUST-CHECK):", re.MULTILINE)
 
 #: What makes a project less safe is a human's to decide, true or not: words for it, and names.
-_WEAKENS: Final = lazily(alternatives("weakening"), re.IGNORECASE)
-_UNSAFE: Final = expression("unsafe", flags=re.IGNORECASE)
-_NEGATED: Final = lazily(rf"\b{alternatives('negated')}(?:\s+\w+){{0,3}}\s*\Z", re.IGNORECASE)
+_WEAKENING: Final = lazily(alternatives_pattern("weakening"), re.IGNORECASE)
+_UNSAFE: Final = hazard_pattern("unsafe", flags=re.IGNORECASE)
+_NEGATED: Final = lazily(rf"\b{alternatives_pattern('negated')}(?:\s+\w+){{0,3}}\s*\Z", re.IGNORECASE)
 
 #: What tells an agent to do something, beyond how this project is built. None of it is knowledge.
 _INSTRUCTIONS: Final = lazily(
-    f"{alternatives('instructions')}|{expression('instruction').pattern}", re.IGNORECASE
+    f"{alternatives_pattern('instructions')}|{hazard_pattern('instruction').pattern}", re.IGNORECASE
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateCheck:
-    """One named check, and what it says."""
+    """One named check, and its outcome."""
 
     name: str
     ok: bool
@@ -71,7 +69,7 @@ class GateCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeScores:
-    """What a judge says, each 0 to 1."""
+    """A judge's scores, each 0 to 1."""
 
     accuracy: Annotated[Decimal, float]
     relevance: Annotated[Decimal, float]
@@ -82,19 +80,19 @@ class JudgeScores:
         """Their mean, to four digits; the limits are compared exactly."""
         return ((self.accuracy + self.relevance + self.specificity) / 3).quantize(Decimal("0.0001"))
 
-    def reaches(self, limit: Decimal) -> bool:
+    def mean_reaches(self, limit: Decimal) -> bool:
         """Say whether the exact mean is at least `limit`."""
         return self.accuracy + self.relevance + self.specificity >= 3 * limit
 
     @property
     def too_low(self) -> tuple[str, ...]:
-        """The scores that say no by themselves, by name."""
+        """Names of the scores that keep a learning from being verified by themselves."""
         return tuple(name for name in self.__slots__ if getattr(self, name) < NO_SCORE_UNDER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatementEvidence:
-    """What is known about a statement beside its text; empty texts and False mean that nothing is wrong."""
+    """Evidence on a statement beside its text; empty texts and False mean that nothing is wrong."""
 
     #: What it nearly repeats, or says in part or with an addition: a verified learning.
     repeats: str = ""
@@ -112,56 +110,56 @@ class StatementEvidence:
     hazard: str = ""
 
 
-def checks(content: str, evidence: StatementEvidence) -> tuple[GateCheck, ...]:
+def check_statement(content: str, evidence: StatementEvidence) -> tuple[GateCheck, ...]:
     """Return every check of a statement, in the order in which people read them."""
     restates = f"{evidence.boot_file}, with which every session starts, says so" if evidence.boot_file else ""
     recalled = "it was shown to the session that says it" if evidence.is_only_recalled else ""
     return tuple(
         GateCheck(name=name, ok=not why, why=why)
         for name, why in (
-            ("substantial", _too_little(content)),
+            ("substantial", _min_size_fault(content)),
             ("no_noise", noise_of(content)),
-            ("size", _too_much(content)),
-            ("one_statement", _several(content)),
-            ("no_secret", _secret(content)),
-            ("no_instruction", _instruction(content)),
-            ("safe", _unsafe(content)),
+            ("size", _max_size_fault(content)),
+            ("one_statement", _several_fault(content)),
+            ("no_secret", _secret_fault(content)),
+            ("no_instruction", _instruction_fault(content)),
+            ("safe", _safety_fault(content)),
             ("not_in_boot_file", restates),
             ("not_repeated", f"{evidence.repeats} says so and is verified" if evidence.repeats else ""),
             ("no_contradiction", f"{evidence.contradicts} may say otherwise" if evidence.contradicts else ""),
-            ("anchored", _unanchored(evidence.missing_anchors)),
+            ("anchored", _anchor_fault(evidence.missing_anchors)),
             ("sourced", "" if evidence.has_source else "nobody knows who said it, and from where"),
             ("not_only_recalled", recalled),
             ("borne_out", evidence.attestation.why_not if evidence.attestation else ""),
             ("harmless", evidence.hazard),
-            ("no_token", _token(content)),
+            ("no_token", _token_fault(content)),
         )
     )
 
 
-def verdict(found: Iterable[GateCheck], scores: JudgeScores | None) -> str:
-    """Return what checks and scores amount to; without scores a learning stays unverified."""
-    failed = {check.name for check in found if not check.ok}
+def decide_verdict(gate_checks: Iterable[GateCheck], scores: JudgeScores | None) -> str:
+    """Return the verdict by checks and scores; without scores a learning stays unverified."""
+    failed = {check.name for check in gate_checks if not check.ok}
     if failed & {"no_secret", "no_instruction"}:
         return INVALIDATED
     if scores is None:
         return UNVERIFIED
-    if not scores.reaches(_INVALIDATED_BELOW):
+    if not scores.mean_reaches(_INVALIDATED_BELOW):
         return INVALIDATED
-    is_convinced = scores.reaches(VERIFIED_FROM) and not scores.too_low
+    is_convinced = scores.mean_reaches(VERIFIED_FROM) and not scores.too_low
     return VERIFIED if is_convinced and not failed else UNVERIFIED
 
 
-def scores_of(told: Mapping[str, object]) -> JudgeScores | None:
+def parse_scores(answer: Mapping[str, object]) -> JudgeScores | None:
     """Return the three scores of a judge's answer; None where one is missing or no number from 0 to 1."""
-    values = [_score(told.get(name)) for name in ("accuracy", "relevance", "specificity")]
+    values = [_parse_score(answer.get(name)) for name in ("accuracy", "relevance", "specificity")]
     accuracy, relevance, specificity = values
     if accuracy is None or relevance is None or specificity is None:
         return None
     return JudgeScores(accuracy=accuracy, relevance=relevance, specificity=specificity)
 
 
-def _score(value: object) -> Decimal | None:
+def _parse_score(value: object) -> Decimal | None:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -174,7 +172,7 @@ def _score(value: object) -> Decimal | None:
 def scores_by_evidence(
     content: str, attestation: ClaimAttestation | None, *, category: str, agreeing: int = 0
 ) -> JudgeScores | None:
-    """Return the scores that evidence gives (D6); None where there is none to give any.
+    """Return the scores that evidence gives (D6); None where there is no evidence.
 
     Accuracy by who said it and what bears it out, or by the number of other sources that `agree`: sessions
     that repeated it, agents that validated it, uses that succeeded. Relevance by whether it names things of
@@ -184,10 +182,10 @@ def scores_by_evidence(
         return None
     accuracy = min(Decimal("0.9"), Decimal("0.45") + Decimal("0.15") * agreeing)
     if attestation is not None and attestation.is_good:
-        accuracy = max(accuracy, _ACCURACY[attestation.speaker])
+        accuracy = max(accuracy, _SPEAKER_ACCURACY[attestation.speaker])
     names = len(names_of(content))
     lasts = names or category in DURABLE_CATEGORIES
-    count = sum(1 for _ in words(content)) + sum(map(len, UNSPACED.findall(content))) // 2
+    count = sum(1 for _ in split_words(content)) + sum(map(len, UNSPACED.findall(content))) // 2
     return JudgeScores(
         accuracy=accuracy,
         relevance=Decimal("0.8") if lasts else Decimal("0.6"),
@@ -196,57 +194,57 @@ def scores_by_evidence(
 
 
 #: A human's own words, and an agent's that a tool's output bears out.
-_ACCURACY: Final = {"human": Decimal("0.9"), "agent": Decimal("0.8")}
+_SPEAKER_ACCURACY: Final = {"human": Decimal("0.9"), "agent": Decimal("0.8")}
 
 
-def _too_little(content: str) -> str:
-    count = sum(1 for _ in words(content))
+def _min_size_fault(content: str) -> str:
+    count = sum(1 for _ in split_words(content))
     # one run of Chinese or Thai is a sentence to its reader
     return "" if count >= _LEAST_WORDS or len(content.strip()) >= 3 * _LEAST_WORDS else "it is too short"
 
 
-def _too_much(content: str) -> str:
+def _max_size_fault(content: str) -> str:
     return f"it has more than {_MOST_CHARACTERS:,} characters" if len(content) > _MOST_CHARACTERS else ""
 
 
-def _several(content: str) -> str:
-    if len(_SEVERAL.findall(content)) > 1:
+def _several_fault(content: str) -> str:
+    if len(_MARKER_LINES.findall(content)) > 1:
         return "it holds several learnings"
-    sentences = len(_SENTENCE.findall(content))
+    sentences = len(_SENTENCE_END.findall(content))
     return f"it has {sentences} sentences" if sentences > _MOST_SENTENCES else ""
 
 
-def _secret(content: str) -> str:
-    found = find_secret(content)
-    if found:
-        return f"it holds a secret ({found.kind})"
+def _secret_fault(content: str) -> str:
+    secret = find_secret(content)
+    if secret:
+        return f"it holds a secret ({secret.kind})"
     return "it held a secret" if SECRET_MARK.search(content) else ""
 
 
-def _instruction(content: str) -> str:
+def _instruction_fault(content: str) -> str:
     # what is split by invisible characters or line breaks is read as it would be
-    text = " ".join(cleaned(content).split())
-    found = _INSTRUCTIONS.search(text) or _INSTRUCTIONS.search(content)
-    return f"it tells an agent what to do: “{found.group()[:60]}”" if found else ""
+    text = " ".join(strip_hidden(content).split())
+    matched = _INSTRUCTIONS.search(text) or _INSTRUCTIONS.search(content)
+    return f"it tells an agent what to do: “{matched.group()[:60]}”" if matched else ""
 
 
-def _unsafe(content: str) -> str:
-    text = " ".join(cleaned(content).split())
-    for found in chain(_WEAKENS.finditer(text), _UNSAFE.finditer(text)):
-        if not _NEGATED.search(text[: found.start()]):
-            return f"it makes something less safe: “{found.group()[:60]}”"
+def _safety_fault(content: str) -> str:
+    text = " ".join(strip_hidden(content).split())
+    for matched in chain(_WEAKENING.finditer(text), _UNSAFE.finditer(text)):
+        if not _NEGATED.search(text[: matched.start()]):
+            return f"it makes something less safe: “{matched.group()[:60]}”"
     return ""
 
 
-def _token(content: str) -> str:
-    found = has_high_entropy(content)
-    return "a word in it looks like a token of an unknown form" if found else ""
+def _token_fault(content: str) -> str:
+    is_token = has_high_entropy(content)
+    return "a word in it looks like a token of an unknown form" if is_token else ""
 
 
-def _unanchored(missing: tuple[str, ...]) -> str:
+def _anchor_fault(missing: tuple[str, ...]) -> str:
     return f"the project has no {', '.join(missing)}" if missing else ""
 
 
-def failed(found: Iterable[GateCheck]) -> Iterator[GateCheck]:
-    """Yield the checks that don't hold."""
-    yield from (check for check in found if not check.ok)
+def failed_checks(gate_checks: Iterable[GateCheck]) -> Iterator[GateCheck]:
+    """Yield the checks that failed."""
+    yield from (check for check in gate_checks if not check.ok)

@@ -1,4 +1,4 @@
-"""What of a claim only a human may let pass, in any language: addresses, places of credentials, privileges.
+"""Hazards that only a human may let pass, in any language: addresses, credential places, privileges.
 
 Whoever plants an instruction wants something done, and that has to name where to, with what, or past which
 guard. Those names are the same in every language; the sentence around them is not looked at, but for whether
@@ -10,45 +10,43 @@ from collections.abc import Callable
 from collections.abc import Sequence
 from typing import Final
 
-from roamkb.core.data_tables import rows
+from roamkb.core.data_tables import data_rows
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.core.text import cleaned
-from roamkb.core.text import folded
+from roamkb.core.text import fold_text
+from roamkb.core.text import strip_hidden
 from roamkb.text.tokenize import UNSPACED
 
 #: A page, a mail address or a machine that isn't this one.
-_ADDRESS: Final = lazily(
+_ADDRESS_PATTERN: Final = lazily(
     r"\b[a-z][a-z0-9+.-]{1,15}://(?P<host>[^\s/\"'<>)\]}`]+)"
     r"|(?<![\w.])[\w.+-]+@(?P<mail>[\w-]+(?:\.[\w-]+)+)"
     r"|(?<![\w.])(?P<ip>(?:\d{1,3}\.){3}\d{1,3})(?![\w.])",
     re.IGNORECASE,
 )
-_LOCAL: Final = lazily(
+_LOCAL_HOST: Final = lazily(
     r"(?:localhost|127\.|0\.0\.0\.0|\[?::1|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)"
     r"|(?:[\w-]+\.)*(?:example|test|invalid|local|internal|localhost)(?:\.(?:com|org|net))?(?::\d+)?\Z",
     re.IGNORECASE,
 )
-_FOLDER: Final = lazily(r"(?::\d+)?[:/]+(?P<name>[\w~%+-]+(?:\.[\w~%+-]+)*)")
+_FOLDER_PATTERN: Final = lazily(r"(?::\d+)?[:/]+(?P<name>[\w~%+-]+(?:\.[\w~%+-]+)*)")
 #: The scripts that the lexicon's languages are written in: Latin, Cyrillic, kana, Han and Hangul.
-_SCRIPTS: Final = lazily(
-    "[a-z\u00df-\u024f\u0400-\u04ff\u3005-\u3007\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]"
-)
-_KINDS: Final = rows("hazards.tsv")
+_SCRIPTS: Final = lazily("[a-z\u00df-\u024f\u0400-\u04ff\u3005-\u3007\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
+_HAZARD_ROWS: Final = data_rows("hazards.tsv")
 
 
-def expression(*kinds: str, flags: int = 0) -> re.Pattern[str]:
-    """Return what finds the names of these kinds in a text, by `data/hazards.tsv`."""
-    return re.compile("|".join(pattern for kind, pattern in _KINDS if kind in kinds), flags)
+def hazard_pattern(*kinds: str, flags: int = 0) -> re.Pattern[str]:
+    """Return a pattern that finds the names of these kinds, by `data/hazards.tsv`."""
+    return re.compile("|".join(pattern for kind, pattern in _HAZARD_ROWS if kind in kinds), flags)
 
 
-_CREDENTIALS: Final = expression("credential")
-_PRIVILEGES: Final = expression("privilege", "unsafe")
+_CREDENTIALS: Final = hazard_pattern("credential")
+_PRIVILEGES: Final = hazard_pattern("privilege", "unsafe")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedAddress:
-    """An address that a claim names, as far as it says whose it is."""
+    """An address in a claim: its host, and the mailbox or folder that says whose it is."""
 
     text: str
     #: Without a port; of a mail address what stands behind the @.
@@ -58,15 +56,15 @@ class NamedAddress:
     #: The first part of its path: on some hosts everybody has one.
     folder: str = ""
 
-    def stands_in(self, text: str) -> bool:
+    def is_named_in(self, text: str) -> bool:
         """Say whether a text has the same address: its host alone, or with the same folder.
 
         A host that stands behind an @ is nobody's own: of a mail address all of it must be there.
         """
-        return self.host.casefold() in text.casefold() and self._pattern.search(text) is not None
+        return self.host.casefold() in text.casefold() and self._address_pattern.search(text) is not None
 
     @property
-    def _pattern(self) -> re.Pattern[str]:
+    def _address_pattern(self) -> re.Pattern[str]:
         host, folder = re.escape(self.host), re.escape(self.folder)
         begin = rf"(?<![\w.+-]){re.escape(self.mailbox)}@" if self.mailbox else r"(?<![\w@-])(?<!\w\.)"
         bare = r"(?![\w-]|\.\w|:\d|/+[\w.~%+-]|:[a-z])"
@@ -74,44 +72,46 @@ class NamedAddress:
         return re.compile(rf"{begin}{host}(?::\d+)?(?:{'|'.join(ends)})", re.IGNORECASE)
 
 
-def hazard_of(
-    claim: str, *, acts: Sequence[str] = (), is_own: Callable[[NamedAddress], bool] = lambda _: False
-) -> str:
-    """Return what a human has to say yes to; empty where the claim names nothing of the kind.
+def hazard_of(claim: str, *, acts: Sequence[str] = (), is_own: Callable[[NamedAddress], bool] = lambda _: False) -> str:
+    """Return the hazard that a human has to approve; empty where the claim names none.
 
     `acts` are beginnings of words that tell to act; without them every claim is taken for telling so. An
     address that `is_own` to the project is none by itself.
     """
-    text = " ".join(cleaned(claim).split())
-    if found := _PRIVILEGES.search(text):
-        return f"it names a privilege: “{found.group()[:60]}”"
-    addresses = [_address(one) for one in _ADDRESS.finditer(text) if not _LOCAL.match(_host(one))]
-    if strange := next((one for one in addresses if not is_own(one)), None):
-        return f"it names an address: {strange.text}"
+    text = " ".join(strip_hidden(claim).split())
+    if privilege := _PRIVILEGES.search(text):
+        return f"it names a privilege: “{privilege.group()[:60]}”"
+    addresses = [
+        _parse_address(candidate)
+        for candidate in _ADDRESS_PATTERN.finditer(text)
+        if not _LOCAL_HOST.match(_matched_host(candidate))
+    ]
+    if foreign_address := next((candidate for candidate in addresses if not is_own(candidate)), None):
+        return f"it names an address: {foreign_address.text}"
     credential = _CREDENTIALS.search(text)
     if credential and (addresses or _tells_to_act(text, acts)):
         return f"it names where a credential is: {credential.group()[:60]}"
     return ""
 
 
-def _host(found: re.Match[str]) -> str:
-    host = found["host"] or found["mail"] or found["ip"]
+def _matched_host(matched: re.Match[str]) -> str:
+    host = matched["host"] or matched["mail"] or matched["ip"]
     return host.rpartition("@")[2].rstrip(".,;:")
 
 
-def _address(found: re.Match[str]) -> NamedAddress:
-    folder = _FOLDER.match(found.string, found.end())
+def _parse_address(matched: re.Match[str]) -> NamedAddress:
+    folder = _FOLDER_PATTERN.match(matched.string, matched.end())
     return NamedAddress(
-        text=found.group()[:60],
-        host=re.sub(r":\d*\Z", "", _host(found)),
-        mailbox=found.group().rpartition("@")[0] if found["mail"] else "",
+        text=matched.group()[:60],
+        host=re.sub(r":\d*\Z", "", _matched_host(matched)),
+        mailbox=matched.group().rpartition("@")[0] if matched["mail"] else "",
         folder=folder["name"].removesuffix(".git") if folder else "",
     )
 
 
 def _tells_to_act(text: str, acts: Sequence[str]) -> bool:
-    """Say whether a text may tell its reader to do something: in a script that no list is in, it may."""
-    plain = folded(text)
+    """Say whether a text may tell its reader to act; in a script without a word list it may."""
+    plain = fold_text(text)
     words = re.findall(r"[^\W\d_]+", plain)
     if any(_SCRIPTS.match(word) is None for word in words):
         return True

@@ -1,4 +1,4 @@
-"""What speaks against a learning by its own text: it is noise, or it names what the project hasn't.
+"""Noise flags of a learning's own text: shell commands, code blocks, headings, tags.
 
 Flags that lower a rank and ask for a look; never a filter, never a deletion (D8). Good
 sentences begin with "If", "Git", "For" and "echo", so that a first word decides nothing:
@@ -8,18 +8,16 @@ a command is known by its syntax, and by having none of the words that sentences
 import re
 from typing import Final
 
-from roamkb.core.data_tables import rows
+from roamkb.core.data_tables import data_rows
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.core.text import clipped
-from roamkb.core.text import shown
+from roamkb.core.text import clip_text
+from roamkb.core.text import one_line
 from roamkb.text.similarity.shell_remnants import without_debris
 from roamkb.text.store.lexicons import vocabulary
-from roamkb.text.tokenize import words
+from roamkb.text.tokenize import split_words
 
 #: Programs that agents run, and which of them any one word behind them makes a command.
-_PROGRAMS: Final = {
-    program: mark for programs, mark in rows("command_lines.tsv") for program in programs.split()
-}
+_PROGRAMS: Final = {program: mark for programs, mark in data_rows("command_lines.tsv") for program in programs.split()}
 #: Words of sentences that hardly a command line has outside quotes; a letter alone is an argument.
 _OF_SENTENCES: Final = frozenset(
     word for name in ("en/stop_words", "en/negations") for word in vocabulary(name) if len(word) > 1
@@ -55,53 +53,57 @@ _TAG = lazily(r"</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>")
 
 
 def noise_of(content: str) -> str:
-    """Return why `content` looks like no statement, empty where it does."""
+    """Return the reason why `content` is no statement; empty where it is one."""
     text = content[:_LOOKED_AT].strip()
     if _TAG.fullmatch(text):
         return "a tag alone"
     if text.startswith(("```", "~~~")) and _FENCE.fullmatch(text):
         return "a code block alone"
-    if not any(letter.isalpha() for word in words(text) for letter in word):
+    if not any(letter.isalpha() for word in split_words(text) for letter in word):
         return "it has no word"
     if _HEADING.fullmatch(text):
         return "a heading alone"
     if _is_script(text):
         return "a shell command"
     if debris := text.removeprefix(without_debris(text)).lstrip("\"' \t)"):
-        return f"it holds the rest of a shell command: {clipped(shown(debris), 60)}"
+        return f"it holds the rest of a shell command: {clip_text(one_line(debris), 60)}"
     return ""
 
 
 def _is_script(text: str) -> bool:
-    """Say whether the whole text, or its unfinished first line, is for a shell."""
+    """Say whether the whole text, or its unfinished first line, is a shell script."""
     if _CONTROL.match(text):
         return True
     lines = [line for line in text.split("\n") if line.strip()]
-    first = lines[0]
-    if len(lines) > 1 and _is_command(first) and (_CHAINED.search(first) or _OPEN_QUOTE.search(_bare(first))):
+    first_line = lines[0]
+    if (
+        len(lines) > 1
+        and _is_command(first_line)
+        and (_CHAINED.search(first_line) or _OPEN_QUOTE.search(_without_closed_quotes(first_line)))
+    ):
         return True
     return any(map(_is_command, lines)) and all(_is_command(line) or _COMMENT.match(line) for line in lines)
 
 
-def _bare(line: str) -> str:
-    """Return `line` with its closed quotes emptied, so that an open one shows."""
+def _without_closed_quotes(line: str) -> str:
+    """Return `line` with its closed quotes emptied, so that an unclosed quote is found."""
     return re.sub(r'(?<=[\s=(])"(?:[^"\\]|\\.)*"', "", line)
 
 
 def _is_command(line: str) -> bool:
     bare = _ASSIGNMENT.sub("", _PROMPT.sub("", line.strip()))
-    program, _, rest = bare.partition(" ")
+    program, _, argument_text = bare.partition(" ")
     if program not in _PROGRAMS and not re.fullmatch(r"\.{1,2}/[\w./-]+", program):
         return False
-    arguments = _QUOTED.sub(" '' ", " " + rest)
+    arguments = _QUOTED.sub(" '' ", " " + argument_text)
     if _is_prose(arguments):
         return False
-    count = len(rest.split())
+    count = len(argument_text.split())
     return (
         bool(_SYNTAX.search(arguments) or "''" in arguments)
         or (count == 1 and _PROGRAMS.get(program) == "one")
         or bool(_TRACKER.match(bare))
-        or not rest
+        or not argument_text
     )
 
 
@@ -111,8 +113,8 @@ def _is_prose(arguments: str) -> bool:
     plain = [token.strip("()") for token in tokens]
     if any(re.fullmatch(r"[^\W\d_]{2,}[,.:!?]+|\S+\),?", token) for token in tokens):
         return True
-    named = [word for word in plain if _PLAIN.fullmatch(word) and word not in _PROGRAMS]
-    return len(named) > _MANY_WORDS or any(map(_is_of_sentence, named))
+    plain_words = [word for word in plain if _PLAIN.fullmatch(word) and word not in _PROGRAMS]
+    return len(plain_words) > _MANY_WORDS or any(map(_is_of_sentence, plain_words))
 
 
 def _is_of_sentence(word: str) -> bool:

@@ -1,4 +1,4 @@
-"""The files and symbols that a learning names, and what it says of it whether the project has them.
+"""The files and symbols that a learning names, and its status by whether the project has them.
 
 As written: case counts. A path that leads out of the project is no anchor of it.
 """
@@ -13,7 +13,7 @@ from typing import Final
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.text.code_identifiers import is_code
-from roamkb.text.store.lexicons import alternatives
+from roamkb.text.store.lexicons import alternatives_pattern
 
 #: So many of each are looked up; more would be a list, not a place.
 MOST_FILES: Final = 8
@@ -23,9 +23,7 @@ ACTIVE: Final = "active"
 NEEDS_REVIEW: Final = "needs_review"
 STALE: Final = "stale_candidate"
 
-_PATH = lazily(
-    r"(?<![\w/.@:~$*{}<>\\-])(?:[\w.@+-]{1,100}/){1,20}[\w.@+-]{0,100}\.[A-Za-z]\w{0,7}(?![\w/*{-])"
-)
+_PATH = lazily(r"(?<![\w/.@:~$*{}<>\\-])(?:[\w.@+-]{1,100}/){1,20}[\w.@+-]{0,100}\.[A-Za-z]\w{0,7}(?![\w/*{-])")
 #: `opencode.ai/docs/x.html` is a page.
 _HOST = lazily(r"(?:www\.)?[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|ai|edu|gov|app|sh|co|de|uk|eu)/")
 _NAME = r"[A-Za-z_$][\w$]{1,80}(?:(?:\.|::|->|#)[A-Za-z_$][\w$]{0,80}){0,5}"
@@ -33,12 +31,12 @@ _TICKED = lazily(rf"`({_NAME})(?:\([^`\n]{{0,80}}\))?`")
 _CALLED = lazily(rf"(?<![\w$.`])({_NAME})\((?!s\))(?P<closed>\)?)")
 _SEPARATORS = lazily(r"\.|::|->|#")
 #: A learning about what went away, moved or is yet to come isn't wrong because it isn't there.
-_OF_CHANGE = lazily(rf"\b{alternatives('change')}", re.IGNORECASE)
+_OF_CHANGE = lazily(rf"\b{alternatives_pattern('change')}", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedAnchors:
-    """What a learning names, as written, in its order."""
+    """The files and symbols that a learning names, as written, in its order."""
 
     files: tuple[str, ...] = ()
     symbols: tuple[str, ...] = ()
@@ -46,7 +44,7 @@ class NamedAnchors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnchorVerdict:
-    """What the project says of a learning's anchors."""
+    """The status of a learning by the files and symbols that it names."""
 
     #: `ACTIVE`, `NEEDS_REVIEW` or `STALE`.
     status: str
@@ -61,35 +59,31 @@ class AnchorVerdict:
 
 def anchors_of(content: str) -> NamedAnchors:
     """Return the first files and symbols that `content` names."""
-    files = tuple(islice(dict.fromkeys(_files(content)), MOST_FILES))
-    symbols = tuple(islice(dict.fromkeys(_symbols(content)), MOST_SYMBOLS))
+    files = tuple(islice(dict.fromkeys(_named_files(content)), MOST_FILES))
+    symbols = tuple(islice(dict.fromkeys(_named_symbols(content)), MOST_SYMBOLS))
     return NamedAnchors(files=files, symbols=symbols)
 
 
-def judged(
-    anchors: NamedAnchors, content: str, *, files: Set[str], symbols: Set[str] | None
-) -> AnchorVerdict:
-    """Return what to think of a learning of which the project has `files` and `symbols`.
+def anchor_verdict(anchors: NamedAnchors, content: str, *, files: Set[str], symbols: Set[str] | None) -> AnchorVerdict:
+    """Return the status of a learning whose project has `files` and `symbols`.
 
     None for `symbols` where nobody looked for them: then they say nothing.
     """
-    there = tuple(file for file in anchors.files if file in files)
+    existing = tuple(file for file in anchors.files if file in files)
     missing = tuple(file for file in anchors.files if file not in files)
     if missing:
         # a name such as src/old/missing.ts says nothing of what became of it
-        is_stale = not there and not _OF_CHANGE.search(_PATH.sub(" ", content))
-        reason = "partial_missing_file_anchor" if there else "missing_file_anchor"
+        is_stale = not existing and not _OF_CHANGE.search(_PATH.sub(" ", content))
+        reason = "partial_missing_file_anchor" if existing else "missing_file_anchor"
         return AnchorVerdict(
             status=STALE if is_stale else NEEDS_REVIEW,
             confidence="low" if is_stale else "medium",
             reason=reason,
-            existing_files=there,
+            existing_files=existing,
             missing_files=missing,
         )
-    if there:
-        return AnchorVerdict(
-            status=ACTIVE, confidence="high", reason="file_anchor_match", existing_files=there
-        )
+    if existing:
+        return AnchorVerdict(status=ACTIVE, confidence="high", reason="file_anchor_match", existing_files=existing)
     if not anchors.symbols or symbols is None:
         return AnchorVerdict(status=ACTIVE, confidence="medium", reason="unanchored_memory")
     if not symbols.isdisjoint(anchors.symbols):
@@ -103,19 +97,23 @@ def judged(
 
 
 def last_part(symbol: str) -> str:
-    """Return the name in a dotted symbol that code must have where it is used."""
+    """Return the last name of a dotted symbol, which code must have where it is used."""
     return _SEPARATORS.split(symbol)[-1]
 
 
-def _files(content: str) -> Iterator[str]:
-    for found in _PATH.finditer(content):
-        path = posixpath.normpath(found[0])
-        if not _HOST.match(found[0]) and not path.startswith(("../", "/")):
+def _named_files(content: str) -> Iterator[str]:
+    for matched in _PATH.finditer(content):
+        path = posixpath.normpath(matched[0])
+        if not _HOST.match(matched[0]) and not path.startswith(("../", "/")):
             yield path
 
 
-def _symbols(content: str) -> Iterator[str]:
-    found = [(one.start(), one[1]) for one in _TICKED.finditer(content)]
+def _named_symbols(content: str) -> Iterator[str]:
+    matches = [(matched.start(), matched[1]) for matched in _TICKED.finditer(content)]
     # `architecture(2 findings)` is no call
-    found += [(one.start(), one[1]) for one in _CALLED.finditer(content) if one["closed"] or is_code(one[1])]
-    yield from (name for _, name in sorted(found) if not _PATH.fullmatch(name))
+    matches += [
+        (matched.start(), matched[1])
+        for matched in _CALLED.finditer(content)
+        if matched["closed"] or is_code(matched[1])
+    ]
+    yield from (name for _, name in sorted(matches) if not _PATH.fullmatch(name))

@@ -1,4 +1,4 @@
-"""What a session's transcript says of a claim: who said it, what bears it out, and who took it back.
+"""Evidence for a claim in its session's transcript: its speaker, support and retraction.
 
 A claim counts by its evidence and not by how its sentence is made (D21), so that nothing here knows a
 language: a quote is looked up letter by letter, and two texts are about the same where they share names
@@ -16,14 +16,14 @@ from typing import Final
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.core.text import clipped
+from roamkb.core.text import clip_text
 from roamkb.harnesses.transcript import Speaker
 from roamkb.harnesses.transcript import TranscriptPassage
 from roamkb.log.state.learning_state import LearningState
 from roamkb.text.code_identifiers import names_of
 from roamkb.text.tokenize import STOP_WORDS
 from roamkb.text.tokenize import UNSPACED
-from roamkb.text.tokenize import terms
+from roamkb.text.tokenize import text_terms
 
 #: Letters of a quote, blanks aside; fewer stand in any text. A letter of Chinese or Thai counts for three.
 _SHORTEST_QUOTE: Final = 10
@@ -37,14 +37,14 @@ _SHARED_WORDS: Final = 2
 _SAME_SUBJECT: Final = 0.3
 
 #: Letters of a command that are shown.
-_COMMAND: Final = 60
+_COMMAND_LENGTH: Final = 60
 
 _BLANKS: Final = lazily(r"\s+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimAttestation:
-    """Who said what a claim says, and what else speaks for it."""
+    """The speaker of a claim in a transcript, and the other evidence for it."""
 
     #: human, agent, tool, page, recalled; empty where the quote stands nowhere.
     speaker: str
@@ -61,14 +61,14 @@ class ClaimAttestation:
 
     @property
     def is_good(self) -> bool:
-        """Whether it is enough for a verdict: a human said it, or an agent did and was borne out."""
+        """Whether it is enough for a verdict: a human's word, or an agent's that a tool's output supports."""
         is_said = self.speaker == Speaker.HUMAN or (self.speaker == Speaker.AGENT and self.is_borne_out)
         is_plain = self.is_related and not self.is_question and not self.missing
         return is_said and is_plain and not self.taken_back
 
     @property
     def why_not(self) -> str:
-        """Return what it lacks; empty where it is good."""
+        """Return the reason why it isn't good; empty where it is."""
         if self.taken_back:
             return self.taken_back
         if not self.speaker:
@@ -87,7 +87,7 @@ class ClaimAttestation:
         return ""
 
 
-def weigh(
+def weigh_claim(
     claim: str,
     quote: str,
     passages: Sequence[TranscriptPassage],
@@ -95,211 +95,230 @@ def weigh(
     is_there: Callable[[str], bool] | None = None,
     said_now: bool = False,
 ) -> ClaimAttestation:
-    """Return what `passages` say of `claim`.
+    """Return the attestation of `claim` by `passages`.
 
     `is_there` says whether the project has a file or symbol of that name. Where it is `said_now`, by a call
     of `learn` or a line that announces it, an agent's claim is its own quote.
     """
-    at, speaker = _place_of(quote or claim, passages)
+    index, speaker = _find_quote(quote or claim, passages)
     if not speaker and said_now and not quote:
-        at, speaker = len(passages), Speaker.AGENT
+        index, speaker = len(passages), Speaker.AGENT
     if not speaker:
         return ClaimAttestation(speaker="")
     names = names_of(claim)
-    known = _grounds(passages)
-    if speaker == Speaker.TOOL and _is_said_after(claim, names, passages[at:]):
+    session_text = _session_text(passages)
+    if speaker == Speaker.TOOL and _is_repeated_by_agent(claim, names, passages[index:]):
         # what a tool printed, and the agent then said: it was borne out before it was said
         speaker = Speaker.AGENT
     return ClaimAttestation(
         speaker=speaker,
         is_borne_out=speaker == Speaker.AGENT
-        and _is_borne_out(claim, (*names, *names_of(quote)), passages[: at + 1]),
+        and _is_borne_out(claim, (*names, *names_of(quote)), passages[: index + 1]),
         missing=tuple(
             name
             for name in names
             # a word of letters alone may be anybody's for the thing
-            if not name.isalpha() and not _is_known(name, known) and not (is_there and is_there(name))
+            if not name.isalpha() and not _is_name_known(name, session_text) and not (is_there and is_there(name))
         ),
-        is_related=not quote or _is_answered(claim, quote, passages, at),
+        is_related=not quote or _is_quote_related(claim, quote, passages, index),
         is_question=speaker == Speaker.HUMAN and quote.rstrip(" \"'”»").endswith(("?", "？")),
-        taken_back=taken_back(claim, names, passages, at),
+        taken_back=find_retraction(claim, names, passages, index),
     )
 
 
-def are_related(one: str, other: str) -> bool:
-    """Say whether two texts may be about the same: they share a name, or words, or no script."""
-    if any(_squeezed(name) in _squeezed(other) for name in (*names_of(one), *names_of(other)) if name in one):
+def are_related(left_text: str, right_text: str) -> bool:
+    """Say whether two texts may be about one subject: they share a name, words, or no script."""
+    if any(
+        _without_blanks(name) in _without_blanks(right_text)
+        for name in (*names_of(left_text), *names_of(right_text))
+        if name in left_text
+    ):
         return True
-    mine, theirs = _content(one), _content(other)
+    mine, theirs = _content_terms(left_text), _content_terms(right_text)
     shared = len(mine & theirs)
     if shared >= _SHARED_WORDS or (shared and shared >= _SAME_SUBJECT * min(len(mine), len(theirs))):
         return True
-    return bool(UNSPACED.search(one)) != bool(UNSPACED.search(other))
+    return bool(UNSPACED.search(left_text)) != bool(UNSPACED.search(right_text))
 
 
-def _place_of(quote: str, passages: Sequence[TranscriptPassage]) -> tuple[int, str]:
-    """Return where a quote stands and who said it: a human before an agent, before a tool.
+def _find_quote(quote: str, passages: Sequence[TranscriptPassage]) -> tuple[int, str]:
+    """Return the first passage with a quote, and its speaker: a human before an agent before a tool.
 
     What a page or roamkb showed stays theirs, whoever repeats it afterwards.
     """
-    wanted = _squeezed(quote)
-    weight = len(wanted) + 2 * sum(map(len, UNSPACED.findall(wanted)))
+    squeezed_quote = _without_blanks(quote)
+    weight = len(squeezed_quote) + 2 * sum(map(len, UNSPACED.findall(squeezed_quote)))
     if weight < _SHORTEST_QUOTE:
         return 0, ""
-    found = [(n, one.speaker) for n, one in enumerate(passages) if wanted in _squeezed_passage(one)]
-    first = {speaker: n for n, speaker in reversed(found)}
+    occurrences = [
+        (index, passage.speaker)
+        for index, passage in enumerate(passages)
+        if squeezed_quote in _passage_without_blanks(passage)
+    ]
+    first_index = {speaker: index for index, speaker in reversed(occurrences)}
     for tainted in (Speaker.RECALLED, Speaker.PAGE):
-        if tainted in first and first[tainted] <= min(first.values()):
-            return first[tainted], tainted
+        if tainted in first_index and first_index[tainted] <= min(first_index.values()):
+            return first_index[tainted], tainted
     for speaker in Speaker:
-        if speaker in first:
-            return first[speaker], speaker
+        if speaker in first_index:
+            return first_index[speaker], speaker
     return 0, ""
 
 
-def _is_borne_out(claim: str, names: Sequence[str], before: Sequence[TranscriptPassage]) -> bool:
-    """Say whether what tools on this machine printed, or were called with, has what the claim is about."""
-    tools = [one for one in before if one.speaker is Speaker.TOOL]
-    if any(_squeezed(name) in _squeezed_passage(one) for one in tools for name in names):
+def _is_borne_out(claim: str, names: Sequence[str], earlier: Sequence[TranscriptPassage]) -> bool:
+    """Say whether tools on this machine printed, or were called with, the claim's names or words."""
+    tools = [passage for passage in earlier if passage.speaker is Speaker.TOOL]
+    if any(_without_blanks(name) in _passage_without_blanks(passage) for passage in tools for name in names):
         return True
-    wanted = _content(claim)
-    return bool(wanted) and any(
-        len(wanted & _content(f"{one.command} {one.text}"))
-        >= max(_SHARED_WORDS, _WORDS_BORNE_OUT * len(wanted))
-        for one in tools
+    claim_terms = _content_terms(claim)
+    return bool(claim_terms) and any(
+        len(claim_terms & _content_terms(f"{passage.command} {passage.text}"))
+        >= max(_SHARED_WORDS, _WORDS_BORNE_OUT * len(claim_terms))
+        for passage in tools
     )
 
 
-def _grounds(passages: Iterable[TranscriptPassage]) -> str:
-    """Return all that a session said, called and printed, squeezed, but pages and what roamkb showed."""
-    own = (one for one in passages if one.speaker not in (Speaker.PAGE, Speaker.RECALLED))
-    return "\n".join(map(_squeezed_passage, own))
+def _session_text(passages: Iterable[TranscriptPassage]) -> str:
+    """Return all passages but pages and roamkb's own output, as one text without blanks."""
+    own_passages = (passage for passage in passages if passage.speaker not in (Speaker.PAGE, Speaker.RECALLED))
+    return "\n".join(map(_passage_without_blanks, own_passages))
 
 
-def _is_known(name: str, known: str) -> bool:
-    """Say whether a name stands in a squeezed text, or each of the names that strokes join in it."""
-    if _squeezed(name) in known:
+def _is_name_known(name: str, squeezed_text: str) -> bool:
+    """Say whether a text without blanks has a name, or each of the parts that strokes join in it."""
+    if _without_blanks(name) in squeezed_text:
         return True
     parts = [part for part in _STROKES.split(name) if part]
-    return len(parts) > 1 and all(_squeezed(part) in known for part in parts)
+    return len(parts) > 1 and all(_without_blanks(part) in squeezed_text for part in parts)
 
 
-def _is_said_after(claim: str, names: Sequence[str], later: Sequence[TranscriptPassage]) -> bool:
-    """Say whether an agent then says what the claim says: one of its names, or half of its words."""
-    wanted = _content(claim)
+def _is_repeated_by_agent(claim: str, names: Sequence[str], later: Sequence[TranscriptPassage]) -> bool:
+    """Say whether an agent later says the claim: one of its names, or half of its words."""
+    claim_terms = _content_terms(claim)
     for passage in later:
         if passage.speaker is Speaker.AGENT and passage.is_message:
-            shared = len(wanted & _content(passage.text))
-            has_name = any(_squeezed(name) in _squeezed_passage(passage) for name in names)
-            if (has_name and shared >= _SHARED_WORDS) or shared >= _WORDS_BORNE_OUT * len(wanted):
+            shared = len(claim_terms & _content_terms(passage.text))
+            has_name = any(_without_blanks(name) in _passage_without_blanks(passage) for name in names)
+            if (has_name and shared >= _SHARED_WORDS) or shared >= _WORDS_BORNE_OUT * len(claim_terms):
                 return True
     return False
 
 
-def _is_answered(claim: str, quote: str, passages: Sequence[TranscriptPassage], at: int) -> bool:
-    """Say whether a quote is about what a claim says: by itself, or as an answer to what stands beside it."""
+def _is_quote_related(claim: str, quote: str, passages: Sequence[TranscriptPassage], index: int) -> bool:
+    """Say whether a quote is about a claim's subject: by itself, or as an answer to its neighbours."""
     if are_related(claim, quote):
         return True
-    beside = [one.text for one in passages[max(0, at - 1) : at + 2] if one.is_message]
-    wanted = _content(claim)
-    shared = len(wanted & _content(" ".join(beside)))
-    return len(_squeezed(quote)) >= _LONG_QUOTE and shared >= _WORDS_BORNE_OUT * len(wanted)
+    nearby_texts = [passage.text for passage in passages[max(0, index - 1) : index + 2] if passage.is_message]
+    claim_terms = _content_terms(claim)
+    shared = len(claim_terms & _content_terms(" ".join(nearby_texts)))
+    return len(_without_blanks(quote)) >= _LONG_QUOTE and shared >= _WORDS_BORNE_OUT * len(claim_terms)
 
 
-def taken_back(claim: str, names: Sequence[str], passages: Sequence[TranscriptPassage], at: int) -> str:
-    """Return what in the session takes back a claim made at `at`; empty where nothing does.
+def find_retraction(claim: str, names: Sequence[str], passages: Sequence[TranscriptPassage], index: int) -> str:
+    """Return the later event that refutes a claim made at `index`; empty where there is none.
 
     Only where the work itself shows it: an edit that undoes what the claim is about, or a command that fails
     as it did before, after something was done about it that the claim names. A failure that only repeats
     bears out who described it.
     """
-    later = passages[at + 1 :]
-    for place, passage in enumerate(later, start=at + 1):
+    later = passages[index + 1 :]
+    for place, passage in enumerate(later, start=index + 1):
         if passage.speaker is not Speaker.TOOL:
             continue
-        if passage.has_failed and passage.command and _is_in_vain(claim, names, passages, at, place):
-            return f"“{clipped(passage.command, _COMMAND)}” failed again after it was said"
+        if passage.has_failed and passage.command and _is_failed_fix(claim, names, passages, index, place):
+            return f"“{clip_text(passage.command, _COMMAND_LENGTH)}” failed again after it was said"
         if passage.removed and passage.added:
             undone = next(
-                (one for one in passages[:at] if one.edits == passage.edits and _undoes(passage, one)), None
+                (
+                    earlier
+                    for earlier in passages[:index]
+                    if earlier.edits == passage.edits and _is_revert(passage, earlier)
+                ),
+                None,
             )
             if undone is not None and _is_about(names, claim, undone):
                 return f"what it is about was undone in {passage.edits[0] if passage.edits else 'a file'}"
     return ""
 
 
-def _is_in_vain(
-    claim: str, names: Sequence[str], passages: Sequence[TranscriptPassage], at: int, failing: int
+def _is_failed_fix(
+    claim: str, names: Sequence[str], passages: Sequence[TranscriptPassage], index: int, failing: int
 ) -> bool:
-    """Say whether a command fails as before the claim, though what the claim names was changed since."""
-    again = passages[failing]
-    alike = (n for n in range(at - 1, -1, -1) if _is_same_call(passages[n], again))
-    before = next(alike, None)
-    if before is None or not passages[before].has_failed or not _same_end(passages[before].text, again.text):
+    """Say whether a command fails as before the claim, though things that it names were changed since."""
+    failing_call = passages[failing]
+    same_calls = (earlier for earlier in range(index - 1, -1, -1) if _is_same_call(passages[earlier], failing_call))
+    earlier_index = next(same_calls, None)
+    if (
+        earlier_index is None
+        or not passages[earlier_index].has_failed
+        or not _has_same_last_line(passages[earlier_index].text, failing_call.text)
+    ):
         return False
     changes = (
-        one
-        for one in passages[before + 1 : failing]
-        if one.speaker is Speaker.TOOL and (one.edits or one.is_shell) and not _is_same_call(one, again)
+        change
+        for change in passages[earlier_index + 1 : failing]
+        if change.speaker is Speaker.TOOL
+        and (change.edits or change.is_shell)
+        and not _is_same_call(change, failing_call)
     )
-    return any(_is_about(names, claim, replace(one, text="")) for one in changes)
+    return any(_is_about(names, claim, replace(change, text="")) for change in changes)
 
 
-def _is_same_call(one: TranscriptPassage, other: TranscriptPassage) -> bool:
-    return one.command == other.command and one.tool == other.tool
+def _is_same_call(left_call: TranscriptPassage, right_call: TranscriptPassage) -> bool:
+    return left_call.command == right_call.command and left_call.tool == right_call.tool
 
 
-def attestation_of(standing: LearningState) -> ClaimAttestation | None:
-    """Return what the ledger remembers of a learning's evidence, the latest; None where it had none."""
+def recorded_attestation(standing: LearningState) -> ClaimAttestation | None:
+    """Return the latest attestation of a learning in the ledger; None where it has none."""
     for step in reversed(standing.history):
-        told = step.event.fields.get("evidence")
-        if step.event.event == "judged" and isinstance(told, Mapping):
-            is_good = told.get("is_good") is True
+        evidence = step.event.fields.get("evidence")
+        if step.event.event == "judged" and isinstance(evidence, Mapping):
+            is_good = evidence.get("is_good") is True
             return ClaimAttestation(
-                speaker=str(told.get("speaker") or ""), is_borne_out=is_good, is_related=is_good
+                speaker=str(evidence.get("speaker") or ""), is_borne_out=is_good, is_related=is_good
             )
     return None
 
 
-def place_of_claim(claim: str, quote: str, passages: Sequence[TranscriptPassage]) -> int | None:
-    """Return the passage in which a claim, or its quote, was said; None where none says it."""
-    at, speaker = _place_of(quote or claim, passages)
-    return at if speaker else None
+def index_of_claim(claim: str, quote: str, passages: Sequence[TranscriptPassage]) -> int | None:
+    """Return the index of the passage that says a claim, or its quote; None where none does."""
+    index, speaker = _find_quote(quote or claim, passages)
+    return index if speaker else None
 
 
 def _is_about(names: Sequence[str], claim: str, passage: TranscriptPassage) -> bool:
-    text = _squeezed(f"{passage.command} {passage.removed} {passage.added} {passage.text}")
+    text = _without_blanks(f"{passage.command} {passage.removed} {passage.added} {passage.text}")
     if names:
-        return any(_squeezed(name) in text for name in names)
+        return any(_without_blanks(name) in text for name in names)
     return are_related(claim, f"{passage.command} {passage.text[-2000:]}")
 
 
-def _undoes(later: TranscriptPassage, earlier: TranscriptPassage) -> bool:
+def _is_revert(later: TranscriptPassage, earlier: TranscriptPassage) -> bool:
     return later.removed == earlier.added and later.added == earlier.removed
 
 
-def _same_end(one: str, other: str) -> bool:
+def _has_same_last_line(left_output: str, right_output: str) -> bool:
     """Say whether two outputs end with the same line, numbers aside."""
 
-    def last(text: str) -> str:
+    def last_line(text: str) -> str:
         lines = [line for line in text.splitlines() if line.strip()]
         return re.sub(r"\d+", "0", lines[-1]).strip() if lines else ""
 
-    return last(one) == last(other)
+    return last_line(left_output) == last_line(right_output)
 
 
 @lru_cache(maxsize=8192)
-def _squeezed(text: str) -> str:
+def _without_blanks(text: str) -> str:
     return _BLANKS.sub("", text).casefold()
 
 
 @lru_cache(maxsize=8192)
-def _squeezed_passage(passage: TranscriptPassage) -> str:
+def _passage_without_blanks(passage: TranscriptPassage) -> str:
     parts = (passage.text, passage.command, passage.removed, passage.added)
-    return "\n".join(_squeezed(part) for part in parts if part)
+    return "\n".join(_without_blanks(part) for part in parts if part)
 
 
 @lru_cache(maxsize=8192)
-def _content(text: str) -> frozenset[str]:
+def _content_terms(text: str) -> frozenset[str]:
     """Return the terms of a text that carry a subject."""
-    return frozenset(term for term in terms(text) if term not in STOP_WORDS and len(term) > 1)
+    return frozenset(term for term in text_terms(text) if term not in STOP_WORDS and len(term) > 1)

@@ -1,1 +1,1 @@
-"""Other tools' memory, taken into the log."""
+"""Import of other tools' memory into the log."""

@@ -1,4 +1,4 @@
-"""What every session of a project starts with: the files that harnesses read by themselves.
+"""Boot files of a project: those that harnesses read at the start of every session.
 
 An agent that repeats them has learned nothing.
 """
@@ -25,43 +25,43 @@ _IN_PROJECT = (
     ".github/copilot-instructions.md",
 )
 _IN_HOME = (".claude/CLAUDE.md", ".claude/rules/*.md", ".codex/AGENTS.md")
-_MEMORY = ".claude/projects/{project}/memory/*.md"
-_LIMIT = 256 * 1024
+_MEMORY_PATTERN = ".claude/projects/{project}/memory/*.md"
+_MOST_BYTES = 256 * 1024
 _MOST_FILES = 200
 _BULLET = lazily(r"\s*(?:(?:[-*+>]|\d{1,2}[.)]|#{1,6})\s+)*")
 _OUR_RULE = lazily(r"^```roamkb:kb\s*$", re.MULTILINE)
 _FENCED = lazily(r"^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\1|\Z)[^\n]*", re.MULTILINE | re.DOTALL)
-_END = lazily(r"(?<=[.!?;])\s+")
+_SENTENCE_END = lazily(r"(?<=[.!?;])\s+")
 
 
 def boot_lines(root: Path, home: Path) -> dict[str, str]:
     """Return the lines, sentences and clauses of the project's boot files, each with the file that has it."""
-    found: dict[str, str] = {}
-    for path, text in _texts(root, home):
-        for line in _sentences(text):
-            found.setdefault(line, _name(path, root, home))
-    return found
+    files_by_line: dict[str, str] = {}
+    for path, text in _boot_texts(root, home):
+        for line in _lines_and_sentences(text):
+            files_by_line.setdefault(line, _display_name(path, root, home))
+    return files_by_line
 
 
-def _texts(root: Path, home: Path) -> Iterator[tuple[Path, str]]:
-    memory = _MEMORY.format(project=re.sub(r"[^A-Za-z0-9]", "-", str(root)))
+def _boot_texts(root: Path, home: Path) -> Iterator[tuple[Path, str]]:
+    memory = _MEMORY_PATTERN.format(project=re.sub(r"[^A-Za-z0-9]", "-", str(root)))
     patterns = [(root, name) for name in _IN_PROJECT] + [(home, name) for name in (*_IN_HOME, memory)]
     files = [path for folder, name in patterns for path in sorted(folder.glob(name))]
     for path in files[:_MOST_FILES]:
-        data = read_file(path, limit=_LIMIT)
+        data = read_file(path, limit=_MOST_BYTES)
         if not isinstance(data, UnreadableFile):
             text = data.decode("utf-8", "replace")
             # what our rule has for an example says nothing of any project
             yield path, _FENCED.sub("\n", text) if _OUR_RULE.search(text) else text
 
 
-def _name(path: Path, root: Path, home: Path) -> str:
+def _display_name(path: Path, root: Path, home: Path) -> str:
     if path.is_relative_to(root):
         return str(path.relative_to(root))
     return f"~/{path.relative_to(home)}"
 
 
-def _sentences(text: str) -> Iterator[str]:
+def _lines_and_sentences(text: str) -> Iterator[str]:
     for paragraph in re.split(r"\n\s*\n", text):
         lines = [_BULLET.sub("", line, count=1).strip() for line in paragraph.splitlines()]
         yield from filter(None, lines)
@@ -69,4 +69,4 @@ def _sentences(text: str) -> Iterator[str]:
         if len(lines) > 1:
             yield joined
         for line in (*lines, joined) if len(lines) > 1 else lines:
-            yield from (sentence for sentence in _END.split(line) if sentence and sentence != line)
+            yield from (sentence for sentence in _SENTENCE_END.split(line) if sentence and sentence != line)

@@ -1,4 +1,4 @@
-"""Other systems' databases and JSON documents, read whole; nothing of theirs is touched.
+"""Readers of other systems' databases and JSON documents; neither is changed.
 
 A database is read in a copy, together with what its writer hasn't folded into it yet: SQLite itself would
 write beside the original, also where it only reads.
@@ -16,18 +16,18 @@ from typing import Final
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import UsageError
 from roamkb.core.model import UnreadableFile
-from roamkb.core.text import shown
+from roamkb.core.text import one_line
 from roamkb.fs.files import disk_error
 from roamkb.fs.files import read_file
-from roamkb.pipeline.ingest.foreign_entries import TABLES
+from roamkb.pipeline.ingest.foreign_entries import KNOWN_TABLES
 from roamkb.pipeline.ingest.foreign_entries import entries_of_document
 from roamkb.pipeline.ingest.foreign_entries import entries_of_table
 
-_MAGIC: Final = b"SQLite format 3\x00"
+_SQLITE_MAGIC: Final = b"SQLite format 3\x00"
 #: Bytes of a document and of a database that are read; entries of some KiB are usual, and some thousands.
 _LONGEST_DOCUMENT: Final = 64 * 1024 * 1024
 _LARGEST_DATABASE: Final = 1024 * 1024 * 1024
-_HEAD: Final = 64 * 1024
+_HEAD_BYTES: Final = 64 * 1024
 
 
 def store_entries(path: Path) -> Iterator[dict[str, object]] | None:
@@ -40,41 +40,41 @@ def store_entries(path: Path) -> Iterator[dict[str, object]] | None:
         if not path.is_file():
             return None
         with path.open("rb") as file:
-            head = file.read(_HEAD)
+            head = file.read(_HEAD_BYTES)
     except (OSError, ValueError):
         # who reads the lines says what is wrong
         return None
-    if head.startswith(_MAGIC):
-        return _rows(path)
-    return _document(path, head)
+    if head.startswith(_SQLITE_MAGIC):
+        return _database_entries(path)
+    return _document_entries(path, head)
 
 
-def _document(path: Path, head: bytes) -> Iterator[dict[str, object]] | None:
+def _document_entries(path: Path, head: bytes) -> Iterator[dict[str, object]] | None:
     begin = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if not begin.startswith((b"{", b"[")):
         return None
-    first = begin.partition(b"\n")[0].strip()
-    if first.startswith(b'{"key"') or (found := read_file(path, limit=_LONGEST_DOCUMENT)) is None:
+    first_line = begin.partition(b"\n")[0].strip()
+    if first_line.startswith(b'{"key"') or (data := read_file(path, limit=_LONGEST_DOCUMENT)) is None:
         return None
-    if isinstance(found, UnreadableFile):
+    if isinstance(data, UnreadableFile):
         return None
     try:
-        told = json.loads(found)
+        document = json.loads(data)
     except (ValueError, RecursionError):
         # one for each line, then
         return None
-    entries = entries_of_document(told)
+    entries = entries_of_document(document)
     if entries is not None:
         return iter(entries)
-    if first == found.strip().lstrip(b"\xef\xbb\xbf"):
+    if first_line == data.strip().lstrip(b"\xef\xbb\xbf"):
         return None
     raise UsageError(
-        f"{shown(str(path))} is one JSON document of a shape that roamkb doesn't know; nothing was read",
+        f"{one_line(str(path))} is one JSON document of a shape that roamkb doesn't know; nothing was read",
         hint="it reads a knowledge.jsonl, a bundle of Day1's, Oro's database and document 004's tables",
     )
 
 
-def _rows(path: Path) -> Iterator[dict[str, object]]:
+def _database_entries(path: Path) -> Iterator[dict[str, object]]:
     with TemporaryDirectory() as folder:
         copy = Path(folder, "store.db")
         try:
@@ -90,24 +90,24 @@ def _rows(path: Path) -> Iterator[dict[str, object]]:
             with contextlib.closing(sqlite3.connect(copy)) as db:
                 db.row_factory = sqlite3.Row
                 db.text_factory = lambda data: data.decode("utf-8", "replace")
-                yield from _entries(db, path)
+                yield from _table_entries(db, path)
         except sqlite3.Error as error:
             raise DiskError(path, f"can't be read: {error}", hint="nothing more of it was read") from error
 
 
-def _entries(db: sqlite3.Connection, path: Path) -> Iterator[dict[str, object]]:
+def _table_entries(db: sqlite3.Connection, path: Path) -> Iterator[dict[str, object]]:
     tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     columns = {
         table: {row["name"] for row in db.execute(f"SELECT name FROM pragma_table_xinfo('{table}')")}
-        for table in TABLES.keys() & set(tables)
+        for table in KNOWN_TABLES.keys() & set(tables)
     }
-    known = [table for table in TABLES if TABLES[table] <= columns.get(table, set())]
-    if not known:
-        named = ", ".join(sorted(shown(table) for table in tables)[:8]) or "none"
+    known_tables = [table for table in KNOWN_TABLES if KNOWN_TABLES[table] <= columns.get(table, set())]
+    if not known_tables:
+        table_names = ", ".join(sorted(one_line(table) for table in tables)[:8]) or "none"
         raise UsageError(
-            f"{shown(str(path))} is a database of another kind; nothing was read (its tables: {named})",
+            f"{one_line(str(path))} is a database of another kind; nothing was read (its tables: {table_names})",
             hint="it knows Oro's memories and document 004's knowledge_entries",
         )
-    for table in known:
+    for table in known_tables:
         rows = (dict(row) for row in db.execute(f"SELECT * FROM {table} ORDER BY rowid"))
         yield from entries_of_table(table, rows)

@@ -1,4 +1,4 @@
-"""Addresses that are a project's own: those in files as git has them, and those of its remotes."""
+"""A project's own addresses: those in files as git has them, and those of its remotes."""
 
 import time
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from roamkb.fs.git_repository import remote_urls
 from roamkb.pipeline.gate.hazards import NamedAddress
 
 #: Seconds that the look for one address may take; what wasn't found by then isn't the project's.
-_PATIENCE: Final = 5.0
+_MOST_SECONDS: Final = 5.0
 
 
 class OwnAddresses:
@@ -21,23 +21,21 @@ class OwnAddresses:
         self._clock = clock
         self._known: dict[NamedAddress, bool] = {}
 
-    def has(self, address: NamedAddress) -> bool:
+    def has_address(self, address: NamedAddress) -> bool:
         """Say whether an address is the project's own."""
         if address not in self._known:
-            self._known[address] = self._finds(address)
+            self._known[address] = self._search_project(address)
         return self._known[address]
 
-    def _finds(self, address: NamedAddress) -> bool:
-        end = self._clock() + _PATIENCE
+    def _search_project(self, address: NamedAddress) -> bool:
+        end = self._clock() + _MOST_SECONDS
         # `git@host:owner/name` is the remote's address as `host/owner` is
         if any(
-            address.stands_in(form)
-            for url in remote_urls(str(self._root))
-            for form in (url, url.rpartition("@")[2])
+            address.is_named_in(form) for url in remote_urls(str(self._root)) for form in (url, url.rpartition("@")[2])
         ):
             return True
         for text in unchanged_texts(self._root):
-            if address.stands_in(text):
+            if address.is_named_in(text):
                 return True
             if self._clock() > end:
                 return False

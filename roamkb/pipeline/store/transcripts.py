@@ -1,4 +1,4 @@
-"""Where harnesses keep their transcripts, and how far each session's was read."""
+"""Transcripts on the disk: where harnesses keep them, and how far each session's was read."""
 
 import contextlib
 import json
@@ -9,17 +9,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from roamkb.boundary.store.codex_session import file_of_session
+from roamkb.boundary.store.codex_session import find_session_file
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
 from roamkb.core.errors import RoamkbError
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
-from roamkb.fs.append import opened
-from roamkb.fs.locks import private_folder
-from roamkb.fs.private_files import put_paper
-from roamkb.fs.private_files import read_paper
+from roamkb.fs.append import open_regular_file
+from roamkb.fs.locks import make_private_folder
+from roamkb.fs.private_files import read_private_file
+from roamkb.fs.private_files import write_private_file
 from roamkb.harnesses.transcript import CommandFailure
 from roamkb.harnesses.transcript import TranscriptPassage
 from roamkb.pipeline.extract.stop_question import WorkStretch
@@ -27,9 +27,9 @@ from roamkb.pipeline.extract.transcript_formats import passages_of
 
 #: The longest transcript that is read whole, for the quotes of proposals.
 _MOST_BYTES: Final = 256 * 1024 * 1024
-_FOLDER: Final = "asked"
+_PROGRESS_FOLDER: Final = "asked"
 #: Seconds after which a session is over.
-_KEPT: Final = 30 * 86400
+_RETENTION_SECONDS: Final = 30 * 86400
 
 
 def is_session_id(text: str) -> bool:
@@ -45,13 +45,13 @@ def find_transcript(session: str, *, home: Path, environment: Mapping[str, str])
     with contextlib.suppress(OSError):
         for path in (claude / "projects").glob(f"*/{session}.jsonl"):
             return path
-    found = file_of_session({**environment, "HOME": str(home)}, session)
-    return Path(found) if found else None
+    path_text = find_session_file({**environment, "HOME": str(home)}, session)
+    return Path(path_text) if path_text else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranscriptReading:
-    """What a look at a transcript found."""
+    """The passages of a transcript, and the byte at which reading ended."""
 
     passages: tuple[TranscriptPassage, ...]
     #: Bytes of the file up to the end of its last whole line.
@@ -59,14 +59,14 @@ class TranscriptReading:
 
 
 def read_transcript(path: Path, *, start: int = 0) -> TranscriptReading:
-    """Return what a transcript says from byte `start` on; a line that is being written is left for later.
+    """Return a transcript's passages from byte `start` on; an unfinished last line is left for later.
 
     What can't be read says nothing: a session goes on without it.
     """
     lines: list[bytes] = []
     end = start
     try:
-        with opened(path) as file:
+        with open_regular_file(path) as file:
             size = os.fstat(file.fileno()).st_size
             # a harness that began the file anew, or another file of that name
             end = start if start <= size else 0
@@ -83,7 +83,7 @@ def read_transcript(path: Path, *, start: int = 0) -> TranscriptReading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranscriptProgress:
-    """How far a session's transcript was read, and what it holds since its agent was asked last."""
+    """How far a session's transcript was read, and the stretch since its agent was last asked."""
 
     #: Bytes of the transcript that were read.
     end: int = 0
@@ -96,67 +96,67 @@ class TranscriptProgress:
     is_wrapped_up: bool = False
 
 
-def find_progress(local: Path, session: str) -> TranscriptProgress:
-    """Return how far a session was read; nothing was where nobody says."""
+def load_progress(local: Path, session: str) -> TranscriptProgress:
+    """Return how far a session was read; the beginning where nothing is recorded."""
     with contextlib.suppress(RoamkbError, ValueError, TypeError, KeyError, RecursionError):
-        told = json.loads(read_paper(local / _FOLDER / f"{session}.json"))
+        record = json.loads(read_private_file(local / _PROGRESS_FOLDER / f"{session}.json"))
         stretch = WorkStretch(
-            calls=int(told["calls"]),
-            has_worked=told["has_worked"] is True,
-            was_told=told.get("was_told") is True,
-            has_failed=told.get("has_failed") is True,
-            files=tuple(map(str, told.get("files", ()))),
-            lines=int(told.get("lines", 0)),
-            put_in=tuple(map(int, told.get("put_in", ()))),
-            found=tuple(map(str, told["found"])),
+            calls=int(record["calls"]),
+            has_worked=record["has_worked"] is True,
+            was_told=record.get("was_told") is True,
+            has_failed=record.get("has_failed") is True,
+            files=tuple(map(str, record.get("files", ()))),
+            lines=int(record.get("lines", 0)),
+            put_in=tuple(map(int, record.get("put_in", ()))),
+            found=tuple(map(str, record["found"])),
         )
         failures = tuple(
             CommandFailure(
-                command=str(one["command"]),
-                error=str(one["error"]),
-                deeds=tuple(map(str, one["deeds"])),
-                is_past=one["is_past"] is True,
+                command=str(failed_command["command"]),
+                error=str(failed_command["error"]),
+                deeds=tuple(map(str, failed_command["deeds"])),
+                is_past=failed_command["is_past"] is True,
             )
-            for one in told["failures"]
+            for failed_command in record["failures"]
         )
         return TranscriptProgress(
-            end=int(told["end"]),
+            end=int(record["end"]),
             stretch=stretch,
-            looked=float(told["looked"]),
+            looked=float(record["looked"]),
             failures=failures,
-            is_wrapped_up=told.get("is_wrapped_up") is True,
+            is_wrapped_up=record.get("is_wrapped_up") is True,
         )
     return TranscriptProgress()
 
 
-def keep_progress(local: Path, session: str, progress: TranscriptProgress) -> None:
-    """Remember how far a session was read.
+def save_progress(local: Path, session: str, progress: TranscriptProgress) -> None:
+    """Record how far a session was read.
 
     Raises:
         DiskError: it can't be remembered.
     """
-    path = local / _FOLDER / f"{session}.json"
-    private_folder(path.parent)
-    told: dict[str, object] = {name: getattr(progress, name) for name in ("end", "looked", "is_wrapped_up")}
-    told["failures"] = [
+    path = local / _PROGRESS_FOLDER / f"{session}.json"
+    make_private_folder(path.parent)
+    record: dict[str, object] = {name: getattr(progress, name) for name in ("end", "looked", "is_wrapped_up")}
+    record["failures"] = [
         {name: getattr(failure, name) for name in CommandFailure.__slots__} for failure in progress.failures
     ]
-    told |= {name: getattr(progress.stretch, name) for name in WorkStretch.__slots__}
+    record |= {name: getattr(progress.stretch, name) for name in WorkStretch.__slots__}
     # whoever reads the same session at the same moment is as good
     with contextlib.suppress(ChangedOnDisk, NameTaken):
-        put_paper(path, json.dumps(told).encode())
-    _sweep(path.parent)
+        write_private_file(path, json.dumps(record).encode())
+    _remove_old_progress(path.parent)
 
 
-def _sweep(folder: Path) -> None:
-    """Remove what sessions left that nobody went on with for a month."""
-    with contextlib.suppress(OSError), os.scandir(folder) as found:
-        for one in found:
-            if time.time() - one.stat(follow_symlinks=False).st_mtime > _KEPT:
-                Path(one.path).unlink()
+def _remove_old_progress(folder: Path) -> None:
+    """Remove the records of sessions that had no progress for a month."""
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if time.time() - entry.stat(follow_symlinks=False).st_mtime > _RETENTION_SECONDS:
+                Path(entry.path).unlink()
 
 
-def transcripts(home: Path, environment: Mapping[str, str], folder: Path) -> Iterator[Path]:
+def session_transcripts(home: Path, environment: Mapping[str, str], folder: Path) -> Iterator[Path]:
     """Yield the transcripts of Claude Code's sessions in a project's folder, the oldest first."""
     claude = Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude")
     name = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in str(folder))

@@ -1,4 +1,4 @@
-"""Snapshots: compressed archives, each with a manifest of SHA-256s, the latest few of a folder.
+"""Snapshot archives: compressed, each with a manifest of SHA-256s, the latest few of a folder.
 
 They are made whole or not at all, and are read only as a whole: an archive in which a single
 byte differs from its manifest is damaged, and nothing is taken from it.
@@ -22,25 +22,25 @@ from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.fs import files as disk
-from roamkb.fs.locks import private_folder
+from roamkb.fs.locks import make_private_folder
 
 #: So many are kept in a folder; making one more takes the oldest away.
-KEPT: Final = 7
+MAX_SNAPSHOTS: Final = 7
 #: Bytes of an archive, and of all that it unpacks to: a hundred thousand learnings have some 80 MiB.
-_MOST_BYTES: Final = 256 * 1024**2
+_MAX_ARCHIVE_BYTES: Final = 256 * 1024**2
 #: Of the manifest alone: a few lines a file.
-_MOST_TOLD = 64 * 1024 * 1024
-_MOST_FILES: Final = 200_000
-_TOO_LARGE: Final = f"would unpack to more than {_MOST_BYTES:,} bytes"
-_OTHERS: Final = "`roamkb snapshot list` shows the others"
-_CHUNK: Final = 1024 * 1024
-_SCHEMA: Final = 1
-_MANIFEST: Final = "manifest.json"
-_NAME = lazily(r"(\d{8}-\d{6})-[0-9a-f]{8}\.zip")
+_MAX_MANIFEST_BYTES = 64 * 1024 * 1024
+_MAX_FILES: Final = 200_000
+_TOO_LARGE_REASON: Final = f"would unpack to more than {_MAX_ARCHIVE_BYTES:,} bytes"
+_OTHERS_HINT: Final = "`roamkb snapshot list` shows the others"
+_CHUNK_SIZE: Final = 1024 * 1024
+_MANIFEST_SCHEMA: Final = 1
+_MANIFEST_NAME: Final = "manifest.json"
+_ARCHIVE_NAME = lazily(r"(\d{8}-\d{6})-[0-9a-f]{8}\.zip")
 #: The oldest that a zip can say; the manifest has the time.
 _NO_DATE = (1980, 1, 1, 0, 0, 0)
 #: All that zipfile and json say of bytes that aren't theirs.
-_DAMAGES: Final = (
+_DAMAGE_ERRORS: Final = (
     zipfile.BadZipFile,
     zlib.error,
     ValueError,
@@ -56,7 +56,7 @@ _DAMAGES: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """One archive in a folder of snapshots."""
+    """An archive in a folder of snapshots."""
 
     JSON = "id what when files bytes=size path fault"
     #: Its name without the ending: when it was made, and what tells two of one second apart.
@@ -78,69 +78,71 @@ def snapshot_id(now: datetime, token: str) -> str:
     return f"{now:%Y%m%d-%H%M%S}-{token[:8]}"
 
 
-def keep(folder: Path, members: Mapping[str, bytes], *, what: str, id: str, now: datetime) -> Snapshot | None:
-    """Put `members` into `folder` as a new snapshot; None where the latest one holds the very same.
+def save_snapshot(
+    folder: Path, members: Mapping[str, bytes], *, source: str, id: str, now: datetime
+) -> Snapshot | None:
+    """Save `members` as a new snapshot in `folder`; None where the latest one equals it.
 
     Raises:
         DiskError: nothing was kept; it may be more than anybody would read again.
         NotDurable: it was, and the disk would not promise to keep it.
     """
     _check_folder(folder)
-    if sum(map(len, members.values())) > _MOST_BYTES:
-        raise DiskError(folder, f"gets no snapshot of more than {_MOST_BYTES:,} bytes; nothing was kept")
-    latest = next(iter(_paths(folder)), None)
-    if latest and (data := _data(latest)) is not None and _says(data, members):
+    if sum(map(len, members.values())) > _MAX_ARCHIVE_BYTES:
+        raise DiskError(folder, f"gets no snapshot of more than {_MAX_ARCHIVE_BYTES:,} bytes; nothing was kept")
+    latest = next(iter(_archive_paths(folder)), None)
+    if latest and (data := _read_archive(latest)) is not None and _holds_exactly(data, members):
         return None
-    private_folder(folder)
+    make_private_folder(folder)
     when = now.replace(tzinfo=None).isoformat(timespec="seconds")
-    data = _packed(members, what=what, when=when)
-    path = disk.create(folder, f"{id}.zip", data, mode=0o600)
-    for old in [one for one in _paths(folder) if one != path][KEPT - 1 :]:
-        disk.discard(old)
-    return Snapshot(id=id, path=path, what=what, when=when, files=len(members), size=len(data))
+    data = _pack_archive(members, source=source, when=when)
+    path = disk.create_file(folder, f"{id}.zip", data, mode=0o600)
+    for surplus in [existing for existing in _archive_paths(folder) if existing != path][MAX_SNAPSHOTS - 1 :]:
+        disk.discard_file(surplus)
+    return Snapshot(id=id, path=path, what=source, when=when, files=len(members), size=len(data))
 
 
-def snapshots(folder: Path) -> list[Snapshot]:
-    """Return what is kept in `folder`, the latest first; a damaged one with its fault."""
+def list_archives(folder: Path) -> list[Snapshot]:
+    """Return the snapshots in `folder`, the latest first; a damaged one with its fault."""
     _check_folder(folder)
-    return [_described(path) for path in _paths(folder)]
+    return [_describe_archive(path) for path in _archive_paths(folder)]
 
 
-def has_of_day(folder: Path, day: datetime) -> bool:
+def has_snapshot_of_day(folder: Path, day: datetime) -> bool:
     """Say whether a snapshot of that day is in `folder`."""
     _check_folder(folder)
-    return any(path.name.startswith(f"{day:%Y%m%d}-") for path in _paths(folder))
+    return any(path.name.startswith(f"{day:%Y%m%d}-") for path in _archive_paths(folder))
 
 
-def members_of(snapshot: Snapshot) -> Mapping[str, bytes]:
-    """Return what the snapshot holds, by name, every byte compared with its manifest.
+def read_members(snapshot: Snapshot) -> Mapping[str, bytes]:
+    """Return the members of the snapshot, by name, every byte compared with its manifest.
 
     Raises:
         DiskError: it is damaged, or can't be read.
     """
-    data = _data(snapshot.path)
+    data = _read_archive(snapshot.path)
     if data is None:
         raise DiskError(snapshot.path, "can't be read")
     try:
-        return _unpacked(data)[1]
+        return _unpack_archive(data)[1]
     except _TooLarge as error:
-        raise DiskError(snapshot.path, f"{_TOO_LARGE}; nothing was taken from it", hint=_OTHERS) from error
-    except _DAMAGES as error:
-        raise _damaged(snapshot.path) from error
+        raise DiskError(snapshot.path, f"{_TOO_LARGE_REASON}; nothing was taken from it", hint=_OTHERS_HINT) from error
+    except _DAMAGE_ERRORS as error:
+        raise _damage_error(snapshot.path) from error
 
 
 def get_snapshot(folder: Path, id: str) -> Snapshot:
     """Return the snapshot called `id`, or raise `NotFound`."""
-    for path in _paths(folder):
+    for path in _archive_paths(folder):
         if path.stem == id:
-            return _described(path)
-    raise NotFound(id, what="snapshot", hint="`roamkb snapshot list` shows what there is")
+            return _describe_archive(path)
+    raise NotFound(id, kind="snapshot", hint="`roamkb snapshot list` shows what there is")
 
 
-def _paths(folder: Path) -> Iterator[Path]:
-    """Yield the archives in `folder`, the latest first; what is somebody else's isn't looked at."""
+def _archive_paths(folder: Path) -> Iterator[Path]:
+    """Yield the archives in `folder`, the latest first; other files are ignored."""
     try:
-        names = sorted((one.name for one in folder.iterdir() if _NAME.fullmatch(one.name)), reverse=True)
+        names = sorted((entry.name for entry in folder.iterdir() if _ARCHIVE_NAME.fullmatch(entry.name)), reverse=True)
     except FileNotFoundError:
         return
     except OSError as error:
@@ -153,27 +155,27 @@ def _check_folder(folder: Path) -> None:
         raise DiskError(folder, "is a link; roamkb keeps no snapshot behind one", hint="make it a folder")
 
 
-def _data(path: Path) -> bytes | None:
+def _read_archive(path: Path) -> bytes | None:
     if path.is_symlink():
         return None
-    found = disk.read_file(path, limit=_MOST_BYTES)
-    return None if isinstance(found, UnreadableFile) else found
+    content = disk.read_file(path, limit=_MAX_ARCHIVE_BYTES)
+    return None if isinstance(content, UnreadableFile) else content
 
 
-def _described(path: Path) -> Snapshot:
-    data = _data(path)
-    when = datetime.strptime(path.name[:15], "%Y%m%d-%H%M%S").isoformat() if _is_time(path.name) else ""
+def _describe_archive(path: Path) -> Snapshot:
+    data = _read_archive(path)
+    when = datetime.strptime(path.name[:15], "%Y%m%d-%H%M%S").isoformat() if _has_timestamp(path.name) else ""
     if data is None:
         return Snapshot(id=path.stem, path=path, what="", when=when, files=0, size=0, fault="can't be read")
     try:
-        what, files = _looked_through(data)
-    except _DAMAGES as error:
-        fault = _TOO_LARGE if isinstance(error, _TooLarge) else "is damaged"
+        source, files = _check_archive(data)
+    except _DAMAGE_ERRORS as error:
+        fault = _TOO_LARGE_REASON if isinstance(error, _TooLarge) else "is damaged"
         return Snapshot(id=path.stem, path=path, what="", when=when, files=0, size=len(data), fault=fault)
-    return Snapshot(id=path.stem, path=path, what=what, when=when, files=files, size=len(data))
+    return Snapshot(id=path.stem, path=path, what=source, when=when, files=files, size=len(data))
 
 
-def _is_time(name: str) -> bool:
+def _has_timestamp(name: str) -> bool:
     try:
         datetime.strptime(name[:15], "%Y%m%d-%H%M%S")
     except ValueError:
@@ -181,111 +183,111 @@ def _is_time(name: str) -> bool:
     return True
 
 
-def _damaged(path: Path) -> DiskError:
-    return DiskError(path, "is damaged; nothing was taken from it", hint=_OTHERS)
+def _damage_error(path: Path) -> DiskError:
+    return DiskError(path, "is damaged; nothing was taken from it", hint=_OTHERS_HINT)
 
 
 # The archive
 
 
-def _packed(members: Mapping[str, bytes], *, what: str, when: str) -> bytes:
+def _pack_archive(members: Mapping[str, bytes], *, source: str, when: str) -> bytes:
     """Return the archive; the same members and time give the same bytes."""
-    told = {
+    manifest = {
         "snapshot": "roamkb",
-        "schema": _SCHEMA,
-        "what": what,
+        "schema": _MANIFEST_SCHEMA,
+        "what": source,
         "when": when,
-        "files": {name: _entry(data) for name, data in sorted(members.items())},
+        "files": {name: _manifest_entry(data) for name, data in sorted(members.items())},
     }
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(_info(_MANIFEST), json.dumps(told, indent=1))
+        archive.writestr(_make_info(_MANIFEST_NAME), json.dumps(manifest, indent=1))
         for number, name in enumerate(sorted(members)):
             # numbers: what unpacks archives elsewhere may trip over a name, and over no number
-            archive.writestr(_info(f"files/{number}"), members[name])
+            archive.writestr(_make_info(f"files/{number}"), members[name])
     return out.getvalue()
 
 
-def _info(name: str) -> zipfile.ZipInfo:
+def _make_info(name: str) -> zipfile.ZipInfo:
     info = zipfile.ZipInfo(name, date_time=_NO_DATE)
     info.compress_type = zipfile.ZIP_DEFLATED
     info.external_attr = 0o600 << 16
     return info
 
 
-def _entry(data: bytes) -> dict[str, object]:
+def _manifest_entry(data: bytes) -> dict[str, object]:
     return {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
 
 
 class _TooLarge(ValueError):
-    """What is packed has more bytes than anybody would unpack."""
+    """An archive that would unpack to more bytes than allowed."""
 
 
-def _manifest(archive: zipfile.ZipFile) -> dict[str, dict[str, object]]:
-    """Return the manifest; raise one of `_DAMAGES` where it isn't one."""
-    told = json.loads(b"".join(_inflated(archive, _MANIFEST, _MOST_TOLD)))
-    if told["snapshot"] != "roamkb" or told["schema"] != _SCHEMA or len(told["files"]) > _MOST_FILES:
+def _read_manifest(archive: zipfile.ZipFile) -> dict[str, dict[str, object]]:
+    """Return the manifest; raise one of `_DAMAGE_ERRORS` where it is invalid."""
+    parsed = json.loads(b"".join(_inflated_chunks(archive, _MANIFEST_NAME, _MAX_MANIFEST_BYTES)))
+    if parsed["snapshot"] != "roamkb" or parsed["schema"] != _MANIFEST_SCHEMA or len(parsed["files"]) > _MAX_FILES:
         raise ValueError("no manifest of ours")
-    found: dict[str, dict[str, object]] = told
-    return found
+    manifest: dict[str, dict[str, object]] = parsed
+    return manifest
 
 
-def _unpacked(data: bytes) -> tuple[dict[str, dict[str, object]], dict[str, bytes]]:
-    """Return the manifest and the members; raise one of `_DAMAGES` where they don't agree."""
+def _unpack_archive(data: bytes) -> tuple[dict[str, dict[str, object]], dict[str, bytes]]:
+    """Return the manifest and the members; raise one of `_DAMAGE_ERRORS` where they don't agree."""
     members: dict[str, bytes] = {}
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        told = _manifest(archive)
-        for name, chunks in _members(archive, told["files"]):
+        manifest = _read_manifest(archive)
+        for name, chunks in _open_members(archive, manifest["files"]):
             members[name] = b"".join(chunks)
-    return told, members
+    return manifest, members
 
 
-def _looked_through(data: bytes) -> tuple[str, int]:
-    """Return what an archive is of and how many files it holds, all of it compared and none of it kept."""
+def _check_archive(data: bytes) -> tuple[str, int]:
+    """Return an archive's source and number of files, after comparing all and keeping none of it."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        told = _manifest(archive)
-        for _, chunks in _members(archive, told["files"]):
+        manifest = _read_manifest(archive)
+        for _, chunks in _open_members(archive, manifest["files"]):
             for _ in chunks:
                 pass
-    return str(told["what"]), len(told["files"])
+    return str(manifest["what"]), len(manifest["files"])
 
 
-def _members(archive: zipfile.ZipFile, files: Mapping[str, object]) -> Iterator[tuple[str, Iterator[bytes]]]:
-    """Yield each member's name and its bytes in pieces; what isn't as the manifest says raises at its end."""
+def _open_members(archive: zipfile.ZipFile, files: Mapping[str, object]) -> Iterator[tuple[str, Iterator[bytes]]]:
+    """Yield each member's name with its bytes in pieces, which raise at their end if they don't match."""
     if len(archive.namelist()) != len(files) + 1:
         raise ValueError("members that the manifest doesn't name")
-    sizes = [int(told["size"]) for told in files.values() if isinstance(told, dict)]
-    if any(size < 0 for size in sizes) or sum(sizes) > _MOST_BYTES:
+    sizes = [int(manifest_entry["size"]) for manifest_entry in files.values() if isinstance(manifest_entry, dict)]
+    if any(size < 0 for size in sizes) or sum(sizes) > _MAX_ARCHIVE_BYTES:
         raise _TooLarge
     for number, name in enumerate(sorted(files)):
-        yield name, _compared(archive, f"files/{number}", files[name])
+        yield name, _verified_chunks(archive, f"files/{number}", files[name])
 
 
-def _compared(archive: zipfile.ZipFile, name: str, told: object) -> Iterator[bytes]:
-    """Yield a member's bytes, no more than the manifest says, and raise unless they are what it says."""
-    limit = int(told["size"]) if isinstance(told, dict) else 0
+def _verified_chunks(archive: zipfile.ZipFile, name: str, manifest_entry: object) -> Iterator[bytes]:
+    """Yield a member's bytes, no more than the manifest says, and raise unless they match it."""
+    limit = int(manifest_entry["size"]) if isinstance(manifest_entry, dict) else 0
     size, digest = 0, hashlib.sha256()
-    for chunk in _inflated(archive, name, limit):
+    for chunk in _inflated_chunks(archive, name, limit):
         size += len(chunk)
         digest.update(chunk)
         yield chunk
-    if {"size": size, "sha256": digest.hexdigest()} != told:
+    if {"size": size, "sha256": digest.hexdigest()} != manifest_entry:
         raise ValueError("a member isn't what the manifest says")
 
 
-def _inflated(archive: zipfile.ZipFile, name: str, limit: int) -> Iterator[bytes]:
-    """Yield a member's bytes in pieces, whatever its header claims; more than `limit` are none."""
+def _inflated_chunks(archive: zipfile.ZipFile, name: str, limit: int) -> Iterator[bytes]:
+    """Yield a member's bytes in pieces, whatever its header claims; raise beyond `limit`."""
     with archive.open(name) as member:
-        while chunk := member.read(_CHUNK):
+        while chunk := member.read(_CHUNK_SIZE):
             limit -= len(chunk)
             if limit < 0:
                 raise ValueError("more bytes than it says")
             yield chunk
 
 
-def _says(data: bytes, members: Mapping[str, bytes]) -> bool:
+def _holds_exactly(data: bytes, members: Mapping[str, bytes]) -> bool:
     """Say whether the archive is whole and holds just those `members`."""
     try:
-        return _unpacked(data)[1] == members
-    except _DAMAGES:
+        return _unpack_archive(data)[1] == members
+    except _DAMAGE_ERRORS:
         return False

@@ -1,4 +1,4 @@
-"""Calls that wait for a hook outside of their sandbox, one file each.
+"""Files of calls that wait for a hook outside of their sandbox, one each.
 
 They are put into the local state of a project's log. The folder lies in the project, so whatever runs on this
 machine may have put anything into it: no link is followed on the way, nothing but plain files of our names is
@@ -16,190 +16,190 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from roamkb.boundary.store.session_cache import SPOOL
+from roamkb.boundary.store.session_cache import SPOOL_FOLDER
 from roamkb.boundary.store.session_cache import confirmed_calls
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.fs.files import TEMPORARY
-from roamkb.fs.files import create
-from roamkb.fs.files import digest
+from roamkb.fs.files import TEMPORARY_PREFIX
+from roamkb.fs.files import content_digest
+from roamkb.fs.files import create_file
 from roamkb.fs.files import disk_error
-from roamkb.fs.locks import private_folder
+from roamkb.fs.locks import make_private_folder
 from roamkb.spool.call import SpooledCall
 from roamkb.spool.call_json import parse_spooled
 from roamkb.spool.call_json import render_spooled
 
 #: Of one call, and of all that may wait: more is no work of an agent's between two hooks.
-MOST_BYTES: Final = 256 * 1024
-MOST_CALLS: Final = 32
+MAX_CALL_BYTES: Final = 256 * 1024
+MAX_CALLS: Final = 32
 #: Files that a hook looks at.
-_MOST_SEEN: Final = 1000
+_MAX_FILES_SEEN: Final = 1000
 #: How a file's name ends once somebody has begun to carry it out.
-BEGUN: Final = ".begun"
-_NAME: Final = lazily(rf"[0-9a-f]{{32}}(?:\.json|{re.escape(BEGUN)})")
+BEGUN_SUFFIX: Final = ".begun"
+_CALL_FILE_NAME: Final = lazily(rf"[0-9a-f]{{32}}(?:\.json|{re.escape(BEGUN_SUFFIX)})")
 #: Seconds after which a file without its name was left behind.
-_LEFT_BEHIND: Final = 60
+_LEFTOVER_AGE: Final = 60
 #: Seconds: what a command printed only one hook hears, and another that has the folder is soon done.
-_PATIENCE: Final = 1.0
-_PAUSE: Final = 0.01
+_LOCK_TIMEOUT: Final = 1.0
+_LOCK_PAUSE: Final = 0.01
 _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_HINT: Final = "roamkb's MCP tools do it at once; or let a hook carry out what waits first"
+_FULL_HINT: Final = "roamkb's MCP tools do it at once; or let a hook carry out what waits first"
 
 
-def put(local: Path, call: SpooledCall) -> tuple[Path, SpooledCall]:
-    """Keep a call until a hook carries it out; return where, and the same call where it waits already.
+def spool_call(local: Path, call: SpooledCall) -> tuple[Path, SpooledCall]:
+    """Save a call until a hook carries it out; return its path, and the same call if it waits already.
 
     Raises:
         DiskError: it is too large, too many wait, or the disk doesn't keep it.
     """
-    folder = private_folder(local / SPOOL)
-    name = name_of(call)
+    folder = make_private_folder(local / SPOOL_FOLDER)
+    name = call_file_name(call)
     data = render_spooled(call)
-    if len(data) > MOST_BYTES:
-        raise DiskError(folder, f"a call of more than {MOST_BYTES:,} bytes can't wait", hint=_HINT)
+    if len(data) > MAX_CALL_BYTES:
+        raise DiskError(folder, f"a call of more than {MAX_CALL_BYTES:,} bytes can't wait", hint=_FULL_HINT)
     try:
-        if sum(1 for _ in folder.iterdir()) >= MOST_CALLS:
-            raise DiskError(folder, f"{MOST_CALLS} calls wait already", hint=_HINT)
-        return create(folder, name, data, mode=0o600), call
+        if sum(1 for _ in folder.iterdir()) >= MAX_CALLS:
+            raise DiskError(folder, f"{MAX_CALLS} calls wait already", hint=_FULL_HINT)
+        return create_file(folder, name, data, mode=0o600), call
     except NameTaken:
-        known = parse_spooled((folder / name).read_bytes())
-        return folder / name, known or call
+        waiting_call = parse_spooled((folder / name).read_bytes())
+        return folder / name, waiting_call or call
     except OSError as error:
         raise disk_error(folder, error) from error
 
 
-def name_of(call: SpooledCall) -> str:
-    """Return the name of a call's file, which tells all of it: the same call again is the same call."""
+def call_file_name(call: SpooledCall) -> str:
+    """Return the name of a call's file, derived from its content: the same call has the same name."""
     key = repr((call.verb, sorted(call.values.items()), call.folder, call.project, call.session))
-    return f"{digest(key.encode('utf-8', 'surrogatepass'))[:32]}.json"
+    return f"{content_digest(key.encode('utf-8', 'surrogatepass'))[:32]}.json"
 
 
-def keep_confirmed(local: Path, state: Path, call: SpooledCall) -> None:
-    """Keep a call that its session is known to have made.
+def save_confirmed(local: Path, state: Path, call: SpooledCall) -> None:
+    """Save a call that its session certainly made.
 
     Raises:
         DiskError: the disk doesn't keep it.
     """
-    folder = private_folder(Path(confirmed_calls(str(local), str(state))))
+    folder = make_private_folder(Path(confirmed_calls(str(local), str(state))))
     with contextlib.suppress(NameTaken):
-        create(folder, name_of(call), render_spooled(call), mode=0o600)
+        create_file(folder, call_file_name(call), render_spooled(call), mode=0o600)
 
 
 class CallSpool:
-    """The calls that wait, held by one process."""
+    """The waiting calls, locked by this process."""
 
-    def __init__(self, at: int) -> None:
+    def __init__(self, folder_fd: int) -> None:
         """Take the descriptor of the folder."""
-        self._at = at
+        self._at = folder_fd
 
-    def names(self) -> list[str]:
+    def list_names(self) -> list[str]:
         """Return the names of the files, the oldest first."""
-        found = []
+        dated_names = []
         # a path would be looked up again
-        for name in os.listdir(self._at)[:_MOST_SEEN]:  # noqa: PTH208
+        for name in os.listdir(self._at)[:_MAX_FILES_SEEN]:  # noqa: PTH208
             try:
                 status = os.stat(name, dir_fd=self._at, follow_symlinks=False)
             except FileNotFoundError:
                 continue
-            if _NAME.fullmatch(name):
-                found.append((status.st_mtime_ns, name))
-            elif name.startswith(TEMPORARY) and time.time() - status.st_mtime > _LEFT_BEHIND:
+            if _CALL_FILE_NAME.fullmatch(name):
+                dated_names.append((status.st_mtime_ns, name))
+            elif name.startswith(TEMPORARY_PREFIX) and time.time() - status.st_mtime > _LEFTOVER_AGE:
                 os.unlink(name, dir_fd=self._at)
-        return [name for _, name in sorted(found)]
+        return [name for _, name in sorted(dated_names)]
 
-    def read(self, name: str) -> SpooledCall | None:
-        """Return a call; None where the file holds none."""
+    def read_call(self, name: str) -> SpooledCall | None:
+        """Return a call; None where the file is invalid."""
         try:
             fd = os.open(name, _FILE_FLAGS, dir_fd=self._at)
         except OSError:
             return None
         with os.fdopen(fd, "rb") as file:
             status = os.fstat(fd)
-            if not stat.S_ISREG(status.st_mode) or status.st_size > MOST_BYTES:
+            if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_CALL_BYTES:
                 return None
-            return parse_spooled(file.read(MOST_BYTES + 1))
+            return parse_spooled(file.read(MAX_CALL_BYTES + 1))
 
-    def rename(self, name: str, suffix: str) -> str:
-        """Return the file's new name, by which the next one knows how far this one got."""
-        new = name[:32] + suffix
-        if new != name:
-            os.rename(name, new, src_dir_fd=self._at, dst_dir_fd=self._at)
+    def change_suffix(self, name: str, suffix: str) -> str:
+        """Change the file's suffix, which records progress, and return its new name."""
+        new_name = name[:32] + suffix
+        if new_name != name:
+            os.rename(name, new_name, src_dir_fd=self._at, dst_dir_fd=self._at)
             os.fsync(self._at)
-        return new
+        return new_name
 
-    def drop(self, name: str) -> None:
-        """Remove a file, durably: what it asked for is done, or never will be."""
+    def remove_call(self, name: str) -> None:
+        """Remove a file, durably: its call is done, or never will be."""
         os.unlink(name, dir_fd=self._at)
         os.fsync(self._at)
 
 
-def opened(local: Path) -> contextlib.AbstractContextManager[CallSpool | None]:
-    """Give what commands put into a log's local folder; None where there is nothing, or another has it."""
-    return _held(local / SPOOL, _parts(local), patience=_PATIENCE)
+def open_spool(local: Path) -> contextlib.AbstractContextManager[CallSpool | None]:
+    """Give the calls in a log's local folder; None where there are none, or another process has them."""
+    return _hold_spool(local / SPOOL_FOLDER, _spool_path_parts(local), patience=_LOCK_TIMEOUT)
 
 
-def confirmed(local: Path, state: Path) -> contextlib.AbstractContextManager[CallSpool | None]:
-    """Give the calls of a log that their sessions are known to have made, likewise."""
+def open_confirmed(local: Path, state: Path) -> contextlib.AbstractContextManager[CallSpool | None]:
+    """Give the calls of a log that their sessions certainly made; None as in `open_spool`."""
     folder = confirmed_calls(str(local), str(state))
-    return _held(Path(folder), (folder,), patience=0)
+    return _hold_spool(Path(folder), (folder,), patience=0)
 
 
 def waiting_calls(local: Path, state: Path) -> tuple[SpooledCall, ...]:
     """Return the calls of a log that wait, confirmed or not, the oldest first; nothing is changed."""
-    found: list[SpooledCall] = []
-    for parts in (_parts(local), (confirmed_calls(str(local), str(state)),)):
+    calls: list[SpooledCall] = []
+    for parts in (_spool_path_parts(local), (confirmed_calls(str(local), str(state)),)):
         with contextlib.ExitStack() as stack:
-            at = _walked(parts, stack)
-            if at is None:
+            folder_fd = _open_path(parts, stack)
+            if folder_fd is None:
                 continue
             # a path would be looked up again
-            names = filter(_NAME.fullmatch, os.listdir(at)[:_MOST_SEEN])  # noqa: PTH208
-            found += filter(None, map(CallSpool(at).read, names))
-    return tuple(sorted(found, key=lambda call: call.ts))
+            names = filter(_CALL_FILE_NAME.fullmatch, os.listdir(folder_fd)[:_MAX_FILES_SEEN])  # noqa: PTH208
+            calls += filter(None, map(CallSpool(folder_fd).read_call, names))
+    return tuple(sorted(calls, key=lambda call: call.ts))
 
 
-def _parts(local: Path) -> tuple[str, ...]:
-    """Return the way to a log's spool; how one came to the project is its owner's affair."""
-    return str(local.parents[2]), *local.parts[-3:], SPOOL
+def _spool_path_parts(local: Path) -> tuple[str, ...]:
+    """Return the path to a log's spool in parts; links above the project are its owner's affair."""
+    return str(local.parents[2]), *local.parts[-3:], SPOOL_FOLDER
 
 
 @contextlib.contextmanager
-def _held(folder: Path, parts: tuple[str, ...], *, patience: float) -> Iterator[CallSpool | None]:
+def _hold_spool(folder: Path, parts: tuple[str, ...], *, patience: float) -> Iterator[CallSpool | None]:
     with contextlib.ExitStack() as stack:
-        at = _walked(parts, stack)
-        if at is None or not _is_locked(at, patience):
+        folder_fd = _open_path(parts, stack)
+        if folder_fd is None or not _acquire_lock(folder_fd, patience):
             yield None
             return
-        yield CallSpool(at)
+        yield CallSpool(folder_fd)
         # hooks look for the folder alone; where something is left it stays
         with contextlib.suppress(OSError):
             folder.rmdir()
 
 
-def _is_locked(at: int, patience: float) -> bool:
-    """Say whether this process has the folder now; whatever runs in the project may hold it for ever."""
-    end = time.monotonic() + patience
+def _acquire_lock(folder_fd: int, patience: float) -> bool:
+    """Lock the folder and say whether that succeeded; any program in the project may hold it for ever."""
+    deadline = time.monotonic() + patience
     while True:
         try:
-            fcntl.flock(at, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(folder_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            if time.monotonic() >= end:
+            if time.monotonic() >= deadline:
                 return False
-            time.sleep(_PAUSE)
+            time.sleep(_LOCK_PAUSE)
         else:
             return True
 
 
-def _walked(parts: tuple[str, ...], stack: contextlib.ExitStack) -> int | None:
-    """Return the descriptor of the folder; None where there is none, or a link leads on to it."""
-    at: int | None = None
+def _open_path(parts: tuple[str, ...], stack: contextlib.ExitStack) -> int | None:
+    """Return the descriptor of the folder; None where it is missing, or a link leads on to it."""
+    folder_fd: int | None = None
     for part in parts:
-        flags = _FOLDER_FLAGS if at is not None else _FOLDER_FLAGS & ~os.O_NOFOLLOW
+        flags = _FOLDER_FLAGS if folder_fd is not None else _FOLDER_FLAGS & ~os.O_NOFOLLOW
         try:
-            at = os.open(part, flags, dir_fd=at)
+            folder_fd = os.open(part, flags, dir_fd=folder_fd)
         except OSError:
             return None
-        stack.callback(os.close, at)
-    return at
+        stack.callback(os.close, folder_fd)
+    return folder_fd

@@ -1,1 +1,1 @@
-"""Whether two texts say the same, contradict each other, or hold one another."""
+"""Comparison of texts: duplicates, contradictions and containment."""

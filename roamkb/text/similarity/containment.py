@@ -1,4 +1,6 @@
-"""Does a text say no more than another? What is known already is repeated in part, and in excerpts.
+"""Containment of texts: whether one text says everything that another says.
+
+What is known already is repeated in part, and in excerpts.
 
 A text covers another that has no content word which it hasn't, words that only press a point aside, and
 that negates as often, and that says them of the same things. Unlike `similarity` it needs no measure: nothing
@@ -13,16 +15,16 @@ from typing import Generic
 from typing import TypeVar
 
 from roamkb.core.startup.dataclasses import dataclass
-from roamkb.text.similarity.contradiction import exchanged
+from roamkb.text.similarity.contradiction import differ_in_subject
 from roamkb.text.similarity.jaccard import PreparedText
 from roamkb.text.similarity.synonyms import NEGATIONS
-from roamkb.text.similarity.synonyms import canonical
+from roamkb.text.similarity.synonyms import canonical_form
 from roamkb.text.store.lexicons import vocabulary
 
 K = TypeVar("K")
 
 #: Words that only press a point, or hang it on another.
-_FILLING: Final = frozenset(map(canonical, vocabulary("filling")))
+_FILLING: Final = frozenset(map(canonical_form, vocabulary("filling")))
 #: Fewer content words are in any long text.
 _LEAST: Final = 4
 
@@ -34,18 +36,18 @@ class _StatedText:
     text: str
 
 
-def _said(one: PreparedText) -> _StatedText:
-    negations = sum(word in NEGATIONS for word in one.normal.split())
-    return _StatedText(one.content - _FILLING - NEGATIONS, negations, one.text)
+def _stated_text(prepared: PreparedText) -> _StatedText:
+    negations = sum(word in NEGATIONS for word in prepared.normal.split())
+    return _StatedText(prepared.content - _FILLING - NEGATIONS, negations, prepared.text)
 
 
-def _covers(whole: _StatedText, part: _StatedText) -> bool:
-    is_held = whole.negations == part.negations and part.words <= whole.words
-    return is_held and not exchanged(whole.text, part.text)
+def _covers_text(longer: _StatedText, shorter: _StatedText) -> bool:
+    is_held = longer.negations == shorter.negations and shorter.words <= longer.words
+    return is_held and not differ_in_subject(longer.text, shorter.text)
 
 
 class CoveringTexts(Generic[K]):
-    """Texts by key, found by what covers them or what they cover."""
+    """Texts by key, found by texts that cover them or that they cover."""
 
     def __init__(self, shapes: Iterable[tuple[K, PreparedText]] = ()) -> None:
         self._keys: list[K] = []
@@ -53,37 +55,37 @@ class CoveringTexts(Generic[K]):
         self._holding: dict[str, list[int]] = {}
         #: By the one word that every text has which covers it: the rarest when it came.
         self._telling: dict[str, list[int]] = {}
-        for key, one in shapes:
-            self.add(key, one)
+        for key, prepared in shapes:
+            self.add_text(key, prepared)
 
-    def add(self, key: K, one: PreparedText) -> None:
-        """Keep a text; one of very few words is never found."""
-        said = _said(one)
-        if len(said.words) < _LEAST:
+    def add_text(self, key: K, prepared: PreparedText) -> None:
+        """Add a text; a text of very few words is never found."""
+        stated = _stated_text(prepared)
+        if len(stated.words) < _LEAST:
             return
         number = len(self._texts)
         self._keys.append(key)
-        self._texts.append(said)
-        for word in said.words:
+        self._texts.append(stated)
+        for word in stated.words:
             self._holding.setdefault(word, []).append(number)
-        telling = min(sorted(said.words), key=lambda word: len(self._holding[word]))
+        telling = min(sorted(stated.words), key=lambda word: len(self._holding[word]))
         self._telling.setdefault(telling, []).append(number)
 
-    def of(self, one: PreparedText) -> Iterator[K]:
-        """Yield the keys of the texts that say all that `one` says, as they were added."""
-        said = _said(one)
-        if len(said.words) >= _LEAST:
-            held = sorted((self._holding.get(word, []) for word in said.words), key=len)
-            for number in held[0]:
+    def find_covering(self, prepared: PreparedText) -> Iterator[K]:
+        """Yield the keys of the texts that say everything that `prepared` says, in the order of adding."""
+        stated = _stated_text(prepared)
+        if len(stated.words) >= _LEAST:
+            number_lists = sorted((self._holding.get(word, []) for word in stated.words), key=len)
+            for number in number_lists[0]:
                 text = self._texts[number]
-                if _covers(text, said):
+                if _covers_text(text, stated):
                     yield self._keys[number]
 
-    def within(self, one: PreparedText) -> Iterator[K]:
-        """Yield the keys of the texts that say nothing that `one` doesn't say, as they were added."""
-        said = _said(one)
-        numbers = sorted(number for word in said.words for number in self._telling.get(word, ()))
+    def find_covered(self, prepared: PreparedText) -> Iterator[K]:
+        """Yield the keys of the texts whose whole claim `prepared` makes, too, in the order of adding."""
+        stated = _stated_text(prepared)
+        numbers = sorted(number for word in stated.words for number in self._telling.get(word, ()))
         for number in numbers:
             text = self._texts[number]
-            if _covers(said, text):
+            if _covers_text(stated, text):
                 yield self._keys[number]

@@ -1,4 +1,6 @@
-"""Do two texts of nearly the same words claim the same? What a measure of their words can't tell.
+"""The guard against false merges, which decides whether two texts make the same claim.
+
+What a measure of their words can't tell.
 
 They don't where a number or its unit differs, where one negates what the other doesn't, where
 two things have changed places, or where each has a word that the other has nothing for: a name, an
@@ -17,7 +19,7 @@ from itertools import product
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.core.text import folded
+from roamkb.core.text import fold_text
 from roamkb.text.language import is_english
 from roamkb.text.similarity.synonyms import FUNCTION_WORDS
 from roamkb.text.similarity.synonyms import NEGATIONS
@@ -35,7 +37,7 @@ from roamkb.text.similarity.word_order import changed_places
 from roamkb.text.store.lexicons import lexicon
 from roamkb.text.store.lexicons import vocabulary
 from roamkb.text.tokenize import UNSPACED
-from roamkb.text.tokenize import words
+from roamkb.text.tokenize import split_words
 
 #: A list's bullet or number, a quotation's or a heading's mark.
 _MARKER = lazily(r"^[ \t]*(?:(?:[-*+>#]+|\d{1,2}[.)])[ \t]+)+", re.MULTILINE)
@@ -70,7 +72,7 @@ _LEAST_MISSPELT = 7
 
 @dataclass(frozen=True, slots=True)
 class ClaimWord:
-    """One word of a claim."""
+    """A word of a claim."""
 
     #: What stands for all its forms and synonyms.
     root: str
@@ -88,7 +90,7 @@ class ClaimWord:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A text's words in order, and what of it decides."""
+    """A text's words in order, with its numbers and negations."""
 
     words: tuple[ClaimWord, ...]
     #: (digits, unit or nothing)
@@ -100,100 +102,96 @@ class Claim:
 _Compare = Callable[[ClaimWord, ClaimWord], bool]
 
 
-def differ(one: str, other: str) -> bool:
-    """Say whether two texts with nearly the same words may claim different things."""
-    one, other = _negated_alike(one, other), _negated_alike(other, one)
-    mine, theirs = claim_of(one), claim_of(other)
-    ours, others = _joined(mine.words, theirs.words), _joined(theirs.words, mine.words)
-    is_variant = _variants(one, other)
+def differ_in_claim(first_text: str, second_text: str) -> bool:
+    """Say whether two texts with nearly the same words may make different claims."""
+    first_text, second_text = _align_negation(first_text, second_text), _align_negation(second_text, first_text)
+    mine, theirs = claim_of(first_text), claim_of(second_text)
+    ours, others = _join_compounds(mine.words, theirs.words), _join_compounds(theirs.words, mine.words)
+    is_variant = _variant_test(first_text, second_text)
     return (
         _numbers_differ(mine, theirs)
         or _negations_differ(mine, theirs)
         or _words_differ(ours, others, is_variant)
         or _is_replaced(ours, others, is_variant)
-        or _limits(mine) != _limits(theirs)
-        or changed_places(ours, _in_forms_of(ours, others, is_variant))
-        or _cases_differ(one, other)
+        or _count_limiters(mine) != _count_limiters(theirs)
+        or changed_places(ours, _align_variants(ours, others, is_variant))
+        or _cases_differ(first_text, second_text)
     )
 
 
-def exchanged(one: str, other: str) -> bool:
-    """Say whether two texts say the same of different things, whatever one of them says in addition.
+def differ_in_subject(first_text: str, second_text: str) -> bool:
+    """Say whether two texts say the same of different subjects; additions of one side don't count.
 
     At one place each has another word, or what both name has changed places.
     """
-    mine, theirs = claim_of(one).words, claim_of(other).words
-    ours, others = _joined(mine, theirs), _joined(theirs, mine)
-    is_variant = _variants(one, other)
-    return _is_replaced(ours, others, is_variant) or changed_places(
-        ours, _in_forms_of(ours, others, is_variant)
-    )
+    mine, theirs = claim_of(first_text).words, claim_of(second_text).words
+    ours, others = _join_compounds(mine, theirs), _join_compounds(theirs, mine)
+    is_variant = _variant_test(first_text, second_text)
+    return _is_replaced(ours, others, is_variant) or changed_places(ours, _align_variants(ours, others, is_variant))
 
 
-def oppose(one: str, other: str) -> bool:
-    """Say whether two texts that `differ` deny each other, as far as words tell, or are about two things.
+def deny_each_other(first_text: str, second_text: str) -> bool:
+    """Say whether two texts that differ in claim deny each other, as far as words show it.
 
     Where only plain words differ that aren't each other's contrary, it may be another wording.
     """
-    one, other = _negated_alike(one, other), _negated_alike(other, one)
-    mine, theirs = claim_of(one), claim_of(other)
-    ours, others = _joined(mine.words, theirs.words), _joined(theirs.words, mine.words)
-    ours_only, others_only = _missing(ours, others), _missing(others, ours)
+    first_text, second_text = _align_negation(first_text, second_text), _align_negation(second_text, first_text)
+    mine, theirs = claim_of(first_text), claim_of(second_text)
+    ours, others = _join_compounds(mine.words, theirs.words), _join_compounds(theirs.words, mine.words)
+    ours_only, others_only = _unmatched_words(ours, others), _unmatched_words(others, ours)
     return (
         _numbers_differ(mine, theirs)
         or _negations_differ(mine, theirs)
         or any(
-            _are_opposite(a.plain, b.plain) or are_contrary(a.plain, b.plain)
-            for a, b in product(ours_only[:20], others_only[:20])
+            _are_opposite(my_word.plain, their_word.plain) or are_contrary(my_word.plain, their_word.plain)
+            for my_word, their_word in product(ours_only[:20], others_only[:20])
         )
         or (any(word.is_exact for word in ours_only) and any(word.is_exact for word in others_only))
         or changed_places(ours, others)
-        or _cases_differ(one, other)
+        or _cases_differ(first_text, second_text)
     )
 
 
-def _negated_alike(one: str, other: str) -> str:
-    """Return `one` with *unset* for *not set*, where the other text writes so."""
-    if "not " not in one:
-        return one
-    written = frozenset(map(folded, _LETTERS.findall(other)))
+def _align_negation(text: str, other_text: str) -> str:
+    """Return `text` with *unset* for *not set*, where `other_text` writes so."""
+    if "not " not in text:
+        return text
+    written = frozenset(map(fold_text, _LETTERS.findall(other_text)))
 
-    def joined(match: re.Match[str]) -> str:
-        word = folded(match[1])
+    def join_negation(match: re.Match[str]) -> str:
+        word = fold_text(match[1])
         return next((prefix + word for prefix in _DENYING if prefix + word in written), match.group())
 
-    return _NOT_SO.sub(joined, one)
+    return _NOT_SO.sub(join_negation, text)
 
 
-def counted(text: str) -> frozenset[str]:
-    """Return the roots of what a text gives numbers of: all words but those; nothing where it has none."""
+def counted_roots(text: str) -> frozenset[str]:
+    """Return the roots of the words that a text's numbers are about; none where it has no number."""
     if not _MAY_COUNT.search(text):
         return frozenset()
     claim = claim_of(text)
-    return _about(claim) if claim.numbers else frozenset()
+    return _subject_roots(claim) if claim.numbers else frozenset()
 
 
-def differ_in_number(one: str, other: str) -> bool:
-    """Say whether two texts say the same of other numbers, however few words they have beside those."""
-    mine, theirs = claim_of(one), claim_of(other)
-    about = _about(mine)
-    if not about or about != _about(theirs) or len(mine.numbers) != len(theirs.numbers):
+def differ_in_number(first_text: str, second_text: str) -> bool:
+    """Say whether two texts say the same with other numbers, however few words they have."""
+    mine, theirs = claim_of(first_text), claim_of(second_text)
+    about = _subject_roots(mine)
+    if not about or about != _subject_roots(theirs) or len(mine.numbers) != len(theirs.numbers):
         return False
-    if mine.negated != theirs.negated or not (_digits(mine, theirs) and _digits(theirs, mine)):
+    if mine.negated != theirs.negated or not (_unshared_digits(mine, theirs) and _unshared_digits(theirs, mine)):
         return False
     # of one word alone it may be anything: step 1, step 2
-    return len(about) > 1 or {unit for _, unit in mine.numbers} == {unit for _, unit in theirs.numbers} != {
-        ""
-    }
+    return len(about) > 1 or {unit for _, unit in mine.numbers} == {unit for _, unit in theirs.numbers} != {""}
 
 
-def _about(claim: Claim) -> frozenset[str]:
+def _subject_roots(claim: Claim) -> frozenset[str]:
     return frozenset(word.root for word in claim.words if word.is_content and not word.is_number)
 
 
 @lru_cache(maxsize=4096)
 def claim_of(text: str) -> Claim:
-    """Return what of a text decides whether another claims the same."""
+    """Return the claim of a text: its words, numbers and negations."""
     words: list[ClaimWord] = []
     numbers: list[tuple[str, str]] = []
     text = spelt_out(_MARKUP.sub(r"\2", _MARKER.sub("", text)))
@@ -204,40 +202,40 @@ def claim_of(text: str) -> Claim:
         end = match.end()
         kind = match.lastgroup if match.lastgroup != "percent" else "number"
         if kind == "number":
-            digits, unit = _number(match)
+            digits, unit = _parse_number(match)
             numbers.append((digits, unit))
             words.append(ClaimWord(digits, digits, is_content=False, is_number=True, is_apart=is_apart))
             unit_wanted = not unit
             continue
-        for word in _words(match, text, kind or ""):
+        for word in _claim_words(match, text, kind or ""):
             if unit_wanted and word.plain in UNITS:
                 numbers[-1] = (numbers[-1][0], UNITS[word.plain])
                 unit = f"/{UNITS[word.plain]}"
                 words.append(ClaimWord(unit, unit, is_content=False))
             elif word.plain in NUMBERS:
-                _spelt(word.plain, numbers, words)
+                _add_spelt_number(word.plain, numbers, words)
                 continue
             else:
                 words.append(replace(word, is_apart=True) if is_apart else word)
             unit_wanted = is_apart = False
-        unit_wanted = unit_wanted or (kind == "word" and folded(match["word"]) in NUMBERS)
-    return Claim(tuple(words), tuple(numbers), tuple(_negated(words, text)))
+        unit_wanted = unit_wanted or (kind == "word" and fold_text(match["word"]) in NUMBERS)
+    return Claim(tuple(words), tuple(numbers), tuple(_negated_roots(words, text)))
 
 
-def _joined(words: Sequence[ClaimWord], others: Sequence[ClaimWord]) -> Sequence[ClaimWord]:
-    """Return `words`, those in one that the other text writes so: *file name* and *filename*."""
+def _join_compounds(words: Sequence[ClaimWord], others: Sequence[ClaimWord]) -> Sequence[ClaimWord]:
+    """Return `words`, with two joined where the other text joins them: *file name* and *filename*."""
     written = {word.plain: word for word in others}
     joined: list[ClaimWord] = []
     for word in words:
-        whole = written.get(joined[-1].plain + word.plain) if joined else None
-        if whole:
-            joined[-1] = whole
+        compound = written.get(joined[-1].plain + word.plain) if joined else None
+        if compound:
+            joined[-1] = compound
         else:
             joined.append(word)
     return joined
 
 
-def _number(match: re.Match[str]) -> tuple[str, str]:
+def _parse_number(match: re.Match[str]) -> tuple[str, str]:
     written = match["number"]
     unit = "%" if match["percent"] else next((sign for sign in "$€£" if sign in written), "")
     digits = written.strip("$€£").replace("-$", "-")
@@ -246,19 +244,19 @@ def _number(match: re.Match[str]) -> tuple[str, str]:
     return re.sub(r"^0+(?=\d)", "", digits), unit
 
 
-def _spelt(name: str, numbers: list[tuple[str, str]], words: list[ClaimWord]) -> None:
-    """Add a number written as a word: *twenty-five* is one, and so is *3 million*."""
+def _add_spelt_number(name: str, numbers: list[tuple[str, str]], words: list[ClaimWord]) -> None:
+    """Add a number written as words: *twenty-five* is one number, and so is *3 million*."""
     value = NUMBERS[name]
     if words and numbers and words[-1].root == numbers[-1][0] and words[-1].root.isdecimal():
-        before = int(words[-1].root[:15])
+        previous_value = int(words[-1].root[:15])
         joined = (
-            before * value
-            if value >= 100 > before
-            else before + value
-            if before % 10 == 0 < value < 10
+            previous_value * value
+            if value >= 100 > previous_value
+            else previous_value + value
+            if previous_value % 10 == 0 < value < 10
             else None
         )
-        if joined is not None and before:
+        if joined is not None and previous_value:
             numbers[-1] = (str(joined), "")
             words[-1] = ClaimWord(str(joined), str(joined), is_content=False, is_number=True)
             return
@@ -266,17 +264,15 @@ def _spelt(name: str, numbers: list[tuple[str, str]], words: list[ClaimWord]) ->
     words.append(ClaimWord(str(value), str(value), is_content=False, is_number=True))
 
 
-def _words(match: re.Match[str], text: str, kind: str) -> Iterator[ClaimWord]:
+def _claim_words(match: re.Match[str], text: str, kind: str) -> Iterator[ClaimWord]:
     written = match.group(kind)
-    plain = folded(written)
+    plain = fold_text(written)
     if kind != "word" or written[-1] in "+#":
         yield ClaimWord(plain, plain, is_exact=True)
     elif UNSPACED.search(plain):
-        for run in words(plain):
+        for run in split_words(plain):
             if UNSPACED.match(run):
-                yield from (
-                    ClaimWord(letter, letter, is_content=letter not in FUNCTION_WORDS) for letter in run
-                )
+                yield from (ClaimWord(letter, letter, is_content=letter not in FUNCTION_WORDS) for letter in run)
             else:
                 yield ClaimWord(form_of(run), run, is_exact=True)
     else:
@@ -288,9 +284,7 @@ def _words(match: re.Match[str], text: str, kind: str) -> Iterator[ClaimWord]:
         sentence = text[max(start - 8, 0) : start].rstrip(_OPENING)
         is_name = written[0].isupper() and sentence != "" and sentence[-1] not in ".!?:;"
         # IT is no pronoun where not all is shouted, and neither is A in client A an article
-        is_short = (
-            written.isupper() and plain != "i" and (len(plain) > 1 or is_name) and not _is_shouted(text)
-        )
+        is_short = written.isupper() and plain != "i" and (len(plain) > 1 or is_name) and not _is_shouted(text)
         if is_short and plain in FUNCTION_WORDS and len(plain) == 1:
             plain = written
         yield ClaimWord(
@@ -310,11 +304,11 @@ def _words(match: re.Match[str], text: str, kind: str) -> Iterator[ClaimWord]:
 
 @lru_cache(maxsize=64)
 def _is_shouted(text: str) -> bool:
-    """Say whether capital letters tell nothing, since all words have them."""
+    """Say whether capital letters carry no information, since all words have them."""
     return text.isupper() or text.istitle()
 
 
-def _negated(words: Sequence[ClaimWord], text: str) -> Iterator[str]:
+def _negated_roots(words: Sequence[ClaimWord], text: str) -> Iterator[str]:
     for place, word in enumerate(words):
         if word.plain in NEGATIONS:
             yield next((after.root for after in words[place + 1 :] if after.is_content), "")
@@ -323,7 +317,7 @@ def _negated(words: Sequence[ClaimWord], text: str) -> Iterator[str]:
 
 
 def _numbers_differ(mine: Claim, theirs: Claim) -> bool:
-    if _digits(mine, theirs) or _digits(theirs, mine):
+    if _unshared_digits(mine, theirs) or _unshared_digits(theirs, mine):
         return True
     mine_only = Counter(mine.numbers) - Counter(theirs.numbers)
     theirs_only = Counter(theirs.numbers) - Counter(mine.numbers)
@@ -331,12 +325,12 @@ def _numbers_differ(mine: Claim, theirs: Claim) -> bool:
     return any(unit for _, unit in mine_only) and any(unit for _, unit in theirs_only)
 
 
-def _digits(mine: Claim, theirs: Claim) -> set[str]:
+def _unshared_digits(mine: Claim, theirs: Claim) -> set[str]:
     """Return the numbers that only one claim has; *one* may be a number or none."""
-    left = Counter(digits for digits, _ in mine.numbers) - Counter(digits for digits, _ in theirs.numbers)
+    unshared = Counter(digits for digits, _ in mine.numbers) - Counter(digits for digits, _ in theirs.numbers)
     if any(word.plain in ONES for word in theirs.words):
-        del left["1"]
-    return set(left)
+        del unshared["1"]
+    return set(unshared)
 
 
 def _negations_differ(mine: Claim, theirs: Claim) -> bool:
@@ -351,8 +345,11 @@ def _negations_differ(mine: Claim, theirs: Claim) -> bool:
 
 
 def _words_differ(mine: Sequence[ClaimWord], theirs: Sequence[ClaimWord], is_variant: _Compare) -> bool:
-    mine_only, theirs_only = _missing(mine, theirs), _missing(theirs, mine)
-    if any(_are_opposite(one.plain, other.plain) for one, other in product(mine_only[:20], theirs_only[:20])):
+    mine_only, theirs_only = _unmatched_words(mine, theirs), _unmatched_words(theirs, mine)
+    if any(
+        _are_opposite(first_word.plain, second_word.plain)
+        for first_word, second_word in product(mine_only[:20], theirs_only[:20])
+    ):
         return True
     ours = [word for word in mine_only if word.is_content]
     others = [word for word in theirs_only if word.is_content]
@@ -361,90 +358,94 @@ def _words_differ(mine: Sequence[ClaimWord], theirs: Sequence[ClaimWord], is_var
     if min(len(ours), len(others)) > _MOST_VARIANTS:
         return True
     for word in list(ours):
-        twin = next((other for other in others if is_variant(word, other)), None)
-        if twin:
+        variant = next((second_word for second_word in others if is_variant(word, second_word)), None)
+        if variant:
             ours.remove(word)
-            others.remove(twin)
+            others.remove(variant)
     return bool(ours and others)
 
 
 def _is_replaced(mine: Sequence[ClaimWord], theirs: Sequence[ClaimWord], is_variant: _Compare) -> bool:
-    """Say whether one text has a word where the other has another, which isn't a form of it.
+    """Say whether a word of one text has another word at its place in the other text.
 
     By where it stands: *order* is a small word in most texts, and in *the order table* a thing.
     """
     ours, others = {word.root for word in mine}, {word.root for word in theirs}
     return any(
-        one.root not in others and other.root not in ours and _says_otherwise(one, other, is_variant)
-        for one, other in _counterparts(mine, theirs)
+        first_word.root not in others
+        and second_word.root not in ours
+        and _says_otherwise(first_word, second_word, is_variant)
+        for first_word, second_word in _aligned_pairs(mine, theirs)
     )
 
 
-def _says_otherwise(one: ClaimWord, other: ClaimWord, is_variant: _Compare) -> bool:
-    if one.is_number or other.is_number or one.plain in NEGATIONS or other.plain in NEGATIONS:
+def _says_otherwise(first_word: ClaimWord, second_word: ClaimWord, is_variant: _Compare) -> bool:
+    if first_word.is_number or second_word.is_number or first_word.plain in NEGATIONS or second_word.plain in NEGATIONS:
         # how often, and what of, is counted elsewhere
         return False
-    is_small = not (one.is_content or other.is_content or {one.plain, other.plain} & _THINGS)
-    if is_small or {one.plain, other.plain} <= RELATING:
-        return relate_otherwise(one.plain, other.plain)
-    if one.plain.lower() == other.plain.lower():
+    is_small = not (first_word.is_content or second_word.is_content or {first_word.plain, second_word.plain} & _THINGS)
+    if is_small or {first_word.plain, second_word.plain} <= RELATING:
+        return relate_otherwise(first_word.plain, second_word.plain)
+    if first_word.plain.lower() == second_word.plain.lower():
         return False
-    return form_of(one.plain.lower()) != form_of(other.plain.lower()) and not is_variant(one, other)
+    return form_of(first_word.plain.lower()) != form_of(second_word.plain.lower()) and not is_variant(
+        first_word, second_word
+    )
 
 
-def _counterparts(
-    mine: Sequence[ClaimWord], theirs: Sequence[ClaimWord]
-) -> Iterator[tuple[ClaimWord, ClaimWord]]:
-    """Yield each word that stands where the other text has one other word, between words that both have."""
-    a, b = [word.root for word in mine], [word.root for word in theirs]
-    shorter = min(len(a), len(b))
-    start = next((n for n in range(shorter) if a[n] != b[n]), shorter)
-    end = next((n for n in range(shorter - start) if a[-1 - n] != b[-1 - n]), shorter - start)
-    a, b = a[start : len(a) - end], b[start : len(b) - end]
-    if max(len(a), len(b)) > _LONGEST_ALIGNED:
+def _aligned_pairs(mine: Sequence[ClaimWord], theirs: Sequence[ClaimWord]) -> Iterator[tuple[ClaimWord, ClaimWord]]:
+    """Yield the words that stand alone at the same place, between words that both texts have."""
+    my_roots, their_roots = [word.root for word in mine], [word.root for word in theirs]
+    shorter = min(len(my_roots), len(their_roots))
+    start = next((n for n in range(shorter) if my_roots[n] != their_roots[n]), shorter)
+    end = next((n for n in range(shorter - start) if my_roots[-1 - n] != their_roots[-1 - n]), shorter - start)
+    my_roots, their_roots = my_roots[start : len(my_roots) - end], their_roots[start : len(their_roots) - end]
+    if max(len(my_roots), len(their_roots)) > _LONGEST_ALIGNED:
         return
-    x = y = 0
-    for to_x, to_y in (*_in_common(a, b), (len(a), len(b))):
-        if to_x - x == to_y - y == 1:
-            yield mine[start + x], theirs[start + y]
-        x, y = to_x + 1, to_y + 1
+    my_place = their_place = 0
+    for my_next, their_next in (*_in_common(my_roots, their_roots), (len(my_roots), len(their_roots))):
+        if my_next - my_place == their_next - their_place == 1:
+            yield mine[start + my_place], theirs[start + their_place]
+        my_place, their_place = my_next + 1, their_next + 1
 
 
-def _in_common(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[int, int]]:
+def _in_common(first_roots: Sequence[str], second_roots: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield the places of a longest common subsequence."""
-    lengths = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
-    for x in range(len(a) - 1, -1, -1):
-        for y in range(len(b) - 1, -1, -1):
-            same = a[x] == b[y]
-            lengths[x][y] = lengths[x + 1][y + 1] + 1 if same else max(lengths[x + 1][y], lengths[x][y + 1])
-    x = y = 0
-    while x < len(a) and y < len(b):
-        if a[x] == b[y]:
-            yield x, y
-            x, y = x + 1, y + 1
-        elif lengths[x + 1][y] >= lengths[x][y + 1]:
-            x += 1
+    lengths = [[0] * (len(second_roots) + 1) for _ in range(len(first_roots) + 1)]
+    for first_place in range(len(first_roots) - 1, -1, -1):
+        for second_place in range(len(second_roots) - 1, -1, -1):
+            same = first_roots[first_place] == second_roots[second_place]
+            lengths[first_place][second_place] = (
+                lengths[first_place + 1][second_place + 1] + 1
+                if same
+                else max(lengths[first_place + 1][second_place], lengths[first_place][second_place + 1])
+            )
+    first_place = second_place = 0
+    while first_place < len(first_roots) and second_place < len(second_roots):
+        if first_roots[first_place] == second_roots[second_place]:
+            yield first_place, second_place
+            first_place, second_place = first_place + 1, second_place + 1
+        elif lengths[first_place + 1][second_place] >= lengths[first_place][second_place + 1]:
+            first_place += 1
         else:
-            y += 1
+            second_place += 1
 
 
-def _in_forms_of(
-    mine: Sequence[ClaimWord], theirs: Sequence[ClaimWord], is_variant: _Compare
-) -> list[ClaimWord]:
-    """Return `theirs`, each word by the root of what it is a form of in the other text."""
+def _align_variants(mine: Sequence[ClaimWord], theirs: Sequence[ClaimWord], is_variant: _Compare) -> list[ClaimWord]:
+    """Return `theirs`, each word with the root of the word of `mine` that it is a form of."""
     ours, others = {word.root for word in mine}, {word.root for word in theirs}
     alone = [word for word in mine if word.root not in others and word.is_content][:_MOST_VARIANTS]
 
-    def found(word: ClaimWord) -> ClaimWord:
+    def align_word(word: ClaimWord) -> ClaimWord:
         if not alone or word.root in ours or not word.is_content:
             return word
-        twin = next((one for one in alone if is_variant(one, word)), None)
-        return replace(word, root=twin.root) if twin else word
+        variant = next((candidate for candidate in alone if is_variant(candidate, word)), None)
+        return replace(word, root=variant.root) if variant else word
 
-    return [found(word) for word in theirs]
+    return [align_word(word) for word in theirs]
 
 
-def _limits(claim: Claim) -> int:
+def _count_limiters(claim: Claim) -> int:
     return sum(word.plain in _LIMITING for word in claim.words)
 
 
@@ -455,32 +456,32 @@ _NOT_SO = lazily(r"\bnot\s+([^\W\d_]{3,})\b", re.IGNORECASE)
 _LETTERS = lazily(r"[^\W\d_]+")
 
 
-def _are_opposite(one: str, other: str) -> bool:
-    short, long = sorted((one, other), key=len)
-    return frozenset((one, other)) in OPPOSITES or any(long == prefix + short for prefix in _NOT)
+def _are_opposite(first_word: str, second_word: str) -> bool:
+    short, long = sorted((first_word, second_word), key=len)
+    return frozenset((first_word, second_word)) in OPPOSITES or any(long == prefix + short for prefix in _NOT)
 
 
-def _missing(mine: Sequence[ClaimWord], theirs: Sequence[ClaimWord]) -> list[ClaimWord]:
-    """Return the words of one text that the other has nothing for, each as often as that."""
+def _unmatched_words(mine: Sequence[ClaimWord], theirs: Sequence[ClaimWord]) -> list[ClaimWord]:
+    """Return the words of one text that have no counterpart in the other, with repeats."""
     missing = list(mine)
     # first what is there letter for letter, so that it's the word that changed which is left
-    for form in (_plain, _root):
-        left = Counter(map(form, theirs)) - (Counter(map(form, mine)) - Counter(map(form, missing)))
-        kept = []
+    for form in (_plain_form, _root_form):
+        available = Counter(map(form, theirs)) - (Counter(map(form, mine)) - Counter(map(form, missing)))
+        unmatched = []
         for word in missing:
-            if left[form(word)] > 0:
-                left[form(word)] -= 1
+            if available[form(word)] > 0:
+                available[form(word)] -= 1
             else:
-                kept.append(word)
-        missing = kept
+                unmatched.append(word)
+        missing = unmatched
     return [word for word in missing if word.root and not word.is_number]
 
 
-def _plain(word: ClaimWord) -> str:
+def _plain_form(word: ClaimWord) -> str:
     return word.plain
 
 
-def _root(word: ClaimWord) -> str:
+def _root_form(word: ClaimWord) -> str:
     return word.root
 
 
@@ -489,89 +490,92 @@ _ENDINGS = vocabulary("endings") | {""}
 _NAME_ENDINGS = vocabulary("name_endings") | {""}
 
 
-def _variants(one: str, other: str) -> _Compare:
-    """Return what says whether two words of these texts are forms of one, or one is the other misspelt."""
-    english = is_english(words(one)) and is_english(words(other))
+def _variant_test(first_text: str, second_text: str) -> _Compare:
+    """Return a test whether two words of these texts are forms or misspellings of one word."""
+    english = is_english(split_words(first_text)) and is_english(split_words(second_text))
 
-    def is_variant(one: ClaimWord, other: ClaimWord) -> bool:
-        if not (one.plain.isalpha() and other.plain.isalpha()):
+    def is_variant(first_word: ClaimWord, second_word: ClaimWord) -> bool:
+        if not (first_word.plain.isalpha() and second_word.plain.isalpha()):
             return False
-        if one.is_name and other.is_name:
-            return _end(one.plain, other.plain, _NAME_ENDINGS)
+        if first_word.is_name and second_word.is_name:
+            return _differ_in_ending(first_word.plain, second_word.plain, _NAME_ENDINGS)
         # what English puts behind a word its `root` has lost: plan and plane are two
-        if not english and _end(one.plain, other.plain, _ENDINGS):
+        if not english and _differ_in_ending(first_word.plain, second_word.plain, _ENDINGS):
             return True
-        return _is_misspelt(one.plain, other.plain)
+        return _is_misspelt(first_word.plain, second_word.plain)
 
     return is_variant
 
 
-def _is_misspelt(one: str, other: str) -> bool:
+def _is_misspelt(first_word: str, second_word: str) -> bool:
     """Say whether a long word lacks a letter of the other, or has two of them the other way round.
 
     With another letter it is more often another word: stage and stale, prize and price.
     """
-    shared = _shared(one, other)
+    shared = _shared_length(first_word, second_word)
     return (
-        min(len(one), len(other)) >= _LEAST_MISSPELT
+        min(len(first_word), len(second_word)) >= _LEAST_MISSPELT
         and shared > 0
-        and one[shared + 1 :] != other[shared + 1 :]
-        and _is_slip(one[shared:], other[shared:])
+        and first_word[shared + 1 :] != second_word[shared + 1 :]
+        and _is_slip(first_word[shared:], second_word[shared:])
     )
 
 
-def are_kin(one: str, other: str) -> bool:
-    """Say whether two words, folded and no names, may be forms of one, or one the other misspelt.
+def are_kin(first_word: str, second_word: str) -> bool:
+    """Say whether two folded words, no names, may be forms or misspellings of one word.
 
     It is asked to find candidates: `differ` takes fewer words for forms of one.
     """
-    if not (one.isalpha() and other.isalpha()):
+    if not (first_word.isalpha() and second_word.isalpha()):
         return False
-    if _end(one, other, _ENDINGS):
+    if _differ_in_ending(first_word, second_word, _ENDINGS):
         return True
-    shared = _shared(one, other)
-    return min(len(one), len(other)) >= 5 and shared > 0 and _is_slip(one[shared:], other[shared:])
+    shared = _shared_length(first_word, second_word)
+    return (
+        min(len(first_word), len(second_word)) >= 5
+        and shared > 0
+        and _is_slip(first_word[shared:], second_word[shared:])
+    )
 
 
 @lru_cache(maxsize=4096)
-def kinships(word: str) -> frozenset[str]:
-    """Return keys of which any two words that are kin have one in common."""
+def kinship_keys(word: str) -> frozenset[str]:
+    """Return keys of which any two kindred words have at least one in common."""
     keys = {word}
     if word.isalpha():
-        keys |= {
-            word[: -len(end)] for end in _ENDINGS if end and len(word) - len(end) >= 4 and word.endswith(end)
-        }
+        keys |= {word[: -len(end)] for end in _ENDINGS if end and len(word) - len(end) >= 4 and word.endswith(end)}
         if len(word) >= 5:
             keys |= {word[:n] + word[n + 1 :] for n in range(1, len(word))}
     return frozenset(keys)
 
 
-def _shared(one: str, other: str) -> int:
+def _shared_length(first_word: str, second_word: str) -> int:
     return next(
-        (n for n, (x, y) in enumerate(zip(one, other, strict=False)) if x != y), min(len(one), len(other))
+        (n for n, (x, y) in enumerate(zip(first_word, second_word, strict=False)) if x != y),
+        min(len(first_word), len(second_word)),
     )
 
 
-def _end(one: str, other: str, endings: frozenset[str]) -> bool:
+def _differ_in_ending(first_word: str, second_word: str, endings: frozenset[str]) -> bool:
     """Say whether two words differ in their endings alone."""
-    shared = _shared(one, other)
-    return shared >= 4 and one[shared:] in endings and other[shared:] in endings
+    shared = _shared_length(first_word, second_word)
+    return shared >= 4 and first_word[shared:] in endings and second_word[shared:] in endings
 
 
-def _is_slip(one: str, other: str) -> bool:
-    """Say whether two words, from where they differ, differ by one letter or by two that changed places."""
+def _is_slip(first_word: str, second_word: str) -> bool:
+    """Say whether two word ends differ by one letter or by two swapped letters."""
     return (
-        one[1:] == other
-        or one == other[1:]
-        or one[1:] == other[1:]
-        or (one[:2] == other[1::-1] and one[2:] == other[2:])
+        first_word[1:] == second_word
+        or first_word == second_word[1:]
+        or first_word[1:] == second_word[1:]
+        or (first_word[:2] == second_word[1::-1] and first_word[2:] == second_word[2:])
     )
 
 
 _OPTION = lazily(r"(?<![^\s`'\"(])-[A-Za-z]+(?!\w)")
 
 
-def _cases_differ(one: str, other: str) -> bool:
-    """Say whether all that differs is the case of options: `-r` and `-R` are two."""
-    mine, theirs = _OPTION.findall(one), _OPTION.findall(other)
-    return mine != theirs and _OPTION.sub("-", one).split() == _OPTION.sub("-", other).split()
+def _cases_differ(first_text: str, second_text: str) -> bool:
+    """Say whether the texts differ only in the case of options: `-r` and `-R` are two."""
+    mine, theirs = _OPTION.findall(first_text), _OPTION.findall(second_text)
+    return mine != theirs and _OPTION.sub("-", first_text).split() == _OPTION.sub("-", second_text).split()

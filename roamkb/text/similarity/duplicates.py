@@ -1,4 +1,4 @@
-"""Which of many texts say the same, however many more are alike and say something else.
+"""Duplicates among many texts, found however many others differ only in a number or a name.
 
 Ten thousand texts that differ in a number or a name are each alike to all others, and none says what
 another says. Who looks for a twin must not meet them: a twin has the same numbers and negates as often,
@@ -20,23 +20,23 @@ from typing import TypeVar
 from roamkb.text.similarity.contradiction import Claim
 from roamkb.text.similarity.contradiction import are_kin
 from roamkb.text.similarity.contradiction import claim_of
-from roamkb.text.similarity.contradiction import kinships
+from roamkb.text.similarity.contradiction import kinship_keys
 from roamkb.text.similarity.jaccard import PreparedText
 from roamkb.text.similarity.jaccard import TextLikeness
-from roamkb.text.similarity.jaccard import likeness
+from roamkb.text.similarity.jaccard import text_likeness
 from roamkb.text.similarity.synonyms import FUNCTION_WORDS
 from roamkb.text.similarity.synonyms import NEGATIONS
 
 K = TypeVar("K", bound=Hashable)
 
 _SMALL = FUNCTION_WORDS | NEGATIONS
-SAYS_THE_SAME: Final = (TextLikeness.SAME, TextLikeness.SIMILAR)
+DUPLICATE_LIKENESSES: Final = (TextLikeness.SAME, TextLikeness.SIMILAR)
 #: A compound has no more parts.
 _LONGEST_RUN = 3
 
 
 class _TextVocabulary:
-    """The words of texts, and what may stand for each."""
+    """The words of texts, and the known words that may stand for each."""
 
     def __init__(self) -> None:
         self.roots: dict[str, str] = {}
@@ -44,36 +44,36 @@ class _TextVocabulary:
         self._kin: dict[str, set[str]] = {}
         self._by_key: dict[str, list[str]] = {}
 
-    def add(self, word: str, root: str) -> None:
-        """Keep a word."""
+    def add_word(self, word: str, root: str) -> None:
+        """Add a word with its root."""
         if word in self.roots:
             return
-        for other in self._found(word):
-            self._kin.setdefault(word, set()).add(self.roots[other])
-            self._kin.setdefault(other, set()).add(root)
+        for kindred in self._kindred_words(word):
+            self._kin.setdefault(word, set()).add(self.roots[kindred])
+            self._kin.setdefault(kindred, set()).add(root)
         self.roots[word] = root
-        for key in kinships(word):
+        for key in kinship_keys(word):
             self._by_key.setdefault(key, []).append(word)
 
     def kin_of(self, word: str) -> Collection[str]:
         """Return the roots of the words that `word` may stand for."""
         if word in self.roots:
             return self._kin.get(word, ())
-        return {self.roots[other] for other in self._found(word)}
+        return {self.roots[kindred] for kindred in self._kindred_words(word)}
 
-    def _found(self, word: str) -> set[str]:
-        near = {other for key in kinships(word) for other in self._by_key.get(key, ())}
-        return {other for other in near if are_kin(word, other)}
+    def _kindred_words(self, word: str) -> set[str]:
+        near = {known_word for key in kinship_keys(word) for known_word in self._by_key.get(key, ())}
+        return {known_word for known_word in near if are_kin(word, known_word)}
 
 
 @lru_cache(maxsize=4096)
-def _parts(word: str) -> tuple[str, ...]:
-    """Return what a word begins and ends with."""
+def _word_parts(word: str) -> tuple[str, ...]:
+    """Return the beginnings and the ends of a word."""
     return tuple(part for n in range(1, len(word)) for part in (word[:n], word[n:]))
 
 
 class _ClaimIndex:
-    """Claims by number, with the same numbers and as many negations."""
+    """Claims by number, all with the same numbers and as many negations."""
 
     def __init__(self) -> None:
         self._roots: dict[int, frozenset[str]] = {}
@@ -81,7 +81,7 @@ class _ClaimIndex:
         #: By the rarest of the words of each when it came; empty where it has small words alone.
         self._filed: dict[str, list[int]] = {}
 
-    def add(self, number: int, roots: frozenset[str]) -> None:
+    def add_claim(self, number: int, roots: frozenset[str]) -> None:
         self._roots[number] = roots
         for root in roots:
             self._holding.setdefault(root, []).append(number)
@@ -89,21 +89,21 @@ class _ClaimIndex:
         self._filed.setdefault(rarest, []).append(number)
 
     def with_word_for_each(self, needed: Sequence[Set[str]]) -> Set[int]:
-        """Return those that have one of the words of each set."""
+        """Return the claims that have a word of each of the sets."""
         lists = ([self._holding[root] for root in roots if root in self._holding] for roots in needed)
-        rarest = min(lists, key=lambda held: sum(map(len, held)), default=None)
+        rarest = min(lists, key=lambda number_lists: sum(map(len, number_lists)), default=None)
         # of small words alone there is no rarest
         numbers = self._roots if rarest is None else set().union(*rarest)
         return {number for number in numbers if not any(map(self._roots[number].isdisjoint, needed))}
 
-    def within(self, roots: Set[str]) -> Set[int]:
-        """Return those that have no other words than `roots`."""
+    def claims_within(self, roots: Set[str]) -> Set[int]:
+        """Return the claims that have no words but `roots`."""
         filed = (self._filed[root] for root in (*roots, "") if root in self._filed)
         return {number for numbers in filed for number in numbers if self._roots[number] <= roots}
 
 
 class DuplicateTexts(Generic[K]):
-    """Texts by key, added one by one, and found by what is at least `limit` alike and claims the same."""
+    """Texts by key, found by a text at least `limit` alike that makes the same claim."""
 
     def __init__(self, limit: float) -> None:
         self._limit = limit
@@ -114,8 +114,8 @@ class DuplicateTexts(Generic[K]):
         #: Who has no words at all, by what they are instead.
         self._wordless: dict[str, list[int]] = {}
 
-    def add(self, key: K, shape: PreparedText) -> None:
-        """Keep a text; the same key may be kept for several."""
+    def add_text(self, key: K, shape: PreparedText) -> None:
+        """Add a text; one key may have several."""
         number = len(self._keys)
         self._keys.append(key)
         self._shapes.append(shape)
@@ -123,57 +123,59 @@ class DuplicateTexts(Generic[K]):
             self._wordless.setdefault(shape.text.strip(), []).append(number)
             return
         claim = claim_of(shape.text)
-        roots = _roots(claim)
+        roots = _content_roots(claim)
         for word, root in roots.items():
-            self._words.add(word, root)
-        self._claims.setdefault(_kind(claim), _ClaimIndex()).add(number, frozenset(roots.values()))
+            self._words.add_word(word, root)
+        self._claims.setdefault(_claim_key(claim), _ClaimIndex()).add_claim(number, frozenset(roots.values()))
 
-    def of(self, shape: PreparedText) -> Iterator[K]:
-        """Yield the keys of the texts that are the same or similar, as they were added."""
-        for number in sorted(self._candidates(shape)):
-            if likeness(shape, self._shapes[number], limit=self._limit) in SAYS_THE_SAME:
+    def find_duplicates(self, shape: PreparedText) -> Iterator[K]:
+        """Yield the keys of the texts that are the same or similar, in the order of adding."""
+        for number in sorted(self._candidate_numbers(shape)):
+            if text_likeness(shape, self._shapes[number], limit=self._limit) in DUPLICATE_LIKENESSES:
                 yield self._keys[number]
 
-    def compared(self, shape: PreparedText) -> int:
-        """Return with how many texts one is compared."""
-        return len(self._candidates(shape))
+    def count_candidates(self, shape: PreparedText) -> int:
+        """Return the number of texts that a text is compared with."""
+        return len(self._candidate_numbers(shape))
 
-    def _candidates(self, shape: PreparedText) -> Collection[int]:
+    def _candidate_numbers(self, shape: PreparedText) -> Collection[int]:
         if not shape.normal:
             return self._wordless.get(shape.text.strip(), ())
         claim = claim_of(shape.text)
-        held = self._claims.get(_kind(claim))
-        if held is None:
+        claim_index = self._claims.get(_claim_key(claim))
+        if claim_index is None:
             return ()
-        roots = _roots(claim)
-        joined = self._joined(claim)
+        roots = _content_roots(claim)
+        joined = self._compound_roots(claim)
         needed = [{root, *self._words.kin_of(word), *joined.get(word, ())} for word, root in roots.items()]
-        return held.with_word_for_each(needed) | held.within(set().union(*needed, *joined.values()))
+        return claim_index.with_word_for_each(needed) | claim_index.claims_within(
+            set().union(*needed, *joined.values())
+        )
 
-    def _joined(self, claim: Claim) -> dict[str, set[str]]:
-        """Return by each word the roots of known words that it is a part of, or that are parts of it."""
-        known = self._words.roots
-        found: dict[str, set[str]] = {}
+    def _compound_roots(self, claim: Claim) -> dict[str, set[str]]:
+        """Return, by word, the roots of known words that are parts of it or that it is a part of."""
+        known_roots = self._words.roots
+        roots_by_word: dict[str, set[str]] = {}
         words = [word.plain for word in claim.words]
         for place, word in enumerate(words):
-            for part in _parts(word):
-                if part in known:
-                    found.setdefault(word, set()).add(known[part])
+            for part in _word_parts(word):
+                if part in known_roots:
+                    roots_by_word.setdefault(word, set()).add(known_roots[part])
             for length in range(2, _LONGEST_RUN + 1):
                 run = words[place : place + length]
-                if len(run) == length and (whole := "".join(run)) in known:
+                if len(run) == length and (compound := "".join(run)) in known_roots:
                     for part in run:
-                        found.setdefault(part, set()).add(known[whole])
-        return found
+                        roots_by_word.setdefault(part, set()).add(known_roots[compound])
+        return roots_by_word
 
 
-def _kind(claim: Claim) -> tuple[object, ...]:
-    """Return what two claims have in common where one may stand for the other; *one* counts as no number."""
+def _claim_key(claim: Claim) -> tuple[object, ...]:
+    """Return the key that two claims share where one may stand for the other; *one* is no number."""
     return (*sorted(digits for digits, _ in claim.numbers if digits != "1"), len(claim.negated))
 
 
-def _roots(claim: Claim) -> dict[str, str]:
-    """Return the words that only a form of them, a synonym or a compound stands for, and their roots."""
+def _content_roots(claim: Claim) -> dict[str, str]:
+    """Return the content words and their roots."""
     return {
         word.plain: word.root
         for word in claim.words
@@ -181,39 +183,39 @@ def _roots(claim: Claim) -> dict[str, str]:
     }
 
 
-def families(texts: Iterable[tuple[K, PreparedText]], limit: float) -> list[list[K]]:
-    """Return the groups of texts that say the same as one of the group."""
-    return united(_same(texts, limit))
+def duplicate_groups(texts: Iterable[tuple[K, PreparedText]], limit: float) -> list[list[K]]:
+    """Return the groups of texts that are duplicates of another of the group."""
+    return join_pairs(_duplicate_pairs(texts, limit))
 
 
-def _same(texts: Iterable[tuple[K, PreparedText]], limit: float) -> Iterator[tuple[K, K]]:
-    twins: DuplicateTexts[K] = DuplicateTexts(limit)
-    first: dict[str, K] = {}
+def _duplicate_pairs(texts: Iterable[tuple[K, PreparedText]], limit: float) -> Iterator[tuple[K, K]]:
+    duplicates: DuplicateTexts[K] = DuplicateTexts(limit)
+    first_keys: dict[str, K] = {}
     for key, shape in texts:
-        before = first.setdefault(shape.text.strip(), key)
-        if before != key:
-            yield before, key
+        earlier_key = first_keys.setdefault(shape.text.strip(), key)
+        if earlier_key != key:
+            yield earlier_key, key
             continue
-        for other in twins.of(shape):
-            yield other, key
-        twins.add(key, shape)
+        for duplicate_key in duplicates.find_duplicates(shape):
+            yield duplicate_key, key
+        duplicates.add_text(key, shape)
 
 
-def united(pairs: Iterable[tuple[K, K]]) -> list[list[K]]:
+def join_pairs(pairs: Iterable[tuple[K, K]]) -> list[list[K]]:
     """Return the groups that pairs join, by union and find, each in the order of the pairs."""
     root: dict[K, K] = {}
 
-    def find(key: K) -> K:
+    def find_root(key: K) -> K:
         while root[key] != key:
             root[key] = root[root[key]]
             key = root[key]
         return key
 
-    for one, other in pairs:
-        root.setdefault(one, one)
-        root.setdefault(other, other)
-        root[find(other)] = find(one)
+    for first_key, second_key in pairs:
+        root.setdefault(first_key, first_key)
+        root.setdefault(second_key, second_key)
+        root[find_root(second_key)] = find_root(first_key)
     members: dict[K, list[K]] = {}
     for key in root:
-        members.setdefault(find(key), []).append(key)
+        members.setdefault(find_root(key), []).append(key)
     return list(members.values())

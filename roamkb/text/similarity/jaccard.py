@@ -1,4 +1,6 @@
-"""Do two texts say the same? A measure, and a guard that knows when not to believe it (docs/architecture.md).
+"""The similarity of two texts, and a guard that can overrule it (docs/architecture.md).
+
+A measure, and a guard that knows when not to believe it (docs/architecture.md).
 
 Similarity alone never merges: word overlap calls "enable" and "disable", 30 and 300, or
 one name and another duplicates. The guard refuses where numbers differ, one side alone
@@ -14,22 +16,22 @@ from functools import cached_property
 from functools import lru_cache
 
 from roamkb.core.startup.dataclasses import dataclass
-from roamkb.core.text import folded
-from roamkb.text.similarity.contradiction import counted
-from roamkb.text.similarity.contradiction import differ
+from roamkb.core.text import fold_text
+from roamkb.text.similarity.contradiction import counted_roots
+from roamkb.text.similarity.contradiction import deny_each_other
+from roamkb.text.similarity.contradiction import differ_in_claim
 from roamkb.text.similarity.contradiction import differ_in_number
-from roamkb.text.similarity.contradiction import oppose
 from roamkb.text.similarity.shell_remnants import without_debris
 from roamkb.text.similarity.synonyms import FUNCTION_WORDS
-from roamkb.text.similarity.synonyms import canonical
+from roamkb.text.similarity.synonyms import canonical_form
 from roamkb.text.similarity.synonyms import spelt_out
 from roamkb.text.tokenize import UNSPACED
-from roamkb.text.tokenize import pairs
-from roamkb.text.tokenize import words
+from roamkb.text.tokenize import letter_pairs
+from roamkb.text.tokenize import split_words
 
 
 class TextLikeness(Enum):
-    """What two texts are to each other."""
+    """The relation of two texts to each other."""
 
     SAME = "same"
     SIMILAR = "similar"
@@ -40,7 +42,7 @@ class TextLikeness(Enum):
 
 @dataclass(frozen=True)
 class PreparedText:
-    """A text, prepared for comparing with many others."""
+    """A text prepared for comparison with many others."""
 
     text: str
     normal: str
@@ -53,9 +55,9 @@ class PreparedText:
         return trigrams_of(self.normal)
 
     @cached_property
-    def counted(self) -> frozenset[str]:
-        """What the text gives numbers of; empty where it gives none."""
-        return counted(self.text)
+    def counted_roots(self) -> frozenset[str]:
+        """The roots of the words that the text's numbers are about; empty where it has no number."""
+        return counted_roots(self.text)
 
 
 def trigrams_of(normal: str) -> frozenset[str]:
@@ -64,88 +66,94 @@ def trigrams_of(normal: str) -> frozenset[str]:
     return frozenset(map("".join, zip(padded, padded[1:], padded[2:], strict=False)))
 
 
-def shape(text: str) -> PreparedText:
+def prepare_text(text: str) -> PreparedText:
     """Return `text` prepared for comparison."""
     text = without_debris(text)
     plain = _plain_words(text)
     all_words = frozenset(plain)
-    content = frozenset(map(canonical, all_words - FUNCTION_WORDS)) or all_words
+    content = frozenset(map(canonical_form, all_words - FUNCTION_WORDS)) or all_words
     return PreparedText(text=text, normal=" ".join(plain), all_words=all_words, content=content)
 
 
 @lru_cache(maxsize=16_384)
-def normal(text: str) -> str:
-    """Return the words of `text`, folded: what is left of it in `shape(text).normal`."""
+def normal_words(text: str) -> str:
+    """Return the words of `text`, folded, as in `PreparedText.normal`."""
     return " ".join(_plain_words(without_debris(text)))
 
 
 def _plain_words(text: str) -> Sequence[str]:
     text = spelt_out(text)
     if text.isascii():
-        return words(text.lower())
-    found: list[str] = []
-    for word in words(text):
-        found += pairs(word) if UNSPACED.match(word) else [folded(word)]
-    return found
+        return split_words(text.lower())
+    plain_words: list[str] = []
+    for word in split_words(text):
+        plain_words += letter_pairs(word) if UNSPACED.match(word) else [fold_text(word)]
+    return plain_words
 
 
-def similarity(one: PreparedText, other: PreparedText) -> float:
+def text_similarity(first_text: PreparedText, second_text: PreparedText) -> float:
     """Return the largest of trigram, content-word and all-word Jaccard, 0 to 1."""
     return max(
-        _jaccard(one.trigrams, other.trigrams),
-        _jaccard(one.content, other.content),
-        _jaccard(one.all_words, other.all_words),
+        _jaccard(first_text.trigrams, second_text.trigrams),
+        _jaccard(first_text.content, second_text.content),
+        _jaccard(first_text.all_words, second_text.all_words),
     )
 
 
-def is_alike(one: PreparedText, other: PreparedText, *, limit: float) -> bool:
-    """Say whether the similarity is at least `limit`, without looking further than it takes."""
+def is_alike(first_text: PreparedText, second_text: PreparedText, *, limit: float) -> bool:
+    """Say whether the similarity is at least `limit`, with no more work than that takes."""
     return (
-        reaches(one.content, other.content, limit)
-        or reaches(one.all_words, other.all_words, limit)
-        or reaches(one.trigrams, other.trigrams, limit)
+        reaches_jaccard(first_text.content, second_text.content, limit)
+        or reaches_jaccard(first_text.all_words, second_text.all_words, limit)
+        or reaches_jaccard(first_text.trigrams, second_text.trigrams, limit)
     )
 
 
-def reaches(one: Set[str], other: Set[str], limit: float) -> bool:
+def reaches_jaccard(first_set: Set[str], second_set: Set[str], limit: float) -> bool:
     """Say whether the Jaccard of two sets is at least `limit`."""
-    mine, theirs = len(one), len(other)
+    mine, theirs = len(first_set), len(second_set)
     # where one is much larger there is nothing to count
     if mine < limit * theirs or theirs < limit * mine:
         return False
-    shared = len(one & other)
+    shared = len(first_set & second_set)
     return shared > 0 and shared / (mine + theirs - shared) >= limit
 
 
-def _jaccard(one: Set[str], other: Set[str]) -> float:
-    shared = len(one & other)
-    return shared / (len(one) + len(other) - shared) if shared else 0.0
+def _jaccard(first_set: Set[str], second_set: Set[str]) -> float:
+    shared = len(first_set & second_set)
+    return shared / (len(first_set) + len(second_set) - shared) if shared else 0.0
 
 
-def likeness(one: PreparedText, other: PreparedText, *, limit: float) -> TextLikeness:
-    """Return what the texts are to each other, `limit` being the least similarity that counts (inclusive)."""
-    if not one.normal and not other.normal:
+def text_likeness(first_text: PreparedText, second_text: PreparedText, *, limit: float) -> TextLikeness:
+    """Return the relation of the texts, `limit` being the least similarity that counts (inclusive)."""
+    if not first_text.normal and not second_text.normal:
         # emoji and punctuation have no words to compare
-        return TextLikeness.SAME if one.text.strip() == other.text.strip() else TextLikeness.DIFFERENT
-    if one.text == other.text:
+        return TextLikeness.SAME if first_text.text.strip() == second_text.text.strip() else TextLikeness.DIFFERENT
+    if first_text.text == second_text.text:
         return TextLikeness.SAME
-    if one.normal == other.normal:
-        return TextLikeness.MAY_CONTRADICT if guarded(one, other) else TextLikeness.SAME
-    if not is_alike(one, other, limit=limit):
-        return TextLikeness.MAY_CONTRADICT if say_other_numbers(one, other) else TextLikeness.DIFFERENT
-    return TextLikeness.MAY_CONTRADICT if guarded(one, other) else TextLikeness.SIMILAR
+    if first_text.normal == second_text.normal:
+        return TextLikeness.MAY_CONTRADICT if may_contradict(first_text, second_text) else TextLikeness.SAME
+    if not is_alike(first_text, second_text, limit=limit):
+        return TextLikeness.MAY_CONTRADICT if differ_only_in_number(first_text, second_text) else TextLikeness.DIFFERENT
+    return TextLikeness.MAY_CONTRADICT if may_contradict(first_text, second_text) else TextLikeness.SIMILAR
 
 
-def say_other_numbers(one: PreparedText, other: PreparedText) -> bool:
-    """Say whether the texts say the same of other numbers, however little alike that leaves them."""
-    return bool(one.counted) and one.counted == other.counted and differ_in_number(one.text, other.text)
+def differ_only_in_number(first_text: PreparedText, second_text: PreparedText) -> bool:
+    """Say whether the texts say the same with other numbers, however low their similarity."""
+    return (
+        bool(first_text.counted_roots)
+        and first_text.counted_roots == second_text.counted_roots
+        and differ_in_number(first_text.text, second_text.text)
+    )
 
 
-def guarded(one: PreparedText, other: PreparedText) -> bool:
-    """Say whether the texts may claim different things although their words are alike."""
-    return differ(one.text, other.text)
+def may_contradict(first_text: PreparedText, second_text: PreparedText) -> bool:
+    """Say whether the texts may make different claims although their words are alike."""
+    return differ_in_claim(first_text.text, second_text.text)
 
 
-def denies(one: PreparedText, other: PreparedText, *, limit: float) -> bool:
-    """Say whether one of two like texts denies the other, as far as words tell, and isn't another wording."""
-    return likeness(one, other, limit=limit) is TextLikeness.MAY_CONTRADICT and oppose(one.text, other.text)
+def is_contradiction(first_text: PreparedText, second_text: PreparedText, *, limit: float) -> bool:
+    """Say whether one of two like texts denies the other, as far as words show it."""
+    return text_likeness(first_text, second_text, limit=limit) is TextLikeness.MAY_CONTRADICT and deny_each_other(
+        first_text.text, second_text.text
+    )

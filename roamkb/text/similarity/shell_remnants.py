@@ -1,4 +1,4 @@
-"""What a shell left behind a statement that was cut out of a command: a quote, a redirection, more commands.
+"""Shell remnants behind a statement that was cut out of a command: a quote, a redirection.
 
 The bytes of a learning stay as they were said. What it says is shown, compared and promoted without them.
 """
@@ -30,24 +30,24 @@ _TRAILING = lazily(r"(?<![:\s])\n\s*(?:bd\s+(?:close|update|comments?|create|syn
 
 
 def without_debris(text: str) -> str:
-    """Return `text` up to where a shell's words begin; all of it where nothing would be left."""
+    """Return `text` up to the start of shell remnants; all of it where nothing would be left."""
     if not _HINT.search(text):
         return text
     masked = _SPAN.sub(lambda span: " " * len(span[0]), text)
-    start = min(_starts(masked), default=len(text))
+    start = min(_remnant_starts(masked), default=len(text))
     return text[:start].rstrip() or text
 
 
-def _starts(masked: str) -> Iterator[int]:
-    for found in islice(_BEHIND_A_QUOTE.finditer(masked), _MOST_QUOTES):
-        if _is_unopened(masked[: found.start()], found["quote"]):
-            yield found.start()
+def _remnant_starts(masked: str) -> Iterator[int]:
+    for quote_match in islice(_BEHIND_A_QUOTE.finditer(masked), _MOST_QUOTES):
+        if _is_unopened(masked[: quote_match.start()], quote_match["quote"]):
+            yield quote_match.start()
             break
     if redirected := _REDIRECTED.search(masked):
-        last = masked[: redirected.start()].split()[-1:]
-        is_ended = bool(last) and last[0].endswith((".", "!", "?", '"', "'"))
+        last_words = masked[: redirected.start()].split()[-1:]
+        is_ended = bool(last_words) and last_words[0].endswith((".", "!", "?", '"', "'"))
         is_piped = "|" in redirected[0] or "/dev/null" in redirected[0]
-        if is_ended or (is_piped and last and last[0].lower() not in _NAMES_IT):
+        if is_ended or (is_piped and last_words and last_words[0].lower() not in _NAMES_IT):
             yield redirected.start()
     for end in (_CHAINED, _TRAILING):
         if tail := end.search(masked):
@@ -55,7 +55,7 @@ def _starts(masked: str) -> Iterator[int]:
 
 
 def _is_unopened(before: str, quote: str) -> bool:
-    """Say whether a quote closes what nothing in `before` opens."""
+    """Say whether a quote closes without an opening quote in `before`."""
     if quote == '"':
         return len(re.findall(r'(?<!\\)"', before)) % 2 == 0
     # an apostrophe opens nothing

@@ -1,4 +1,4 @@
-"""Which of many texts are alike, without comparing each with each.
+"""The similarity join: all pairs of like texts among many, without comparing each with each.
 
 Two sets whose Jaccard is at least *t* share at least *t / (1 + t)* of their sizes' sum, *m*. In any order
 of their *n* and *n'* members the first that they share stands at most at *n - m* in one and at *n' - m*
@@ -25,8 +25,8 @@ from typing import Generic
 from typing import TypeVar
 
 from roamkb.text.similarity.jaccard import PreparedText
-from roamkb.text.similarity.jaccard import reaches
-from roamkb.text.similarity.jaccard import say_other_numbers
+from roamkb.text.similarity.jaccard import differ_only_in_number
+from roamkb.text.similarity.jaccard import reaches_jaccard
 from roamkb.text.similarity.jaccard import trigrams_of
 
 K = TypeVar("K", bound=Hashable)
@@ -46,7 +46,7 @@ _FIRST_LOOK = 64
 
 
 class _SetIndex:
-    """Sets by number, found by what they share."""
+    """Sets by number, found by the members that they share."""
 
     def __init__(self, limit: float) -> None:
         self._limit = limit
@@ -58,8 +58,8 @@ class _SetIndex:
         #: By size class: where a member stands, and who has it there, in ascending order.
         self._postings: dict[int, dict[int, list[int]]] = {}
 
-    def add(self, number: int, members: Collection[str]) -> None:
-        """Keep a set, none of an earlier number than those that are kept."""
+    def add_set(self, number: int, members: Collection[str]) -> None:
+        """Add a set; its number is not below those added before."""
         self._counts.update(members)
         order = self._order
         for member in members:
@@ -67,48 +67,48 @@ class _SetIndex:
                 self._new -= 1
                 order[member] = self._new
         size = len(members)
-        held = self._postings.setdefault(bisect_right(_SIZES, size) - 1, {})
+        postings = self._postings.setdefault(bisect_right(_SIZES, size) - 1, {})
         # the smallest that can be as much alike shares at least so many
-        first = sorted(map(order.__getitem__, members))[: size - ceil(self._limit * size - _HAIR) + 1]
-        for place, rank in enumerate(first):
-            held.setdefault(rank * _PLACES + place, []).append(number)
+        prefix = sorted(map(order.__getitem__, members))[: size - ceil(self._limit * size - _HAIR) + 1]
+        for place, rank in enumerate(prefix):
+            postings.setdefault(rank * _PLACES + place, []).append(number)
 
-    def reorder(self, sets: Iterable[tuple[int, Collection[str]]]) -> None:
-        """Put what is rare by now first; `sets` are all that were added."""
+    def reorder_members(self, sets: Iterable[tuple[int, Collection[str]]]) -> None:
+        """Order the members by their present rarity; `sets` are all that were added."""
         ranked = sorted(self._counts, key=lambda member: (self._counts[member], member))
         self._order = {member: rank for rank, member in enumerate(ranked)}
         self._new = 0
         self._postings = {}
         self._counts = Counter()
         for number, members in sets:
-            self.add(number, members)
+            self.add_set(number, members)
 
-    def sharing(self, members: Collection[str]) -> Iterator[list[int]]:
-        """Yield lists of numbers, ascending, that hold all sets which reach the limit, and others."""
+    def sharing_lists(self, members: Collection[str]) -> Iterator[list[int]]:
+        """Yield ascending lists of numbers that hold all sets which reach the limit, and others."""
         size = len(members)
-        known = sorted(self._order[member] for member in members if member in self._order)
-        unknown = size - len(known)
-        for place, held in self._postings.items():
+        known_ranks = sorted(self._order[member] for member in members if member in self._order)
+        unknown = size - len(known_ranks)
+        for place, postings in self._postings.items():
             least, most = _SIZES[place], _SIZES[place + 1] - 1
             if most < self._limit * size - _HAIR or least * self._limit > size + _HAIR:
                 continue
-            mine = size - self._needed(size, max(least, ceil(self._limit * size - _HAIR))) + 1 - unknown
+            mine = size - self._least_shared(size, max(least, ceil(self._limit * size - _HAIR))) + 1 - unknown
             # of a larger one more can be in front of what is shared
             theirs = min(most, int(size / self._limit + _HAIR))
-            theirs += 1 - self._needed(size, theirs)
-            for rank in known[: max(mine, 0)]:
+            theirs += 1 - self._least_shared(size, theirs)
+            for rank in known_ranks[: max(mine, 0)]:
                 start = rank * _PLACES
                 for key in range(start, start + theirs):
-                    if key in held:
-                        yield held[key]
+                    if key in postings:
+                        yield postings[key]
 
-    def _needed(self, one: int, other: int) -> int:
-        """Return how much sets of two sizes share at least, if their Jaccard reaches the limit."""
-        return max(ceil(self._share * (one + other) - _HAIR), 1)
+    def _least_shared(self, first_size: int, second_size: int) -> int:
+        """Return the least number of shared members of sets of two sizes that reach the limit."""
+        return max(ceil(self._share * (first_size + second_size) - _HAIR), 1)
 
 
 class NearTexts(Generic[K]):
-    """Texts by key, added one by one, and found by what is at least `limit` alike, 0 < `limit` <= 1."""
+    """Texts by key, found by a text that is at least `limit` alike, 0 < `limit` <= 1."""
 
     def __init__(self, limit: float) -> None:
         self._limit = limit
@@ -126,28 +126,28 @@ class NearTexts(Generic[K]):
     def __len__(self) -> int:
         return len(self._keys)
 
-    def add(self, key: K, shape: PreparedText) -> None:
-        """Keep a text; the same key may be kept for several."""
+    def add_text(self, key: K, shape: PreparedText) -> None:
+        """Add a text; one key may have several."""
         number = len(self._keys)
         self._keys.append(key)
         self._shapes.append(shape)
         if not shape.all_words:
             self._wordless.setdefault(shape.text.strip(), []).append(number)
             return
-        self._words.add(number, shape.all_words)
-        self._content.add(number, shape.content)
-        self._letters.add(number, trigrams_of(shape.normal))
-        if shape.counted:
-            self._counting.setdefault(shape.counted, []).append(number)
+        self._words.add_set(number, shape.all_words)
+        self._content.add_set(number, shape.content)
+        self._letters.add_set(number, trigrams_of(shape.normal))
+        if shape.counted_roots:
+            self._counting.setdefault(shape.counted_roots, []).append(number)
         if number >= self._ordered:
             self._ordered *= 2
-            worded = [(number, one) for number, one in enumerate(self._shapes) if one.all_words]
-            self._words.reorder((number, one.all_words) for number, one in worded)
-            self._content.reorder((number, one.content) for number, one in worded)
-            self._letters.reorder((number, trigrams_of(one.normal)) for number, one in worded)
+            worded = [(number, prepared) for number, prepared in enumerate(self._shapes) if prepared.all_words]
+            self._words.reorder_members((number, prepared.all_words) for number, prepared in worded)
+            self._content.reorder_members((number, prepared.content) for number, prepared in worded)
+            self._letters.reorder_members((number, trigrams_of(prepared.normal)) for number, prepared in worded)
 
-    def candidates(self, shape: PreparedText) -> Iterator[K]:
-        """Yield the keys of the texts that are alike, as they were added; what isn't asked for isn't sought.
+    def find_alike(self, shape: PreparedText) -> Iterator[K]:
+        """Yield the keys of the texts that are alike, in the order of adding.
 
         `likeness` says of each what it is; the text itself is among them, if it was added.
         """
@@ -155,42 +155,44 @@ class NearTexts(Generic[K]):
             yield from (self._keys[number] for number in self._wordless.get(shape.text.strip(), ()))
             return
         lists = [
-            *self._words.sharing(shape.all_words),
-            *self._content.sharing(shape.content),
-            *self._letters.sharing(trigrams_of(shape.normal)),
-            self._counting.get(shape.counted, []),
+            *self._words.sharing_lists(shape.all_words),
+            *self._content.sharing_lists(shape.content),
+            *self._letters.sharing_lists(trigrams_of(shape.normal)),
+            self._counting.get(shape.counted_roots, []),
         ]
-        for number in _ascending(lists, len(self._keys)):
+        for number in _merge_ascending(lists, len(self._keys)):
             if self._is_alike(shape, self._shapes[number]):
                 yield self._keys[number]
 
-    def _is_alike(self, one: PreparedText, other: PreparedText) -> bool:
-        if say_other_numbers(one, other):
+    def _is_alike(self, first_text: PreparedText, second_text: PreparedText) -> bool:
+        if differ_only_in_number(first_text, second_text):
             return True
-        limit, mine, theirs = self._limit, one.all_words, other.all_words
+        limit, mine, theirs = self._limit, first_text.all_words, second_text.all_words
         shared, most = len(mine & theirs), max(len(mine), len(theirs))
-        if shared >= limit * (len(mine) + len(theirs) - shared) or reaches(one.content, other.content, limit):
+        if shared >= limit * (len(mine) + len(theirs) - shared) or reaches_jaccard(
+            first_text.content, second_text.content, limit
+        ):
             return True
         # to take letters three by three costs most
-        return shared >= _SHARED * most and reaches(one.trigrams, other.trigrams, limit)
+        return shared >= _SHARED * most and reaches_jaccard(first_text.trigrams, second_text.trigrams, limit)
 
 
-def _ascending(lists: Sequence[list[int]], end: int) -> Iterator[int]:
+def _merge_ascending(lists: Sequence[list[int]], end: int) -> Iterator[int]:
     """Yield the numbers in ascending lists, each once, in their order."""
     if sum(map(len, lists)) <= _FIRST_LOOK:
         yield from sorted(set().union(*lists))
         return
     start, most = 0, _FIRST_LOOK
     while start < end:
-        within = (held[bisect_left(held, start) : bisect_left(held, most)] for held in lists)
+        within = (numbers[bisect_left(numbers, start) : bisect_left(numbers, most)] for numbers in lists)
         yield from sorted(set().union(*within))
         start, most = most, most * 8
 
 
-def pairs(shapes: Iterable[tuple[K, PreparedText]], limit: float) -> Iterator[tuple[K, K]]:
-    """Yield the keys of each two texts that are at least `limit` alike, the one that came first first."""
+def alike_pairs(shapes: Iterable[tuple[K, PreparedText]], limit: float) -> Iterator[tuple[K, K]]:
+    """Yield the keys of each two texts that are at least `limit` alike, the earlier key first."""
     near: NearTexts[K] = NearTexts(limit)
     for key, shape in shapes:
-        for other in near.candidates(shape):
-            yield other, key
-        near.add(key, shape)
+        for earlier_key in near.find_alike(shape):
+            yield earlier_key, key
+        near.add_text(key, shape)

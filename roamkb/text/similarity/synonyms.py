@@ -1,4 +1,4 @@
-"""Which words may stand for each other, and which never: the lexica behind `contradiction` and `jaccard`.
+"""The lexica of synonyms, opposites, numbers and units for the comparison of texts.
 
 A word that is on no list stands for itself and its own inflections alone.
 """
@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.core.text import folded
+from roamkb.core.text import fold_text
 from roamkb.text.porter import inflection_stem
 from roamkb.text.porter import stem
 from roamkb.text.store.lexicons import lexicon
@@ -27,56 +27,56 @@ _RELATING = tuple(frozenset(group.split()) for group in lexicon("relating"))
 RELATING = frozenset().union(*_RELATING)
 
 
-def relate_otherwise(one: str, other: str) -> bool:
-    """Say whether two words relate what follows to the rest, and neither may stand for the other."""
-    if one not in RELATING or other not in RELATING:
+def relate_otherwise(first_word: str, second_word: str) -> bool:
+    """Say whether two words relate differently, so that neither may stand for the other."""
+    if first_word not in RELATING or second_word not in RELATING:
         return False
-    return not any(one in group and other in group for group in _RELATING)
+    return not any(first_word in group and second_word in group for group in _RELATING)
 
 
 #: Function words that are each other's opposites; of other words any exchange is another claim.
 OPPOSITES = frozenset(frozenset(pair.split("/")) for pair in vocabulary("opposites"))
 
-_VALUES = {folded(word): int(value) for line in lexicon("numbers") for word, value in [line.split()]}
+_VALUES = {fold_text(word): int(value) for line in lexicon("numbers") for word, value in [line.split()]}
 #: Words that mean 1 as often as nothing.
 ONES = frozenset(word for word, value in _VALUES.items() if value == 1)
 #: Numbers as words.
 NUMBERS = {word: value for word, value in _VALUES.items() if value != 1}
 #: What a number counts, by each of its names.
-UNITS = {name: line.split()[0] for line in lexicon("units") for name in map(folded, line.split())}
+UNITS = {name: line.split()[0] for line in lexicon("units") for name in map(fold_text, line.split())}
 
 
-def _groups(reduced: Callable[[str], str]) -> dict[str, str]:
-    found: dict[str, str] = {}
+def _first_of_group(reduced: Callable[[str], str]) -> dict[str, str]:
+    first_names: dict[str, str] = {}
     for group in lexicon("synonyms"):
         names = group.split()
         for name in names:
-            found.setdefault(reduced(name), reduced(names[0]))
-    return found
+            first_names.setdefault(reduced(name), reduced(names[0]))
+    return first_names
 
 
-_SAME_STEMS = _groups(stem)
-_SAME_FORMS = _groups(inflection_stem)
+_SAME_STEMS = _first_of_group(stem)
+_SAME_FORMS = _first_of_group(inflection_stem)
 _BRITISH = lazily(r"(i|y)s(e|es|ed|ing|ation|ations|er|ers)$")
 
 
-def canonical(word: str) -> str:
-    """Return what stands for a folded `word` and all that says the same: a stem, or a number's digits."""
+def canonical_form(word: str) -> str:
+    """Return the common form of a folded `word` and its synonyms: a stem, or a number's digits."""
     if word in NUMBERS:
         return str(NUMBERS[word])
-    root = stem(_american(word))
+    root = stem(_american_spelling(word))
     return _SAME_STEMS.get(root, root)
 
 
 def form_of(word: str) -> str:
-    """Return what stands for a folded `word`, its inflections and spellings, and all that says the same."""
+    """Return the common form of a folded `word`, its inflections, spellings and synonyms."""
     if word in NUMBERS:
         return str(NUMBERS[word])
-    form = inflection_stem(_american(word))
+    form = inflection_stem(_american_spelling(word))
     return _SAME_FORMS.get(form, form)
 
 
-def _american(word: str) -> str:
+def _american_spelling(word: str) -> str:
     british = _BRITISH.search(word) if len(word) > 6 else None
     return f"{word[: british.start()]}{british[1]}z{british[2]}" if british else word
 
@@ -85,9 +85,9 @@ def _american(word: str) -> str:
 _CONTRARY_STEMS = frozenset(frozenset(map(stem, pair.split("/"))) for pair in vocabulary("contraries"))
 
 
-def are_contrary(one: str, other: str) -> bool:
-    """Say whether two folded words, in whatever form, say the contrary of each other."""
-    return frozenset((stem(one), stem(other))) in _CONTRARY_STEMS
+def are_contrary(first_word: str, second_word: str) -> bool:
+    """Say whether two folded words, in whatever form, are contraries."""
+    return frozenset((stem(first_word), stem(second_word))) in _CONTRARY_STEMS
 
 
 _CONTRACTIONS = [line.split() for line in lexicon("contractions")]

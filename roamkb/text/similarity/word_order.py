@@ -1,4 +1,4 @@
-"""Do the words that two texts share stand in an order that says the same?
+"""The order of the words that two texts share: whether it changes the claim.
 
 *Redis calls celery* and *celery calls redis* have the same words. A clause or an adjunct may move (*when it
 fails, restart it* and *restart it when it fails*), a list may be told in any order, and a passive names the
@@ -33,7 +33,7 @@ _LONGEST_APART: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class _OrderedWord:
-    """One word that counts for the order."""
+    """A word that counts for the order."""
 
     key: str
     #: What stands before it and relates it to the rest: *before*, *to*, *only*.
@@ -50,17 +50,17 @@ def changed_places(mine: Sequence["ClaimWord"], theirs: Sequence["ClaimWord"]) -
     if max(len(mine), len(theirs)) > _LONGEST:
         return False
     if any(word.plain == _BY for word in mine) != any(word.plain == _BY for word in theirs):
-        mine, theirs = _active(mine), _active(theirs)
-    a, b = _shared(_places(mine), _places(theirs))
-    if _keys(a) == _keys(b) and _heads(a) == _heads(b):
+        mine, theirs = _active_order(mine), _active_order(theirs)
+    my_places, their_places = _shared_places(_order_places(mine), _order_places(theirs))
+    if _place_keys(my_places) == _place_keys(their_places) and _head_counts(my_places) == _head_counts(their_places):
         return False
-    if _heads_moved(a, b):
+    if _heads_moved(my_places, their_places):
         return True
-    return _is_exchange(_in_lists_order(a), _in_lists_order(b))
+    return _is_exchange(_sort_lists(my_places), _sort_lists(their_places))
 
 
-def _places(words: Sequence["ClaimWord"]) -> list[_OrderedWord]:
-    """Return what counts for the order of a text; *a switch of branches* is a branch switch."""
+def _order_places(words: Sequence["ClaimWord"]) -> list[_OrderedWord]:
+    """Return the words of a text that count for the order; *a switch of branches* is a branch switch."""
     places: list[_OrderedWord] = []
     head, is_first, is_listed, is_owned, is_place = "", True, False, False, False
     for word in words:
@@ -88,95 +88,102 @@ def _places(words: Sequence["ClaimWord"]) -> list[_OrderedWord]:
     return places
 
 
-def _active(words: Sequence["ClaimWord"]) -> Sequence["ClaimWord"]:
-    """Return a passive's words with the one who acts first: *A calls B* for *B is called by A*."""
-    by = next((n for n, word in enumerate(words) if word.plain == _BY), 0)
-    start = next((n for n in range(by - 1, -1, -1) if words[n].is_apart), 0)
-    before = words[start:by]
-    if not any(word.plain in _PASSIVE for word in before):
+def _active_order(words: Sequence["ClaimWord"]) -> Sequence["ClaimWord"]:
+    """Return a passive's words with the agent first: *A calls B* for *B is called by A*."""
+    by_place = next((n for n, word in enumerate(words) if word.plain == _BY), 0)
+    start = next((n for n in range(by_place - 1, -1, -1) if words[n].is_apart), 0)
+    words_before = words[start:by_place]
+    if not any(word.plain in _PASSIVE for word in words_before):
         return words
     end = next(
-        (n for n in range(by + 1, len(words)) if words[n].is_apart or words[n].plain in _HEADS), len(words)
+        (n for n in range(by_place + 1, len(words)) if words[n].is_apart or words[n].plain in _HEADS), len(words)
     )
-    be = max(n for n, word in enumerate(before) if word.plain in _PASSIVE)
-    deed = next((n for n in range(be + 1, len(before)) if before[n].is_content), None)
+    be = max(n for n, word in enumerate(words_before) if word.plain in _PASSIVE)
+    deed = next((n for n in range(be + 1, len(words_before)) if words_before[n].is_content), None)
     if deed is None:
         return words
-    rest = [word for n, word in enumerate(before) if n != deed]
-    return [*words[:start], *words[by + 1 : end], before[deed], *rest, *words[end:]]
+    remaining = [word for n, word in enumerate(words_before) if n != deed]
+    return [*words[:start], *words[by_place + 1 : end], words_before[deed], *remaining, *words[end:]]
 
 
-def _shared(
-    a: Sequence[_OrderedWord], b: Sequence[_OrderedWord]
+def _shared_places(
+    first_places: Sequence[_OrderedWord], second_places: Sequence[_OrderedWord]
 ) -> tuple[list[_OrderedWord], list[_OrderedWord]]:
-    """Return of each what the other says as often; of *A, then A* nobody knows which is which."""
-    mine, theirs = Counter(_keys(a)), Counter(_keys(b))
-    return [one for one in a if mine[one.key] == theirs[one.key]], [
-        one for one in b if mine[one.key] == theirs[one.key]
+    """Return the words of each that the other has as often; repeats can't be told apart."""
+    mine, theirs = Counter(_place_keys(first_places)), Counter(_place_keys(second_places))
+    return [place for place in first_places if mine[place.key] == theirs[place.key]], [
+        place for place in second_places if mine[place.key] == theirs[place.key]
     ]
 
 
-def _keys(places: Sequence[_OrderedWord]) -> list[str]:
-    return [one.key for one in places]
+def _place_keys(places: Sequence[_OrderedWord]) -> list[str]:
+    return [place.key for place in places]
 
 
-def _heads(places: Sequence[_OrderedWord]) -> Counter[tuple[str, str]]:
-    return Counter((one.head, one.key) for one in places if one.head)
+def _head_counts(places: Sequence[_OrderedWord]) -> Counter[tuple[str, str]]:
+    return Counter((place.head, place.key) for place in places if place.head)
 
 
-def _heads_moved(a: Sequence[_OrderedWord], b: Sequence[_OrderedWord]) -> bool:
+def _heads_moved(first_places: Sequence[_OrderedWord], second_places: Sequence[_OrderedWord]) -> bool:
     """Say whether a small word that both have stands before another word than it did."""
-    mine, theirs = _heads(a), _heads(b)
-    gone, new = {head for head, _ in mine - theirs}, {head for head, _ in theirs - mine}
-    return bool(gone & new)
+    mine, theirs = _head_counts(first_places), _head_counts(second_places)
+    heads_gone, heads_new = {head for head, _ in mine - theirs}, {head for head, _ in theirs - mine}
+    return bool(heads_gone & heads_new)
 
 
-def _in_lists_order(places: Sequence[_OrderedWord]) -> list[_OrderedWord]:
-    """Return them with what a list names in the order of the alphabet, where a clause is nothing but it."""
-    found = list(places)
+def _sort_lists(places: Sequence[_OrderedWord]) -> list[_OrderedWord]:
+    """Return the words with the members of each list sorted, where the clause is nothing but a list."""
+    ordered = list(places)
     start = 0
-    while start < len(found):
+    while start < len(ordered):
         end = start + 1
-        while end < len(found) and found[end].is_listed and not found[end].head:
+        while end < len(ordered) and ordered[end].is_listed and not ordered[end].head:
             end += 1
-        is_alone = start == 0 or found[start].is_first or end == len(found) or found[end].is_first
+        is_alone = start == 0 or ordered[start].is_first or end == len(ordered) or ordered[end].is_first
         # to Sentry and metrics to Datadog: what a small word stands before goes with it
-        if end - start > 1 and is_alone and not found[start].head:
-            found[start:end] = sorted(found[start:end], key=lambda one: one.key)
+        if end - start > 1 and is_alone and not ordered[start].head:
+            ordered[start:end] = sorted(ordered[start:end], key=lambda place: place.key)
         start = end
-    return found
+    return ordered
 
 
-def _is_exchange(a: Sequence[_OrderedWord], b: Sequence[_OrderedWord]) -> bool:
+def _is_exchange(first_places: Sequence[_OrderedWord], second_places: Sequence[_OrderedWord]) -> bool:
     """Say whether two parts have changed places around a third, or two names that stand side by side."""
-    one, other = _keys(a), _keys(b)
-    if len(one) != len(other):
+    first_keys, second_keys = _place_keys(first_places), _place_keys(second_places)
+    if len(first_keys) != len(second_keys):
         return False
-    unlike = [n for n, (x, y) in enumerate(zip(one, other, strict=True)) if x != y]
+    unlike = [n for n, (x, y) in enumerate(zip(first_keys, second_keys, strict=True)) if x != y]
     if not unlike or unlike[-1] - unlike[0] >= _LONGEST_APART:
         return False
     begin, end = unlike[0], unlike[-1] + 1
-    is_whole = begin == 0 and end == len(one)
-    a, b, one, other = a[begin:end], b[begin:end], one[begin:end], other[begin:end]
-    size = len(one)
+    is_whole = begin == 0 and end == len(first_keys)
+    first_places, second_places, first_keys, second_keys = (
+        first_places[begin:end],
+        second_places[begin:end],
+        first_keys[begin:end],
+        second_keys[begin:end],
+    )
+    size = len(first_keys)
     if size == 2:
-        are_names = all(place.is_exact for place in a) and not is_whole
-        return are_names and not _is_adjunct(a[0], a[1], b[1], b[0])
-    if any(one[n:] + one[:n] == other for n in range(1, size)):
+        are_names = all(place.is_exact for place in first_places) and not is_whole
+        return are_names and not _is_adjunct(first_places[0], first_places[1], second_places[1], second_places[0])
+    if any(first_keys[n:] + first_keys[:n] == second_keys for n in range(1, size)):
         return False
     return any(
-        one[size - last :] == other[:last]
-        and one[first : size - last] == other[last : size - first]
-        and not _is_adjunct(a[0], a[size - last], b[size - first], b[0])
-        for first in range(1, size - 1)
-        if one[:first] == other[size - first :]
-        for last in range(1, size - first)
+        first_keys[size - tail_size :] == second_keys[:tail_size]
+        and first_keys[head_size : size - tail_size] == second_keys[tail_size : size - head_size]
+        and not _is_adjunct(
+            first_places[0], first_places[size - tail_size], second_places[size - head_size], second_places[0]
+        )
+        for head_size in range(1, size - 1)
+        if first_keys[:head_size] == second_keys[size - head_size :]
+        for tail_size in range(1, size - head_size)
     )
 
 
 def _is_adjunct(
-    first: _OrderedWord, last: _OrderedWord, first_there: _OrderedWord, last_there: _OrderedWord
+    first_part: _OrderedWord, last_part: _OrderedWord, first_there: _OrderedWord, last_there: _OrderedWord
 ) -> bool:
-    """Say whether one of two parts, by how each begins in both texts, only stands elsewhere: *in Python*."""
-    is_told = first.head == first_there.head and last.head == last_there.head
-    return is_told and first.head != last.head
+    """Say whether one of two parts is an adjunct, which may move: *in Python*."""
+    is_told = first_part.head == first_there.head and last_part.head == last_there.head
+    return is_told and first_part.head != last_part.head

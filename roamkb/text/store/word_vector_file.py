@@ -13,9 +13,7 @@ _FOLDER = Path(__file__).parents[2] / "data"
 def word_table() -> WordVectors | None:
     """Return the table, or None where it is missing or broken."""
     try:
-        return table_of(
-            (_FOLDER / "words.txt").read_text(encoding="utf-8"), (_FOLDER / "vectors.bin").read_bytes()
-        )
+        return table_of((_FOLDER / "words.txt").read_text(encoding="utf-8"), (_FOLDER / "vectors.bin").read_bytes())
     except (OSError, UnicodeDecodeError):
         return None
 

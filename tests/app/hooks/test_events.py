@@ -29,7 +29,7 @@ def start(world: World, *, days: int) -> None:
     """Begin a session so many days after the first."""
     around = replace(world.open().environment, now=lambda: NOON + timedelta(days=days))
     payload = {"session_id": f"s-{days}", "cwd": str(world.personal), "hook_event_name": "SessionStart"}
-    HookEventSession(payload, around).start()
+    HookEventSession(payload, around).start_session()
 
 
 def test_the_days_snapshot_is_looked_after_once(world: World) -> None:
@@ -87,7 +87,7 @@ class Talk:
 
     def stop(self) -> str:
         """Have the agent stop, and return what it is asked."""
-        return StoppedSession({**self.payload, "hook_event_name": "Stop"}, self.around).stop().question
+        return StoppedSession({**self.payload, "hook_event_name": "Stop"}, self.around).handle_stop().question
 
 
 def attempted(project: Path) -> list[dict[str, Any]]:
@@ -151,7 +151,7 @@ def test_an_agents_sentence_takes_the_place_of_the_deeds(world: World) -> None:
     failed = {**later.payload, "hook_event_name": "PostToolUseFailure", "tool_name": "Bash"}
     for error, is_offered in ((_ERROR, True), (_ERROR.replace("curl/curl.h", "zlib.h"), False)):
         payload = {**failed, "tool_input": {"command": "make all"}, "error": error}
-        offered = HookEventSession(payload, later.around).failed()
+        offered = HookEventSession(payload, later.around).handle_failure()
         assert is_offered == (offered is not None and offered.technique == claim)
 
 
@@ -186,4 +186,4 @@ def test_without_a_transcript_the_tools_hooks_tell(world: World) -> None:
     assert ["edit Makefile: x"] == [line["technique"] for line in attempted(world.personal)]
     assert [] == list((world.personal / ".roamkb").rglob("offers/*"))
     stop = {**payload, "hook_event_name": "Stop"}
-    assert '"mended":' in StoppedSession(stop, world.open().environment).stop().question
+    assert '"mended":' in StoppedSession(stop, world.open().environment).handle_stop().question

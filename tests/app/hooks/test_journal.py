@@ -161,9 +161,7 @@ def test_no_agent_restores_anything(notes: World) -> None:
     planned = notes.run("journal", "restore", "--all", "--dry-run", "--json").json
     assert [("create", "a.org"), ("replace", "b.org")] == [(s["do"], s["path"]) for s in planned["steps"]]
     assert before == notes.files()
-    denied = hook(
-        notes, "pre-tool-use", tool_name="Bash", tool_input={"command": "roamkb journal restore --all"}
-    )
+    denied = hook(notes, "pre-tool-use", tool_name="Bash", tool_input={"command": "roamkb journal restore --all"})
     assert "deny" in json.dumps(denied)
 
 
@@ -358,6 +356,6 @@ def test_a_turn_begins_and_ends_where_there_is_nothing_to_see(notes: World) -> N
 
 def find_quiet_of(world: World) -> bool:
     """Whether a glance finds nothing to look at."""
-    code = "import sys; from roamkb.journal.store.glance import find_quiet; sys.exit(not find_quiet('s-1'))"
+    code = "import sys; from roamkb.journal.store.glance import find_unchanged_journal; sys.exit(not find_unchanged_journal('s-1'))"
     done = subprocess.run([sys.executable, "-c", code], env=world.environment(), check=False)
     return done.returncode == 0

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamkb.boundary.store.codex_session import exit_code_of
-from roamkb.boundary.store.codex_session import folders_of_session
+from roamkb.boundary.store.codex_session import call_exit_code
 from roamkb.boundary.store.codex_session import is_unattended
+from roamkb.boundary.store.codex_session import session_folders
 from tests.conftest import World
 
 #: Made on 2026-11-22 at 08:39:09 UTC.
@@ -42,20 +42,20 @@ def ended(code: object, *, call: str = _CALL, output: str = "") -> str:
 def test_a_session_is_where_it_began_and_where_its_turns_are(tmp_path: Path) -> None:
     """Each folder once; nothing where no session is told, none is kept, or none is one."""
     home = {"HOME": str(tmp_path)}
-    assert () == folders_of_session({**home, "CODEX_THREAD_ID": _ID})
+    assert () == session_folders({**home, "CODEX_THREAD_ID": _ID})
     kept(tmp_path, Path("/a"), Path("/b"), Path("/a"))
-    assert ("/a", "/b") == folders_of_session({**home, "CODEX_THREAD_ID": _ID})
-    assert ("/a", "/b") == folders_of_session(
+    assert ("/a", "/b") == session_folders({**home, "CODEX_THREAD_ID": _ID})
+    assert ("/a", "/b") == session_folders(
         {"HOME": "/nowhere", "CODEX_HOME": str(tmp_path / ".codex"), "CODEX_THREAD_ID": _ID}
     )
     for other in ("", "../../x", _ID[:-1] + "3", "f" * 36):
-        assert () == folders_of_session({**home, "CODEX_THREAD_ID": other})
+        assert () == session_folders({**home, "CODEX_THREAD_ID": other})
 
 
 def test_a_turn_with_much_output_is_where_it_began(tmp_path: Path) -> None:
     """What came of it since stands behind it in the file."""
     kept(tmp_path, Path("/a"), Path("/b"), more=ended(0, output="x" * 200_000))
-    assert ("/a", "/b") == folders_of_session({"HOME": str(tmp_path), "CODEX_THREAD_ID": _ID})
+    assert ("/a", "/b") == session_folders({"HOME": str(tmp_path), "CODEX_THREAD_ID": _ID})
 
 
 def test_a_session_that_is_no_file_is_none(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_a_session_that_is_no_file_is_none(tmp_path: Path) -> None:
     held = os.open(path, os.O_RDWR)
     os.write(held, b'{"type": "session_meta", "payload": {"cwd": "/a"}}\n')
     try:
-        assert () == folders_of_session({"HOME": str(tmp_path), "CODEX_THREAD_ID": _ID})
+        assert () == session_folders({"HOME": str(tmp_path), "CODEX_THREAD_ID": _ID})
     finally:
         os.close(held)
 
@@ -75,17 +75,17 @@ def test_a_session_that_is_no_file_is_none(tmp_path: Path) -> None:
 def test_a_session_is_found_below_another_day(tmp_path: Path) -> None:
     """Whose clock it is, nobody knows."""
     kept(tmp_path, Path("/a"), day="2025/01/02")
-    assert ("/a",) == folders_of_session({"HOME": str(tmp_path), "CODEX_THREAD_ID": _ID})
+    assert ("/a",) == session_folders({"HOME": str(tmp_path), "CODEX_THREAD_ID": _ID})
 
 
 def test_a_command_has_the_status_that_it_ended_with(tmp_path: Path) -> None:
     """By the call's id, whatever else names it, and however much it printed."""
     more = ended(0, call="other") + ended(1, output=f"x {_CALL}" + "y" * 200_000) + json.dumps({"a": _CALL})
     path = kept(tmp_path, Path("/a"), more=more)
-    assert 1 == exit_code_of(str(path), _CALL)
-    assert 0 == exit_code_of(str(path), "other")
+    assert 1 == call_exit_code(str(path), _CALL)
+    assert 0 == call_exit_code(str(path), "other")
     for transcript, call in ((str(path), "none"), (str(path), ""), ("", _CALL), (str(tmp_path), _CALL)):
-        assert exit_code_of(transcript, call) is None
+        assert call_exit_code(transcript, call) is None
 
 
 @pytest.mark.parametrize(("source", "alone"), [("exec", True), ("vscode", False), ({"subagent": 1}, False)])
@@ -104,8 +104,8 @@ def test_what_is_no_record_tells_nothing(data: bytes) -> None:
     with TemporaryDirectory() as folder:
         path = kept(Path(folder), Path("/a"))
         path.write_bytes(data + _CALL.encode())
-        assert exit_code_of(str(path), _CALL) is None
-        assert () == folders_of_session({"HOME": folder, "CODEX_THREAD_ID": _ID})
+        assert call_exit_code(str(path), _CALL) is None
+        assert () == session_folders({"HOME": folder, "CODEX_THREAD_ID": _ID})
 
 
 def test_a_work_session_writes_nothing_from_another_folder(world: World) -> None:
@@ -116,9 +116,7 @@ def test_a_work_session_writes_nothing_from_another_folder(world: World) -> None
     for words in (("write", "The quetzalcoatlus is fed on Fridays"), ("learn", "The quetzalcoatlus is shy")):
         ran = world.run(*words, extra=extra)
         assert (3, True) == (ran.status, "by the Codex session" in ran.err), ran.err
-    assert [] == [
-        path for path in world.home.rglob("*") if path.is_file() and b"quetzal" in path.read_bytes()
-    ]
+    assert [] == [path for path in world.home.rglob("*") if path.is_file() and b"quetzal" in path.read_bytes()]
 
 
 def test_a_personal_session_writes_from_anywhere_that_is_personal(world: World) -> None:

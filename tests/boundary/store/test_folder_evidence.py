@@ -7,21 +7,21 @@ from pathlib import Path
 import pytest
 
 import roamkb
-from roamkb.boundary.store.folder_evidence import RULE_PLACE
+from roamkb.boundary.store.folder_evidence import RULE_PATH
 from roamkb.boundary.store.folder_evidence import CallOrigin
 from roamkb.boundary.store.folder_evidence import classify_folder
 from roamkb.boundary.store.folder_evidence import find_rule
 from roamkb.boundary.store.folder_evidence import load_rule
-from roamkb.boundary.store.folder_evidence import session_of
+from roamkb.boundary.store.folder_evidence import read_call_origin
 from roamkb.boundary.store.folder_evidence import session_project
 from roamkb.boundary.store.processes import ParentProcess
-from roamkb.boundary.store.processes import parents_of
+from roamkb.boundary.store.processes import parent_processes
 from roamkb.core.errors import BadRule
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
 from roamkb.fs.mounts import Mount
+from roamkb.fs.mounts import mount_points_below
 from roamkb.fs.mounts import other_names
-from roamkb.fs.mounts import points_below
 from roamkb.fs.mounts import read_mounts
 
 TEMPLATE = (Path(roamkb.__file__).parents[1] / "rules" / "knowledge-base.md").read_text()
@@ -31,9 +31,9 @@ TEMPLATE = (Path(roamkb.__file__).parents[1] / "rules" / "knowledge-base.md").re
 def home(tmp_path: Path) -> Path:
     """A home with the shipped rule and one project of each kind."""
     home = tmp_path.resolve()
-    (home / RULE_PLACE).parent.mkdir(parents=True)
-    (home / RULE_PLACE).write_text(TEMPLATE)
-    (home / RULE_PLACE).chmod(0o644)
+    (home / RULE_PATH).parent.mkdir(parents=True)
+    (home / RULE_PATH).write_text(TEMPLATE)
+    (home / RULE_PATH).chmod(0o644)
     for name in ("code/site/.git", "code/site/src", "projects/work/app/.git", "Documents"):
         (home / name).mkdir(parents=True)
     return home
@@ -104,10 +104,10 @@ def test_the_reason_names_evidence_and_entry(home: Path, rule: Rule) -> None:
 )
 def test_a_broken_rule_says_what_is_wrong(change: object, why: str, home: Path) -> None:
     """The message names the file and the fault; as a value it makes every project unknown."""
-    change(home / RULE_PLACE)  # type: ignore[operator]
+    change(home / RULE_PATH)  # type: ignore[operator]
     with pytest.raises(BadRule, match=why) as caught:
         load_rule(home, account_home=home)
-    assert home / RULE_PLACE == caught.value.source
+    assert home / RULE_PATH == caught.value.source
     fault = find_rule(home, account_home=home)
     assert isinstance(fault, BadRule)
     project = classify_folder(home / "code/site", fault)
@@ -116,9 +116,7 @@ def test_a_broken_rule_says_what_is_wrong(change: object, why: str, home: Path) 
 
 
 @pytest.mark.parametrize("folder", [".claude/rules", ".claude", "."])
-def test_a_rule_below_a_folder_that_everybody_may_write_to_counts_for_nothing(
-    folder: str, home: Path
-) -> None:
+def test_a_rule_below_a_folder_that_everybody_may_write_to_counts_for_nothing(folder: str, home: Path) -> None:
     """Whoever may rename a folder on the way to the rule may put another rule there."""
     assert isinstance(find_rule(home, account_home=home), Rule)
     (home / folder).chmod(0o777)
@@ -133,8 +131,8 @@ def test_a_linked_rule_is_judged_by_the_folders_to_its_real_place(home: Path) ->
     """A checkout below HOME is looked at up to HOME."""
     real = home / "code" / "roamkb" / "rules" / "knowledge-base.md"
     real.parent.mkdir(parents=True)
-    (home / RULE_PLACE).rename(real)
-    (home / RULE_PLACE).symlink_to(real)
+    (home / RULE_PATH).rename(real)
+    (home / RULE_PATH).symlink_to(real)
     assert isinstance(find_rule(home, account_home=home), Rule)
     (home / "code").chmod(0o777)
     assert isinstance(find_rule(home, account_home=home), BadRule)
@@ -195,8 +193,8 @@ def test_other_names() -> None:
     assert ("/m",) == other_names("/home/w/a", mounts)
     assert () == other_names("/home/w/ab", mounts)
     assert () == other_names("/disk/home/w/a", mounts)
-    assert ("/m", "/disk") == points_below("/", mounts)
-    assert () == points_below("/m", mounts)
+    assert ("/m", "/disk") == mount_points_below("/", mounts)
+    assert () == mount_points_below("/m", mounts)
 
 
 def test_a_name_under_another_mount_is_none() -> None:
@@ -218,7 +216,7 @@ def test_a_process_whose_name_has_brackets_is_read(tmp_path: Path) -> None:
         (tmp_path / str(pid) / "stat").write_text(line)
         (tmp_path / str(pid) / "cwd").symlink_to("/work (deleted)")
     assert [(8, "a) b (c", "/work")] == [
-        (p.pid, p.name, p.folder) for p in parents_of(9, tmp_path) if isinstance(p, ParentProcess)
+        (p.pid, p.name, p.folder) for p in parent_processes(9, tmp_path) if isinstance(p, ParentProcess)
     ]
 
 
@@ -250,5 +248,5 @@ def test_many_processes_don_t_hide_the_one_at_work(
 
 def test_the_folder_that_a_shell_came_from_is_left(home: Path, rule: Rule) -> None:
     """Who goes from work to a project of their own, in one shell, may write there."""
-    session = session_of({"OLDPWD": str(home / "projects/work/app")}, cwd=home / "code/site", pid=None)
+    session = read_call_origin({"OLDPWD": str(home / "projects/work/app")}, cwd=home / "code/site", pid=None)
     assert ProjectKind.PERSONAL is session_project(session, rule).kind

@@ -7,33 +7,33 @@ from platformdirs import user_state_path
 
 from roamkb.boundary.rule_file import parse_rule
 from roamkb.boundary.store import kb_paths as kb_names
-from roamkb.fs.user_dirs import usual_state
+from roamkb.fs.user_dirs import default_state_dir
 from tests.conftest import World
 
 
 def test_the_last_good_names_are_kept(tmp_path: Path) -> None:
     """For the day when the rule can't be read."""
     state = str(tmp_path / "state")
-    assert () == kb_names.kept_names(state)
-    kb_names.keep_names(state, ("/kb", "/mnt/kb"))
-    assert ("/kb", "/mnt/kb") == kb_names.kept_names(state)
+    assert () == kb_names.saved_kb_names(state)
+    kb_names.save_kb_names(state, ("/kb", "/mnt/kb"))
+    assert ("/kb", "/mnt/kb") == kb_names.saved_kb_names(state)
 
 
 @pytest.mark.parametrize("text", ["", "7", "[", '{"a": 1}', "[1, null]", "[" * 5000])
 def test_what_is_no_list_of_names_is_none(tmp_path: Path, text: str) -> None:
     """Whoever wrote it."""
     (tmp_path / "kb-names.json").write_text(text)
-    assert () == kb_names.kept_names(str(tmp_path))
+    assert () == kb_names.saved_kb_names(str(tmp_path))
 
 
 def test_the_rules_and_the_kept_names_count(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the real path of each."""
     monkeypatch.setenv("HOME", str(world.home))
     monkeypatch.setenv("XDG_STATE_HOME", str(world.home / "state"))
-    assert usual_state() == str(user_state_path("roamkb"))
+    assert default_state_dir() == str(user_state_path("roamkb"))
     (world.home / "alias").symlink_to(world.kb)
-    kb_names.keep_names(usual_state(), (str(world.home / "alias"), "/gone"))
-    assert {str(world.kb), str(world.home / "alias"), "/gone"} <= set(kb_names.names_of_kb())
+    kb_names.save_kb_names(default_state_dir(), (str(world.home / "alias"), "/gone"))
+    assert {str(world.kb), str(world.home / "alias"), "/gone"} <= set(kb_names.all_kb_names())
 
 
 @pytest.mark.parametrize(
@@ -53,4 +53,4 @@ def test_a_rule_is_read_in_every_form(world: World, monkeypatch: pytest.MonkeyPa
     text = before + block + after.partition("```\n")[2]
     path.write_bytes(text.encode())
     assert world.home / "notes" == parse_rule(text, source=path, home=world.home).kb
-    assert str(world.home / "notes") in kb_names.names_of_kb()
+    assert str(world.home / "notes") in kb_names.all_kb_names()

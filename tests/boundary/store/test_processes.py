@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from roamkb.boundary.store.processes import ParentProcess
-from roamkb.boundary.store.processes import commands_of_parents
-from roamkb.boundary.store.processes import parents_of
+from roamkb.boundary.store.processes import parent_commands
+from roamkb.boundary.store.processes import parent_processes
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the process table is Linux's")
 
@@ -32,7 +32,7 @@ def test_each_parent_is_told_with_its_words(tmp_path: Path) -> None:
         ("8.22", ("a) b", "/bin/a", "--x", "\ufffd", "")),
         ("7.22", ("other's",)),
         ("1.22", ("init", "init", "")),
-    ] == list(commands_of_parents(9, tmp_path))
+    ] == list(parent_commands(9, tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,7 @@ def test_each_parent_is_told_with_its_words(tmp_path: Path) -> None:
         ("bash", b"bash\0app-server\0", [9, 6]),
     ],
 )
-def test_codexs_background_server_is_nobodys_child(
-    tmp_path: Path, name: str, words: bytes, told: list[int]
-) -> None:
+def test_codexs_background_server_is_nobodys_child(tmp_path: Path, name: str, words: bytes, told: list[int]) -> None:
     """It serves all sessions, and was begun by the screen of any of them, which may be at work."""
     line_of(tmp_path, 9, "bash", 8, b"bash\0")
     line_of(tmp_path, 8, name, 6, words)
@@ -56,18 +54,18 @@ def test_codexs_background_server_is_nobodys_child(
     line_of(tmp_path, 10, "roamkb", 9, b"roamkb\0")
     for pid in (9, 8, 6):
         (tmp_path / str(pid) / "cwd").symlink_to(f"/somewhere/{pid}")
-    found = parents_of(10, tmp_path)
+    found = parent_processes(10, tmp_path)
     assert told == [one.pid for one in found if isinstance(one, ParentProcess)]
 
 
 def test_a_table_that_is_not_there_tells_nothing(tmp_path: Path) -> None:
     """As on systems without one, or for a process that is gone."""
-    assert [] == list(commands_of_parents(9, tmp_path / "proc"))
-    assert [] != list(commands_of_parents(os.getpid(), Path("/proc")))
+    assert [] == list(parent_commands(9, tmp_path / "proc"))
+    assert [] != list(parent_commands(os.getpid(), Path("/proc")))
 
 
 def test_a_ring_of_parents_ends(tmp_path: Path) -> None:
     """A table of somebody's making can be anything."""
     line_of(tmp_path, 9, "a", 8, b"")
     line_of(tmp_path, 8, "b", 9, b"")
-    assert 1 < len(list(commands_of_parents(9, tmp_path))) < 1000
+    assert 1 < len(list(parent_commands(9, tmp_path))) < 1000

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from roamkb.boundary.store.session_cache import find_local
+from roamkb.boundary.store.session_cache import find_local_folder
 from roamkb.boundary.store.session_cache import find_pass
-from roamkb.boundary.store.session_cache import keep_pass
 from roamkb.boundary.store.session_cache import may_warn
-from roamkb.fs.user_dirs import make_key
-from roamkb.fs.user_dirs import own_name
-from roamkb.fs.user_dirs import usual_state
+from roamkb.boundary.store.session_cache import save_pass
+from roamkb.fs.user_dirs import create_machine_key
+from roamkb.fs.user_dirs import default_state_dir
+from roamkb.fs.user_dirs import local_state_name
 
 _SESSION = "11111111-2222-4333-8444-555555555555"
 
@@ -20,7 +20,7 @@ _SESSION = "11111111-2222-4333-8444-555555555555"
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with a log's local folder and a rule beside it."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    make_key(tmp_path / "state" / "roamkb")
+    create_machine_key(tmp_path / "state" / "roamkb")
     own(tmp_path / "site").mkdir(parents=True)
     (tmp_path / "site" / "src").mkdir()
     (tmp_path / "rule.md").write_text("a rule")
@@ -29,7 +29,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def own(root: Path) -> Path:
     """This machine's folder of the log at `root`."""
-    return root / ".roamkb" / "local" / own_name(str(root), usual_state())
+    return root / ".roamkb" / "local" / local_state_name(str(root), default_state_dir())
 
 
 def found(project: Path, **other: object) -> bool:
@@ -48,7 +48,7 @@ def found(project: Path, **other: object) -> bool:
 def kept(project: Path, session: str = _SESSION) -> Path:
     """Keep a pass, and return its file."""
     local = own(project)
-    keep_pass(str(local), session, {"keeps": True}, evidence=["a"], rules=[str(project.parent / "rule.md")])
+    save_pass(str(local), session, {"keeps": True}, evidence=["a"], rules=[str(project.parent / "rule.md")])
     return local / "passes" / f"{session}.json"
 
 
@@ -87,7 +87,7 @@ def test_one_that_was_moved_here_is_none(project: Path, tmp_path: Path) -> None:
     assert not found(project, folder=str(tmp_path / "other"))
     (tmp_path / "linked").mkdir()
     (tmp_path / "linked" / ".roamkb").symlink_to(project / ".roamkb")
-    assert find_local(str(tmp_path / "linked")) is None
+    assert find_local_folder(str(tmp_path / "linked")) is None
 
 
 @pytest.mark.parametrize("text", ["", "[]", "null", "{", '{"known by": 7}', "[" * 5000])

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from roamkb.boundary.store.socket_peers import environment_of
 from roamkb.boundary.store.socket_peers import find_peers
-from roamkb.boundary.store.socket_peers import folder_of
+from roamkb.boundary.store.socket_peers import read_environment
+from roamkb.boundary.store.socket_peers import read_folder
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the tables are Linux's")
 PROC = Path("/proc")
@@ -52,10 +52,10 @@ def test_the_process_at_the_other_end_is_found(family: int, server: str, client:
                 assert (process.pid,) == find_peers((host, theirs), (server, port), PROC)
                 assert () == find_peers((host, theirs), (server, port + 1), PROC)
                 assert () == find_peers((host, theirs), (server, port), tmp_path)
-                assert "b=c" == environment_of(process.pid, PROC)["A"]
-                assert tmp_path == folder_of(process.pid, PROC)
+                assert "b=c" == read_environment(process.pid, PROC)["A"]
+                assert tmp_path == read_folder(process.pid, PROC)
                 tmp_path.rmdir()
-                assert folder_of(process.pid, PROC) is None
+                assert read_folder(process.pid, PROC) is None
                 process.communicate()
                 assert () == find_peers((host, theirs), (server, port), PROC)
 

@@ -118,9 +118,7 @@ _CASES: dict[str, Callable[..., object]] = {
     "which are by name": lambda *classes: [field.kw_only for field in dataclasses.fields(classes[7])],
     "as a dict": lambda value, pair, *_: dataclasses.asdict(pair([value(text="a")], {"k": (1,)})),
     "fields": lambda *classes: [[field.name for field in dataclasses.fields(one)] for one in classes],
-    "defaults": lambda value, *_: [
-        field.default is dataclasses.MISSING for field in dataclasses.fields(value)
-    ],
+    "defaults": lambda value, *_: [field.default is dataclasses.MISSING for field in dataclasses.fields(value)],
     "known as one": lambda *classes: [dataclasses.is_dataclass(one) for one in classes],
 }
 

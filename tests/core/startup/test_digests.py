@@ -19,7 +19,9 @@ def test_digests_are_those_of_hashlib() -> None:
 @pytest.mark.parametrize("name", ["sha256", "blake2b"])
 def test_openssl_is_not_loaded(name: str) -> None:
     """A digest doesn't load what it can do without."""
-    script = f"import sys; from roamkb.core.startup.digests import {name}; {name}(b''); sys.exit('_hashlib' in sys.modules)"
+    script = (
+        f"import sys; from roamkb.core.startup.digests import {name}; {name}(b''); sys.exit('_hashlib' in sys.modules)"
+    )
     subprocess.run([sys.executable, "-c", script], check=True)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from roamkb.install.store.machine import fts5_version
 from roamkb.install.store.machine import is_emacs
-from roamkb.journal.store.syncthing import syncthing_folder
+from roamkb.journal.store.syncthing import find_syncthing_folder
 
 
 @pytest.mark.parametrize(("name", "found"), [("emacs", True), ("Emacs-29.4", True), ("bash", False)])
@@ -46,7 +46,7 @@ def test_the_newest_place_of_syncthings_configuration_is_read_too(tmp_path: Path
     config.write_text(
         f'<configuration><folder id="r" path="{tmp_path}/link"><maxConflicts>x</maxConflicts></folder></configuration>'
     )
-    folder = syncthing_folder(tmp_path / "roam", home=tmp_path)
+    folder = find_syncthing_folder(tmp_path / "roam", home=tmp_path)
     assert folder is not None
     assert ("r", 0, config) == (folder.label, folder.max_conflicts, folder.config)
-    assert None is syncthing_folder(tmp_path, home=tmp_path)
+    assert None is find_syncthing_folder(tmp_path, home=tmp_path)

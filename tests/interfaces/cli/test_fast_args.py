@@ -28,12 +28,8 @@ def samples(operation: Operation) -> list[list[str]]:
             pieces += [[parameter.flag, value], [f"{parameter.flag}={value}"]]
     pieces += [["--json"], ["--project", "x"], ["--project=x"]]
     calls = [[*piece, *required] for piece in pieces] + [[*required, *piece] for piece in pieces]
-    calls += [
-        [*one, *required, *other] for one, other in itertools.islice(itertools.combinations(pieces, 2), 60)
-    ]
-    return [[operation.name, *call] for call in calls] + [
-        [operation.name, *required, *itertools.chain(*pieces)]
-    ]
+    calls += [[*one, *required, *other] for one, other in itertools.islice(itertools.combinations(pieces, 2), 60)]
+    return [[operation.name, *call] for call in calls] + [[operation.name, *required, *itertools.chain(*pieces)]]
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)

@@ -364,9 +364,7 @@ def test_the_hooks_help_names_each_event(world: World, words: tuple[str, ...]) -
     """It answers JSON to harnesses, and words to people."""
     ran = world.run("hook", *words)
     assert 0 == ran.status
-    answered = re.findall(
-        r'"([a-z]+(?:-[a-z]+)*)"', "".join(re.findall(r"^        case (.*):$", _HOOKS, re.M))
-    )
+    answered = re.findall(r'"([a-z]+(?:-[a-z]+)*)"', "".join(re.findall(r"^        case (.*):$", _HOOKS, re.M)))
     assert len(answered) == 11
     assert [] == [event for event in answered if event not in ran.out]
 

@@ -11,14 +11,14 @@ from functools import partial
 
 import pytest
 
-from roamkb.guard.hook_tampering import may_unhook
-from roamkb.guard.hook_tampering import unhooks
+from roamkb.guard.hook_tampering import disables_hooks
+from roamkb.guard.hook_tampering import may_disable_hooks
 from roamkb.guard.policy import GuardContext
 from roamkb.guard.policy import may_concern
 from roamkb.secrets.detector import find_secret
 from roamkb.secrets.detector import has_high_entropy
-from roamkb.secrets.detector import redacted
-from roamkb.secrets.detector import withheld
+from roamkb.secrets.detector import redact_fact
+from roamkb.secrets.detector import withhold_secrets
 
 SIZE = 40_000
 #: Beginnings of what our expressions look for, again and again, and what would never end it.
@@ -39,12 +39,12 @@ GROUND = GuardContext(
 )
 READERS: dict[str, Callable[[str], object]] = {
     "may_concern": lambda text: may_concern(text, GROUND),
-    "may_unhook": lambda text: may_unhook(f".claude/settings.json env {text}"),
-    "unhooks": unhooks,
+    "may_unhook": lambda text: may_disable_hooks(f".claude/settings.json env {text}"),
+    "unhooks": disables_hooks,
     "find_secret": find_secret,
-    "withheld": withheld,
+    "withheld": withhold_secrets,
     "has_high_entropy": has_high_entropy,
-    "redacted": redacted,
+    "redacted": redact_fact,
 }
 
 
@@ -65,7 +65,5 @@ def test_no_repetition_takes_a_reader_long(reader: str) -> None:
     read = READERS[reader]
     reference = cpu(lambda: [re.findall(r"\w+|\W", "a b" * (SIZE // 3)) for _ in range(4)])
     read("warm up: password=x, token: y, curl -u a:b https://a:b@c")
-    slow = {
-        seed: spent for seed in SEEDS if (spent := cpu(partial(read, (seed * SIZE)[:SIZE]))) > 60 * reference
-    }
+    slow = {seed: spent for seed in SEEDS if (spent := cpu(partial(read, (seed * SIZE)[:SIZE]))) > 60 * reference}
     assert {} == slow

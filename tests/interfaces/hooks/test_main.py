@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from roamkb.guard.store.server_ports import keep_port
+from roamkb.guard.store.server_ports import save_port
 from tests.conftest import World
 
 #: Claude Code's are as 2.1.197 told them to `tests.real_harnesses.claude --record`.
@@ -178,9 +178,7 @@ def test_a_session_that_goes_on_isnt_briefed_again(lived_in: World, tmp_path: Pa
     transcript = tmp_path / "s.jsonl"
     again = {**start, "source": source, "transcript_path": str(transcript)}
     assert "personal" in context(answer(lived_in, again)), "there is none yet"
-    transcript.write_text(
-        '{"type": "user"}\n' + json.dumps({"attachment": {"content": [context(said)]}}) + "\n"
-    )
+    transcript.write_text('{"type": "user"}\n' + json.dumps({"attachment": {"content": [context(said)]}}) + "\n")
     assert {} == answer(lived_in, again)
     assert "personal" in context(answer(lived_in, {**again, "source": "compact"}))
 
@@ -310,8 +308,7 @@ def test_a_remedy_is_offered_and_its_outcome_counted(lived_in: World, harness: s
     failure = next(
         payload
         for payload in told(harness, folder)
-        if payload.get("tool_input") == {"command": "python app.py"}
-        and payload["hook_event_name"] != "PreToolUse"
+        if payload.get("tool_input") == {"command": "python app.py"} and payload["hook_event_name"] != "PreToolUse"
     )
     assert "pip install pyyaml" in context(answer(lived_in, failure))
     worked = event(folder, "PostToolUse", tool_name="Bash", tool_input={"command": "python app.py"})
@@ -390,9 +387,7 @@ def test_a_comment_on_a_task_is_learned_at_once_and_once(lived_in: World) -> Non
     command = 'bd comments add bd-1 "LEARNED: The queue drains only when a consumer acks each message"'
     payload = event(lived_in.personal, "PostToolUse", tool_name="Bash", tool_response={})
     answer(lived_in, {**payload, "tool_input": {"command": command}})
-    answer(
-        lived_in, {**event(lived_in.personal, "SessionStart"), "session_id": "another", "source": "startup"}
-    )
+    answer(lived_in, {**event(lived_in.personal, "SessionStart"), "session_id": "another", "source": "startup"})
     log = lived_in.personal / ".roamkb"
     assert 1 == (log / "knowledge.jsonl").read_text().count("consumer acks")
     assert "repeated" not in (log / "ledger.jsonl").read_text()
@@ -449,7 +444,7 @@ def test_a_compaction_says_nothing_of_its_own(world: World) -> None:
     stopped = event(world.personal, "SubagentStop", agent_id="a", agent_type="", last_assistant_message=said)
     assert {} == answer(world, stopped)
     assert [] == observed(world.personal)
-    assert [] == list(world.log().local.glob("agents/*"))
+    assert [] == list(world.log().local_folder.glob("agents/*"))
 
 
 # When something is wrong
@@ -479,7 +474,7 @@ def test_a_huge_payload_is_taken_and_not_looked_at(world: World) -> None:
 
 def test_a_failure_leaves_a_line_without_data(lived_in: World) -> None:
     """The next brief says so, and the session goes on."""
-    local = lived_in.log().local
+    local = lived_in.log().local_folder
     (local / "receipts.jsonl").unlink(missing_ok=True)
     (local / "receipts.jsonl").mkdir()
     prompt = event(lived_in.personal, "UserPromptSubmit", prompt="redis evicts sessions, is it maxmemory?")
@@ -559,7 +554,7 @@ def test_a_subagents_stop_has_its_agents_learnings_made_fewer_at_a_later_start(w
     # a start does one thing at least, and more if it has the time
     for session in ("s3", "s4", "s5", "s6"):
         answer(world, {**event(world.personal, "SessionStart", source="startup"), "session_id": session})
-    standings = world.log().read().state().standings.values()
+    standings = world.log().read_contents().replay_state().standings.values()
     assert {"agent"} == {one.scope for one in standings}
     assert 1 == sum(one.learning.canonical_type == "summary" for one in standings)
     assert [] == list(local.iterdir())
@@ -619,9 +614,7 @@ def test_nobody_types_into_a_shell_unheard(lived_in: World) -> None:
         for folder in (lived_in.work, lived_in.unknown):
             assert is_denied == ("hookSpecificOutput" in answer(lived_in, codex(folder, **call))), command
         assert {} == answer(lived_in, codex(lived_in.personal, **call))
-        assert {} == answer(lived_in, event(lived_in.work, "PreToolUse", **call)), (
-            "Claude Code types into none"
-        )
+        assert {} == answer(lived_in, event(lived_in.work, "PreToolUse", **call)), "Claude Code types into none"
 
 
 @pytest.mark.parametrize(
@@ -645,7 +638,7 @@ def test_the_server_is_no_way_out_for_a_command(world: World, command: str, kind
     """Neither its token nor its port is named outside of personal projects; each port that one had counts."""
     if command == "PORT":
         world.state.mkdir(parents=True)
-        keep_port(str(world.state), 54321)
+        save_port(str(world.state), 54321)
         command = "curl http://localhost:54321/api/tags"
     (world.personal / "t").symlink_to(world.state / "http-token")
     for folder in (world.personal, world.work, world.unknown):

@@ -105,8 +105,7 @@ def test_nothing_hostile_is_let_through(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.delenv("XDG_STATE_HOME", raising=False)
     own = os.uname().nodename
     lines = [
-        re.sub(r"\btower\b", own, line).replace("/home/ada", str(home)).replace("~ada", str(home))
-        for line in HOSTILE
+        re.sub(r"\btower\b", own, line).replace("/home/ada", str(home)).replace("~ada", str(home)) for line in HOSTILE
     ]
     # what spells the path of another home in pieces isn't about this one
     lines = [line for line in lines if "home/ada" not in line.lower()]
@@ -128,9 +127,7 @@ def test_a_broken_rule_takes_no_advice_away(linked: World, rule: str) -> None:
 
 @pytest.mark.parametrize("name", PROTECTED)
 @pytest.mark.parametrize("is_folder", [True, False])
-def test_what_makes_the_rule_count_is_guarded_through_links(
-    linked: World, name: str, is_folder: bool
-) -> None:
+def test_what_makes_the_rule_count_is_guarded_through_links(linked: World, name: str, is_folder: bool) -> None:
     """`make install` links the rule, and people link settings to their dotfiles, or the folder."""
     place = linked.home / name
     top = linked.home / place.relative_to(linked.home).parts[0]

@@ -15,8 +15,8 @@ from starlette.types import Receive
 from starlette.types import Scope
 from starlette.types import Send
 
-from roamkb.interfaces.http.request_guard import BURST
-from roamkb.interfaces.http.request_guard import RATE
+from roamkb.interfaces.http.request_guard import BURST_REQUESTS
+from roamkb.interfaces.http.request_guard import REQUESTS_PER_SECOND
 from roamkb.interfaces.http.request_guard import RequestGuard
 from tests.conftest import World
 from tests.conftest import make_world
@@ -49,10 +49,7 @@ def test_the_welcome_request_is_welcome(served: Served) -> None:
     assert 200 == served.get("/api/stats").status
     assert 200 == served.get("/api/stats", Host=f"localhost:{served.port}", Origin=own).status
     assert 200 == served.post("/api/verify", {"batch": True}).status
-    assert (
-        200
-        == served.post("/api/verify", {"batch": True}, Content_Type="application/json; charset=utf-8").status
-    )
+    assert 200 == served.post("/api/verify", {"batch": True}, Content_Type="application/json; charset=utf-8").status
 
 
 #: (status, headers) of a request for /api/stats.
@@ -128,8 +125,7 @@ SENDERS: list[tuple[int, Mapping[str, str | None]]] = [
 def test_a_stranger_is_refused(status: int, headers: Mapping[str, str | None], served: Served) -> None:
     """By name, by origin, without the token, or by a header that proxies read otherwise."""
     filled = {
-        name.replace("-", "_"): value
-        and value.replace("PORT", str(served.port)).replace("TOKEN", served.token)
+        name.replace("-", "_"): value and value.replace("PORT", str(served.port)).replace("TOKEN", served.token)
         for name, value in headers.items()
     }
     answer = served.get("/api/stats", **filled)
@@ -137,9 +133,7 @@ def test_a_stranger_is_refused(status: int, headers: Mapping[str, str | None], s
     assert b"total_entries" not in answer.body
 
 
-@pytest.mark.parametrize(
-    "method", ["HEAD", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "get"]
-)
+@pytest.mark.parametrize("method", ["HEAD", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "get"])
 def test_a_method_of_another_world_is_refused(method: str, served: Served) -> None:
     """GET and POST are all there is; a browser that asks beforehand (OPTIONS) gets no leave."""
     answer = served.send(method, "/api/stats", Content_Type=None)
@@ -454,9 +448,9 @@ def test_a_flood_is_slowed_down() -> None:
             await guard(scope, receive, send)
         return statuses
 
-    assert {200: BURST, 429: 2000 - BURST} == anyio.run(flooded)
+    assert {200: BURST_REQUESTS, 429: 2000 - BURST_REQUESTS} == anyio.run(flooded)
     now = 1.0
-    assert {200: RATE, 429: 2000 - RATE} == anyio.run(flooded)
+    assert {200: REQUESTS_PER_SECOND, 429: 2000 - REQUESTS_PER_SECOND} == anyio.run(flooded)
 
 
 def test_nothing_of_all_that_was_learned(world: World) -> None:

@@ -14,9 +14,7 @@ from tests.interfaces.http.served import Served
 from tests.interfaces.http.served import serving
 
 
-@pytest.mark.parametrize(
-    "host", ["0.0.0.0", "::", "192.168.1.2", "localhost", "example.org", "127.0.0.2", " "]
-)
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.2", "localhost", "example.org", "127.0.0.2", " "])
 def test_no_other_host_is_served(host: str, world: World) -> None:
     """Not even the names that mean this machine today."""
     ran = world.run("serve", "--host", host, "--port", "0", "--json")
@@ -143,9 +141,7 @@ def test_the_parents_of_who_asks_count(world: World) -> None:
     """`cd` in a session at work doesn't take it out of there."""
     go = f'cd {world.personal} && "$@"; true'
     with serving(world) as served:
-        assert (
-            "403 " == asked(world, served, world.work, "sh", "-c", f"sh -c '{go}' sh \"$@\"; true", "sh")[:4]
-        )
+        assert "403 " == asked(world, served, world.work, "sh", "-c", f"sh -c '{go}' sh \"$@\"; true", "sh")[:4]
         assert "403 " == asked(world, served, world.personal, "env", f"--chdir={world.work}")[:4]
         assert "200 " == asked(world, served, world.unknown, "env", f"--chdir={world.personal}")[:4]
 

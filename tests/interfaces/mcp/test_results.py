@@ -2,8 +2,8 @@
 
 import json
 
-from roamkb.interfaces.mcp.results import answer
-from roamkb.interfaces.mcp.results import bounded
+from roamkb.interfaces.mcp.results import answer_call
+from roamkb.interfaces.mcp.results import bound_result
 from roamkb.interfaces.mcp.tools import find_tool
 from tests.conftest import World
 
@@ -11,19 +11,19 @@ from tests.conftest import World
 def test_what_fits_is_left_as_it_is() -> None:
     """To the last field."""
     told = {"schema": 1, "hits": [{"text": "x" * 20_000}, {"text": "é\u202e"}]}
-    assert told == bounded(told)
+    assert told == bound_result(told)
 
 
 def test_a_long_text_is_cut_and_the_result_says_so() -> None:
     """The rest of the result stays."""
-    told = bounded({"schema": 1, "node": {"title": "t", "body": "x" * 100_000}})
+    told = bound_result({"schema": 1, "node": {"title": "t", "body": "x" * 100_000}})
     assert {"title": "t", "body": "x" * 40_000} == told["node"]
     assert ["node.body: the last 60000 of 100000 characters"] == told["left_out"]
 
 
 def test_a_long_list_loses_its_end() -> None:
     """The best comes first, so the last go."""
-    told = bounded(
+    told = bound_result(
         {"schema": 1, "hits": [{"text": f"{number} {'y' * 1_000}"} for number in range(200)], "n": [1, 2]}
     )
     hits = told["hits"]
@@ -38,7 +38,7 @@ def test_a_long_list_loses_its_end() -> None:
 
 def test_half_a_character_is_replaced() -> None:
     """A file's name may hold one, and no client could read it."""
-    assert {"path": "/a\N{REPLACEMENT CHARACTER}"} == bounded({"path": "/a\udcff"})
+    assert {"path": "/a\N{REPLACEMENT CHARACTER}"} == bound_result({"path": "/a\udcff"})
 
 
 def test_a_long_note_says_what_was_left_out_of_its_text(world: World) -> None:
@@ -51,7 +51,7 @@ def test_a_long_note_says_what_was_left_out_of_its_text(world: World) -> None:
     )
     tool = find_tool("get")
     assert tool
-    found = answer(world.open(), tool, {"name": "Long"})
+    found = answer_call(world.open(), tool, {"name": "Long"})
     assert len(found.text) < 10_500
     lines = [line.split()[1] for line in found.text.splitlines() if line.startswith("line ")]
     assert [str(number) for number in range(len(lines))] == lines
@@ -65,5 +65,5 @@ def test_a_full_disk_is_an_answer(world: World) -> None:
     assert tool
     world.kb.chmod(0o500)
     (world.kb / ".stfolder").rmdir()
-    found = answer(world.open(), tool, {"title": "A fact"})
+    found = answer_call(world.open(), tool, {"title": "A fact"})
     assert (True, "no_kb") == (found.is_error, found.json["error"]["code"])  # type: ignore[index]

@@ -46,9 +46,7 @@ def test_a_tool_tells_what_it_takes_and_gives(tool: Any) -> None:
     taken = input_schema(tool)
     properties = taken["properties"]
     assert isinstance(properties, dict)
-    assert all(
-        one["description"] and "standard input" not in one["description"] for one in properties.values()
-    )
+    assert all(one["description"] and "standard input" not in one["description"] for one in properties.values())
     assert set(taken.get("required", [])) <= set(properties)  # type: ignore[call-overload]
     assert {"type", "properties"} == set(output_schema(tool))
 

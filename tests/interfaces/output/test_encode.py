@@ -18,7 +18,7 @@ from roamkb.core.json_form import Keys
 from roamkb.core.json_form import OrNull
 from roamkb.core.json_form import Rows
 from roamkb.core.json_form import Share
-from roamkb.core.json_form import name_of
+from roamkb.core.json_form import member_name
 from roamkb.core.model import NodeCandidate
 from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
@@ -28,14 +28,12 @@ from roamkb.core.startup.dataclasses import fields
 from roamkb.core.timestamps import Time
 from roamkb.core.timestamps import TimeOrNull
 from roamkb.interfaces.output.encode import answer_json
-from roamkb.interfaces.output.encode import encode
+from roamkb.interfaces.output.encode import encode_value
 from roamkb.interfaces.output.encode import object_json
 from roamkb.interfaces.output.render import error_json
 
 #: Packages whose classes may be results.
-_PACKAGES = (
-    "core boundary kb journal log remedies pipeline curation tasks instructions sharing context spool install"
-)
+_PACKAGES = "core boundary kb journal log remedies pipeline curation tasks instructions sharing context spool install"
 
 
 class Colour(Enum):
@@ -70,7 +68,7 @@ class Visit:
     rows: Annotated[tuple[Place, ...], Keys("at=path")] = ()
     pairs: Annotated[tuple[tuple[str, int], ...], Rows("what number")] = ()
     counts: Counts = ()
-    named: Annotated[Colour | None, name_of] = None
+    named: Annotated[Colour | None, member_name] = None
     share: Share | None = None
 
     @property
@@ -82,16 +80,14 @@ class Visit:
 def test_a_value_has_its_fields_as_keys() -> None:
     """In their order; what JSON doesn't know is written as text, and a sequence as a list."""
     place = Place(path=Path("/a"), tags=("x",), counts={"b": 1}, others=(Place(path=Path("/b")),))
-    told = encode(place)
+    told = encode_value(place)
     assert isinstance(told, dict)
     assert ["path", "known", "tags", "colour", "others", "counts"] == list(told)
     assert ("/a", True, ["x"], "ff0000", {"b": 1}) == (
         told["path"], told["known"], told["tags"], told["colour"], told["counts"],
     )  # fmt: skip
-    assert [
-        {"path": "/b", "known": True, "tags": [], "colour": "ff0000", "others": [], "counts": {}}
-    ] == told["others"]
-    assert [["b", "a\udcff"], ["a", "b"]] == [encode((b"b", b"a\xff")), encode({"b", "a"})]
+    assert [{"path": "/b", "known": True, "tags": [], "colour": "ff0000", "others": [], "counts": {}}] == told["others"]
+    assert [["b", "a\udcff"], ["a", "b"]] == [encode_value((b"b", b"a\xff")), encode_value({"b", "a"})]
 
 
 def test_a_class_may_list_its_keys() -> None:
@@ -112,7 +108,7 @@ def test_a_class_may_list_its_keys() -> None:
         "share": None,
         "until": None,
         "half": None,
-    } == encode(visit)  # fmt: skip
+    } == encode_value(visit)  # fmt: skip
     full = Visit(title="T", when=1, until=1, place=place, more="m", named=Colour.RED, share=1 / 3)
     told = object_json(full, "more? named share until")
     assert {"more": "m", "named": "red", "share": 0.3333, "until": "1970-01-01T00:00:01.000Z"} == told
@@ -162,9 +158,7 @@ def test_each_key_that_a_class_lists_is_documented() -> None:
     named = set(re.findall(r"\w+", fields_of))
     listings = " ".join(vars(kind)["JSON"] for kind in _classes() if "JSON" in vars(kind)).split()
     keys = {
-        word.partition("=")[0].rpartition(".")[2].strip("?").removeprefix("is_")
-        for word in listings
-        if word[0] != "*"
+        word.partition("=")[0].rpartition(".")[2].strip("?").removeprefix("is_") for word in listings if word[0] != "*"
     }
     assert set() == keys - named
 

@@ -8,7 +8,7 @@ import pytest
 
 from roamkb.core.model import Rule
 from roamkb.core.model import UnreadableFile
-from roamkb.core.text import HIDDEN
+from roamkb.core.text import HIDDEN_CHARACTERS
 from roamkb.install.doctor_report import DoctorCheck
 from roamkb.install.doctor_report import DoctorReport
 from roamkb.install.plan import InstallReport
@@ -16,7 +16,7 @@ from roamkb.install.plan import InstallStep
 from roamkb.install.plan import StepOutcome
 from roamkb.interfaces.output import maintenance as reports
 from roamkb.interfaces.output.render import PrintedResult
-from roamkb.interfaces.output.render import dumps
+from roamkb.interfaces.output.render import dump_json
 from roamkb.kb.conflicts import ConflictCopy
 from roamkb.kb.conflicts import ConflictList
 from roamkb.kb.hygiene import DuplicateNodes
@@ -86,7 +86,7 @@ def lines(printed: PrintedResult, terminal: bool = False) -> list[str]:
 
 def parsed(printed: PrintedResult) -> dict[str, Any]:
     """Return what a reader of the JSON gets."""
-    value: dict[str, Any] = json.loads(dumps(printed.json))
+    value: dict[str, Any] = json.loads(dump_json(printed.as_json))
     return value
 
 
@@ -107,7 +107,7 @@ def test_hygiene_is_one_line_a_finding() -> None:
 
 def test_hygiene_as_json_keeps_the_contract() -> None:
     """Six lists of objects with id, title and path."""
-    value = reports.hygiene(findings()).json
+    value = reports.hygiene(findings()).as_json
     assert 1 == value.pop("schema")
     assert [{"path": "/home/me/roam/f.org", "reason": "permission denied"}] == value.pop("skipped")
     names = ["orphans", "duplicate_ids", "duplicate_titles", "dangling", "untitled", "conflict_copies"]
@@ -180,9 +180,7 @@ def test_an_id_that_cannot_stand_in_a_link_gets_none(id: str) -> None:
 def test_no_report_carries_what_acts_on_a_terminal(title: str) -> None:
     """Neither text nor JSON, in a pipe or on a terminal."""
     check = DoctorCheck(name="names", ok=False, detail=title, fix=title)
-    step = InstallStep(
-        what="rule", path=KB / title.replace("/", ""), outcome=StepOutcome.LEFT_ALONE, why=title
-    )
+    step = InstallStep(what="rule", path=KB / title.replace("/", ""), outcome=StepOutcome.LEFT_ALONE, why=title)
     path = KB / f"{title.replace('/', '')}.sync-conflict-20260610-143000.org"
     every = (
         reports.hygiene(findings(title)),
@@ -193,11 +191,11 @@ def test_no_report_carries_what_acts_on_a_terminal(title: str) -> None:
     )
     for printed in every:
         one = printed.text(False)
-        two = dumps(printed.json)
-        assert not HIDDEN.search(one)
-        assert not HIDDEN.search(two)
-        assert not any(map(HIDDEN.search, printed.warnings))
-        assert printed.json == json.loads(two)
+        two = dump_json(printed.as_json)
+        assert not HIDDEN_CHARACTERS.search(one)
+        assert not HIDDEN_CHARACTERS.search(two)
+        assert not any(map(HIDDEN_CHARACTERS.search, printed.warnings))
+        assert printed.as_json == json.loads(two)
     assert 1 == len(lines(every[1])) == len(lines(every[2]))
     assert 2 == len(lines(every[3]))
 
@@ -205,9 +203,7 @@ def test_no_report_carries_what_acts_on_a_terminal(title: str) -> None:
 def test_conflicts_say_how_each_copy_stands_and_what_to_do() -> None:
     """A version, a note of its own, one whose original is gone."""
     own = copy(same_id=False, obstacle="")
-    gone = copy(
-        original=None, same_id=False, lines_added=None, lines_removed=None, obstacle="has no id", id=None
-    )
+    gone = copy(original=None, same_id=False, lines_added=None, lines_removed=None, obstacle="has no id", id=None)
     name = "/home/me/roam/a.sync-conflict-20260610-143000-K7QX2MD.org"
     printed = reports.conflicts(ConflictList(copies=(copy(), own, gone)))
     assert [
@@ -225,9 +221,9 @@ def test_conflicts_show_the_lines_that_differ(title: str) -> None:
     printed = reports.conflicts(ConflictList(copies=(one,)))
     _, place, old, new = lines(printed)
     assert ("  @@ -1 +1 @@", "  -a", "  +") == (place, old, new[:3])
-    assert not HIDDEN.search(new)
+    assert not HIDDEN_CHARACTERS.search(new)
     assert "\x1b[32m" in printed.text(True)
-    assert ["@@ -1 +1 @@", "-a", f"+{title}"] == printed.json["copies"][0]["diff"]  # type: ignore[index]
+    assert ["@@ -1 +1 @@", "-a", f"+{title}"] == printed.as_json["copies"][0]["diff"]  # type: ignore[index]
 
 
 def test_of_many_lines_that_differ_some_are_shown() -> None:
@@ -279,7 +275,7 @@ def test_doctor_marks_what_is_wrong_and_says_what_to_do() -> None:
             {"name": "clocks", "ok": False, "detail": "ahead", "fix": "set it", "proved": True},
             {"name": "hooks", "ok": True, "detail": "not set up", "fix": "", "proved": False},
         ],
-    } == printed.json
+    } == printed.as_json
 
 
 def test_install_lists_its_steps() -> None:
@@ -308,17 +304,13 @@ def test_install_lists_its_steps() -> None:
         "warnings": ["look"],
         "work_roots": [],
         "project_parents": ["/code", "/src"],
-    } == printed.json
+    } == printed.as_json
 
 
 def test_what_stands_in_the_way_is_an_error() -> None:
     """Status 2 for install and uninstall alike."""
     report = InstallReport(
-        steps=(
-            InstallStep(
-                what="rule", path=Path("/r.md"), outcome=StepOutcome.LEFT_ALONE, why="isn't roamkb's"
-            ),
-        )
+        steps=(InstallStep(what="rule", path=Path("/r.md"), outcome=StepOutcome.LEFT_ALONE, why="isn't roamkb's"),)
     )
     assert 2 == reports.install(report).status == reports.uninstall(report).status
     assert ["WARN  rule: /r.md (isn't roamkb's)"] == lines(reports.uninstall(report))

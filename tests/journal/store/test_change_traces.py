@@ -158,9 +158,7 @@ class _Marked(World):
 
 
 def _marked(world: World) -> World:
-    return _Marked(
-        home=world.home, kb=world.kb, personal=world.personal, work=world.work, unknown=world.unknown
-    )
+    return _Marked(home=world.home, kb=world.kb, personal=world.personal, work=world.work, unknown=world.unknown)
 
 
 @pytest.mark.parametrize(

@@ -161,9 +161,7 @@ def test_a_name_ends_before_a_character_that_doesnt_fit() -> None:
     # a letter whose two accents have no composed form, the second beyond the end
     accented = "q\u0323\u0307"
     assert note_name(WHEN, "x" * (room - 3) + accented, ID) == f"20260610142905-{'x' * (room - 3)}.org"
-    assert (
-        note_name(WHEN, "x" * (room - 5) + accented, ID) == f"20260610142905-{'x' * (room - 5)}{accented}.org"
-    )
+    assert note_name(WHEN, "x" * (room - 5) + accented, ID) == f"20260610142905-{'x' * (room - 5)}{accented}.org"
     assert note_name(WHEN, "x" * (room - 3) + "___y", ID) == f"20260610142905-{'x' * (room - 3)}.org"
 
 

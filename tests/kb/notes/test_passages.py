@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamkb.kb.notes.passages import created
+from roamkb.kb.notes.passages import creation_time
 from roamkb.kb.notes.passages import passage_at
-from roamkb.kb.notes.passages import passages
+from roamkb.kb.notes.passages import split_passages
 from roamkb.org.agent_node import is_agent_node
 from roamkb.org.reader import parse_note
 
@@ -41,7 +41,7 @@ def owners(text: str) -> dict[str, list[str]]:
     note = parse_note(text, file="x.org")
     return {
         passage.title: [line for _, line in passage.lines if line.startswith(("above", "under"))]
-        for passage in passages(note)
+        for passage in split_passages(note)
     }
 
 
@@ -56,7 +56,7 @@ def test_each_line_belongs_to_the_node_around_it() -> None:
 
 def test_a_file_without_a_node_is_one_passage() -> None:
     """Nothing that a person wrote is unfindable."""
-    (passage,) = passages(parse_note("#+title: T\nunder nothing\n", file="x.org"))
+    (passage,) = split_passages(parse_note("#+title: T\nunder nothing\n", file="x.org"))
     assert (None, "T") == (passage.node, passage.title)
     assert ["under nothing"] == [line for _, line in passage.lines if line]
 
@@ -64,14 +64,14 @@ def test_a_file_without_a_node_is_one_passage() -> None:
 def test_text_outside_all_nodes_is_a_passage_of_its_own() -> None:
     """A file whose headings are nodes may have text before them."""
     note = parse_note("above\n* H\n:PROPERTIES:\n:ID: h\n:END:\nunder\n", file="x.org")
-    assert ["H", "x"] == [passage.title for passage in passages(note)]
+    assert ["H", "x"] == [passage.title for passage in split_passages(note)]
 
 
 @given(st.lists(st.sampled_from([*TEXT.split("\n"), "* ", "#+begin_src"]), max_size=30))
 def test_every_line_belongs_to_one_passage_at_most(lines: list[str]) -> None:
     """No text counts twice, and lines know their numbers."""
     note = parse_note("\n".join(lines), file="x.org")
-    pieces = tuple(passages(note))
+    pieces = tuple(split_passages(note))
     numbered = [pair for passage in pieces for pair in passage.lines]
     assert len({number for number, _ in numbered}) == len(numbered)
     lines = lines or [""]
@@ -94,7 +94,7 @@ def test_every_line_belongs_to_one_passage_at_most(lines: list[str]) -> None:
 def test_when_a_node_was_made(file: str, drawer: str, date: str) -> None:
     """Its own word counts, then its file's name."""
     note = parse_note(f":PROPERTIES:\n:ID: x\n{drawer}:END:\n#+title: T\n", file=file)
-    assert date == created(note, note.nodes[0])
+    assert date == creation_time(note, note.nodes[0])
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from roamkb.core.errors import UsageError
 from roamkb.kb.search.query import Query
-from roamkb.kb.search.query import narrowed
+from roamkb.kb.search.query import narrow_query
 from roamkb.kb.search.query import parse_day
 from roamkb.kb.search.query import parse_query
 
@@ -27,16 +27,12 @@ def test_words_become_terms_and_stop_words_go() -> None:
 
 def test_stop_words_stay_where_nothing_else_is_left() -> None:
     """A query of stop words still asks for something."""
-    assert ("to", "be", "or", "not", "to", "be") == parsed("to be or not to be").terms or parsed(
-        "to be"
-    ).terms
+    assert ("to", "be", "or", "not", "to", "be") == parsed("to be or not to be").terms or parsed("to be").terms
 
 
 def test_the_whole_language() -> None:
     """Each kind of piece lands where it belongs."""
-    query = parsed(
-        'token "exact phrase" -old -"stale copy" tag:oauth -tag:x is:agent before:2026-06 after:7d id:ab'
-    )
+    query = parsed('token "exact phrase" -old -"stale copy" tag:oauth -tag:x is:agent before:2026-06 after:7d id:ab')
     assert ("token",) == query.terms
     assert ("exact phrase",) == query.phrases
     assert ("old", "stale copy") == query.without
@@ -53,9 +49,7 @@ def test_is_human_and_its_opposite() -> None:
     assert parsed("-is:agent").by_agent is False
 
 
-@pytest.mark.parametrize(
-    "text", ["https://example.org", "std::move", "tag:", "is:robot", "before:soon", '"', '"open']
-)
+@pytest.mark.parametrize("text", ["https://example.org", "std::move", "tag:", "is:robot", "before:soon", '"', '"open'])
 def test_what_is_no_filter_is_a_word(text: str) -> None:
     """Colons and quotes that mean nothing to us are text."""
     query = parsed(text)
@@ -87,7 +81,7 @@ def test_days(text: str, day: str | None) -> None:
 
 def test_options_narrow_a_query() -> None:
     """Filters of the command line are added to those of the text."""
-    query = narrowed(parsed("a tag:x"), tags=("y",), by_agent=True, since="2026-01-01")
+    query = narrow_query(parsed("a tag:x"), tags=("y",), by_agent=True, since="2026-01-01")
     assert (("x", "y"), True, "2026-01-01") == (query.tags, query.by_agent, query.since)
 
 
@@ -104,7 +98,7 @@ def test_more_filters_than_anybody_writes_are_an_error(one: str) -> None:
     with pytest.raises(UsageError, match="too many"):
         parse_query(" ".join([one] * 65), today=TODAY)
     with pytest.raises(UsageError, match="too many"):
-        narrowed(parse_query("tag:t", today=TODAY), tags=("t",) * 64)
+        narrow_query(parse_query("tag:t", today=TODAY), tags=("t",) * 64)
 
 
 @pytest.mark.parametrize("text", ["grep -iF", "set -e", "tar -xz files"])
@@ -114,9 +108,7 @@ def test_an_option_of_a_command_excludes_nothing(text: str) -> None:
     assert ("draft",) == parsed(f"{text} -draft").without
 
 
-@pytest.mark.parametrize(
-    "text", ["w1 " * 40_000, "abcd " * 1638 + "abcdefg " * 9, "縞" * 60_000, " " * 9000 + "late"]
-)
+@pytest.mark.parametrize("text", ["w1 " * 40_000, "abcd " * 1638 + "abcdefg " * 9, "縞" * 60_000, " " * 9000 + "late"])
 def test_a_query_of_any_length_asks_for_what_its_beginning_asks_for(text: str) -> None:
     """Nothing of a pasted document is read after some thousand letters, and no word is cut in half."""
     query = parsed(text)

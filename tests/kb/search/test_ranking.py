@@ -6,15 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamkb.kb.search.ranking import RankedEntry
-from roamkb.kb.search.ranking import gains
-from roamkb.kb.search.ranking import good
-from roamkb.kb.search.ranking import lifted
-from roamkb.kb.search.ranking import ranked
-from roamkb.kb.search.ranking import said
-from roamkb.kb.search.ranking import weight
+from roamkb.kb.search.ranking import good_hit_keys
+from roamkb.kb.search.ranking import lift_linked
+from roamkb.kb.search.ranking import link_gains
+from roamkb.kb.search.ranking import rank_by_spelling
+from roamkb.kb.search.ranking import rank_entries
+from roamkb.kb.search.ranking import term_weight
 
-WEIGHTS = {"zebra": weight(5, 100), "stripe": weight(50, 100)}
-ONE = {"zebra": weight(5, 100)}
+WEIGHTS = {"zebra": term_weight(5, 100), "stripe": term_weight(50, 100)}
+ONE = {"zebra": term_weight(5, 100)}
 #: What any number of hits of a word in a text stays under: its weight times k1 + 1.
 MOST = 2.2 * WEIGHTS["zebra"]
 
@@ -27,8 +27,8 @@ def found(
         key=key,
         words=words,
         has_all=all,
-        named=frozenset(named.split()),
-        tagged=frozenset(tagged.split()),
+        name_terms=frozenset(named.split()),
+        tag_terms=frozenset(tagged.split()),
         date=date,
         place=("a.org", key),
     )
@@ -36,8 +36,8 @@ def found(
 
 def order(*things: RankedEntry, weights: dict[str, float] = WEIGHTS) -> list[int]:
     """The keys, best first, whatever order they come in."""
-    forwards = [thing.key for thing, _ in ranked(things, weights)]
-    assert forwards == [thing.key for thing, _ in ranked(reversed(things), weights)]
+    forwards = [thing.key for thing, _ in rank_entries(things, weights)]
+    assert forwards == [thing.key for thing, _ in rank_entries(reversed(things), weights)]
     return forwards
 
 
@@ -68,9 +68,7 @@ def test_a_better_match_beats_a_newer_note() -> None:
 
 def test_the_date_breaks_ties() -> None:
     """Of two equal matches the newer comes first, one without a date last, then places decide."""
-    assert [2, 1, 3, 4] == order(
-        found(1, 1.0, date="2001"), found(2, 1.0, date="2026"), found(3, 1.0), found(4, 1.0)
-    )
+    assert [2, 1, 3, 4] == order(found(1, 1.0, date="2001"), found(2, 1.0, date="2026"), found(3, 1.0), found(4, 1.0))
 
 
 def test_sums_in_another_order_are_no_better_match() -> None:
@@ -84,13 +82,11 @@ def test_one_word_of_a_sentence_in_a_title_is_worth_little() -> None:
     assert [2, 1] == order(found(1, 3.0, named="word1"), found(2, 3.1), weights=sentence)
 
 
-def linked(
-    *things: RankedEntry, links: dict[int, set[int]], weights: dict[str, float] = WEIGHTS
-) -> list[int]:
+def linked(*things: RankedEntry, links: dict[int, set[int]], weights: dict[str, float] = WEIGHTS) -> list[int]:
     """The keys, best first, where the good hits among the things have these links."""
-    order = ranked(things, weights)
-    kept = {key: links[key] for key in good(order) if key in links}
-    return [thing.key for thing, _ in lifted(order, gains(order, kept), weights)]
+    order = rank_entries(things, weights)
+    kept = {key: links[key] for key in good_hit_keys(order) if key in links}
+    return [thing.key for thing, _ in lift_linked(order, link_gains(order, kept), weights)]
 
 
 def test_what_a_good_hit_links_to_comes_before_its_equals() -> None:
@@ -116,15 +112,15 @@ def test_a_sentence_means_more_than_its_words_where_a_model_read_it() -> None:
 
 def test_each_word_in_some_form_beats_one_word_over_and_over() -> None:
     """Of two that score alike, the one that speaks of both words comes first; a form of it will do."""
-    order = ranked([found(1, 2.0), found(2, 1.9)], WEIGHTS)
+    order = rank_entries([found(1, 2.0), found(2, 1.9)], WEIGHTS)
     assert [1, 2] == [thing.key for thing, _ in order]
     spelled = {1: (1.0, 0.0), 2: (1.0, 0.8)}
-    assert [2, 1] == [thing.key for thing, _ in said(order, spelled, WEIGHTS)]
-    assert [1, 2] == [thing.key for thing, _ in said(order, {1: (1.0,), 2: (1.0,)}, WEIGHTS)]
-    assert order == said(order, {}, WEIGHTS)
-    far = ranked([found(1, 2.0), found(2, 1.2)], WEIGHTS)
-    assert [1, 2] == [thing.key for thing, _ in said(far, spelled, WEIGHTS)]
-    assert [2, 1] == [thing.key for thing, _ in said(far, spelled, WEIGHTS, is_foreign=True)], "no stems"
+    assert [2, 1] == [thing.key for thing, _ in rank_by_spelling(order, spelled, WEIGHTS)]
+    assert [1, 2] == [thing.key for thing, _ in rank_by_spelling(order, {1: (1.0,), 2: (1.0,)}, WEIGHTS)]
+    assert order == rank_by_spelling(order, {}, WEIGHTS)
+    far = rank_entries([found(1, 2.0), found(2, 1.2)], WEIGHTS)
+    assert [1, 2] == [thing.key for thing, _ in rank_by_spelling(far, spelled, WEIGHTS)]
+    assert [2, 1] == [thing.key for thing, _ in rank_by_spelling(far, spelled, WEIGHTS, is_foreign=True)], "no stems"
 
 
 @given(st.lists(st.tuples(st.floats(0, 9), st.booleans(), st.floats(0, 1), st.floats(0, 1)), min_size=1))
@@ -132,10 +128,10 @@ def test_no_spelling_breaks_a_promise(rows: list[tuple[float, bool, float, float
     """All words beat some; one word is a name, and its spelling says nothing new."""
     things = [found(key, words, all=all) for key, (words, all, *_) in enumerate(rows)]
     spelled = {key: shares for key, (_, _, *shares) in enumerate(rows)}
-    order = [thing.has_all for thing, _ in said(ranked(things, WEIGHTS), spelled, WEIGHTS)]
+    order = [thing.has_all for thing, _ in rank_by_spelling(rank_entries(things, WEIGHTS), spelled, WEIGHTS)]
     assert order == sorted(order, reverse=True)
-    alone = ranked(things, ONE)
-    assert alone == said(alone, {key: shares[:1] for key, shares in spelled.items()}, ONE)
+    alone = rank_entries(things, ONE)
+    assert alone == rank_by_spelling(alone, {key: shares[:1] for key, shares in spelled.items()}, ONE)
 
 
 def test_links_break_no_promise() -> None:
@@ -165,4 +161,4 @@ def test_no_link_moves_a_thing_over_one_that_says_more_of_the_query(
 @given(st.integers(0, 1000), st.integers(1, 1000))
 def test_a_rarer_word_weighs_more(few: int, more: int) -> None:
     """Weights fall with what holds the word, and are never negative."""
-    assert weight(few, 1000) >= weight(few + more, 1000) > 0
+    assert term_weight(few, 1000) >= term_weight(few + more, 1000) > 0

@@ -28,9 +28,7 @@ def zoo(world: World) -> World:
         tags=":animal:",
     )
     world.node("20240102000000-tapir.org", "t", "Tapir", "A zebra it is not.", tags=":animal:agent:")
-    world.node(
-        "20250101000000-savanna.org", "s", "Savanna", "Grass, and trees here and there.", tags=":place:zebra:"
-    )
+    world.node("20250101000000-savanna.org", "s", "Savanna", "Grass, and trees here and there.", tags=":place:zebra:")
     world.note(
         "20230101000000-log.org",
         ':PROPERTIES:\n:ID: log\n:ROAM_ALIASES: "Field notes"\n:END:\n#+title: Log\nquokka\n\n'
@@ -227,9 +225,7 @@ def test_regex_files_names_the_files_of_the_documented_command(zoo: World, patte
 
     if not shutil.which("rg"):
         pytest.skip("ripgrep is missing: apt-get install ripgrep")
-    zoo.node(
-        "20240101000000-zebra.sync-conflict-20240202-020202-ABCDEFG.org", "z", "Zebra", "zebra unicorn not"
-    )
+    zoo.node("20240101000000-zebra.sync-conflict-20240202-020202-ABCDEFG.org", "z", "Zebra", "zebra unicorn not")
     zoo.note(".hidden/x.org", "zebra unicorn not\n")
     zoo.note("data/x.org", "zebra unicorn not\n")
     zoo.note("metadata/x.org", "zebra é not\n")
@@ -244,16 +240,10 @@ def test_regex_files_names_the_files_of_the_documented_command(zoo: World, patte
 def test_a_huge_note_or_title_slows_no_search(world: World) -> None:
     """What one note holds is bounded, for every question reads it; the beginning is found, and it is told."""
     for n in range(40):
-        world.node(
-            f"n{n}.org", f"0a1b2c3d-0000-4000-8000-{n:012d}", f"Note {n}", "the heron waits by the weir " * 9
-        )
+        world.node(f"n{n}.org", f"0a1b2c3d-0000-4000-8000-{n:012d}", f"Note {n}", "the heron waits by the weir " * 9)
     alone = _searching(world, "heron weir")
-    world.node(
-        "long.org", "0a1b2c3d-0000-4000-8000-0000000000aa", "Long", "the heron waits by the weir " * 350_000
-    )
-    world.node(
-        "high.org", "0a1b2c3d-0000-4000-8000-0000000000bb", "High", "the heron waits by the weir\n" * 350_000
-    )
+    world.node("long.org", "0a1b2c3d-0000-4000-8000-0000000000aa", "Long", "the heron waits by the weir " * 350_000)
+    world.node("high.org", "0a1b2c3d-0000-4000-8000-0000000000bb", "High", "the heron waits by the weir\n" * 350_000)
     world.node("wide.org", "0a1b2c3d-0000-4000-8000-0000000000cc", "A heron " * 250_000, "by the weir")
     world.run("index")
     assert _searching(world, "heron weir") < 20 * alone
@@ -280,9 +270,7 @@ def test_a_title_is_shown_on_one_line_of_bounded_length(words: list[str], world:
     """Whoever wrote two million letters there gets a line of them."""
     id = "0a1b2c3d-0000-4000-8000-0000000000cc"
     world.node("wide.org", id, "heron " * 300_000, "by the weir")
-    world.node(
-        "next.org", "0a1b2c3d-0000-4000-8000-0000000000dd", "Weirs", f"by the weir, a heron; [[id:{id}][it]]"
-    )
+    world.node("next.org", "0a1b2c3d-0000-4000-8000-0000000000dd", "Weirs", f"by the weir, a heron; [[id:{id}][it]]")
     ran = world.run(*(word.format(id=id) for word in words))
     assert ran.status in (0, 1)
     assert max(map(len, ran.out.splitlines()), default=0) < 1000

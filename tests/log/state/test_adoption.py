@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamkb.log.learning import Learning
-from roamkb.log.state.adoption import OWN
+from roamkb.log.state.adoption import NONE_ADOPTED
 from roamkb.log.state.adoption import AdoptedLines
-from roamkb.log.state.adoption import adopting
+from roamkb.log.state.adoption import adopted_lines_of
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.learning_state import LogState
-from roamkb.log.state.replay import advanced
+from roamkb.log.state.replay import advance_state
 from roamkb.log.state.replay import replay
 from tests.log.state.test_replay import EVENTS
 from tests.log.state.test_replay import LEARNINGS
@@ -19,12 +19,12 @@ from tests.log.state.test_replay import LEARNINGS
 
 def read(adopted: AdoptedLines, said: list[Learning], events: list[LedgerEvent]) -> LogState:
     """Return what such lines amount to."""
-    return replay(adopted.learnings(tuple(said)), adopted.events(tuple(events)))
+    return replay(adopted.mark_learnings(tuple(said)), adopted.mark_events(tuple(events)))
 
 
 def all_of(said: list[Learning], events: list[LedgerEvent]) -> AdoptedLines:
     """Return what marks all of them."""
-    return adopting([one.id for one in said] + [one.id for one in events])
+    return adopted_lines_of([one.id for one in said] + [one.id for one in events])
 
 
 @given(said=st.lists(LEARNINGS, max_size=8), events=st.lists(EVENTS, max_size=14))
@@ -43,7 +43,7 @@ def test_no_line_of_an_adopted_log_raises_anything(said: list[Learning], events:
         )
         assert ("", set(), {}) == (one.node, one.preferred_by, one.outcomes)
         assert ("external", True) == (one.learning.provenance, one.status != "canonical")
-    assert not state.named("approved", "judged", "overridden", "pinned", "promoted")
+    assert not state.events_named("approved", "judged", "overridden", "pinned", "promoted")
 
 
 @given(
@@ -59,7 +59,7 @@ def test_what_is_told_later_counts_as_after_all_lines(
     events = sorted(events, key=lambda event: event.id)
     adopted = all_of(said[:at], events[:cut])
     before = read(adopted, said[:at], events[:cut])
-    later = advanced(before, adopted.learnings(tuple(said[at:])), adopted.events(tuple(events[cut:])))
+    later = advance_state(before, adopted.mark_learnings(tuple(said[at:])), adopted.mark_events(tuple(events[cut:])))
     if later is not None:
         assert read(adopted, said, events) == later
 
@@ -67,6 +67,6 @@ def test_what_is_told_later_counts_as_after_all_lines(
 def test_a_log_of_ones_own_is_as_it_is() -> None:
     """Nothing is looked at."""
     said = (Learning(id="a", key="a", type="fact", content="x", confidence=90),)
-    assert OWN.learnings(said) is said
-    assert "" == OWN.digest
-    assert OWN.digest != adopting(["a"]).digest != adopting(["b"]).digest
+    assert NONE_ADOPTED.mark_learnings(said) is said
+    assert "" == NONE_ADOPTED.digest
+    assert NONE_ADOPTED.digest != adopted_lines_of(["a"]).digest != adopted_lines_of(["b"]).digest

@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from roamkb.log.state import confidence
 from roamkb.log.state.confidence import as_fraction
-from roamkb.log.state.confidence import bounded
-from roamkb.log.state.confidence import decayed
-from roamkb.log.state.confidence import moved
-from roamkb.log.state.confidence import started
+from roamkb.log.state.confidence import bound_confidence
+from roamkb.log.state.confidence import decayed_confidence
+from roamkb.log.state.confidence import move_confidence
+from roamkb.log.state.confidence import start_confidence
 
 MOVES = (
     confidence.REPEATED,
@@ -29,7 +29,7 @@ def test_the_moves_are_those_of_the_design() -> None:
         confidence.HUMAN,
         confidence.CONSOLIDATED,
         confidence.DURABLE,
-        confidence.OFTEN,
+        confidence.PROMOTION_OCCURRENCES,
     )
 
 
@@ -58,14 +58,14 @@ def test_the_moves_are_those_of_the_design() -> None:
 )
 def test_a_move_stays_within_the_bounds(before: int, by: int, after: int) -> None:
     """Agents earn 10 to 95."""
-    assert after == moved(before, by)
+    assert after == move_confidence(before, by)
 
 
 @given(start=st.integers(10, 95), moves=st.lists(st.sampled_from(MOVES)))
 def test_no_row_of_moves_leaves_the_bounds(start: int, moves: list[int]) -> None:
     """However often, in whatever order."""
     for by in moves:
-        start = moved(start, by)
+        start = move_confidence(start, by)
         assert confidence.LEAST <= start <= confidence.MOST
 
 
@@ -91,17 +91,15 @@ def test_no_row_of_moves_leaves_the_bounds(start: int, moves: list[int]) -> None
         (0, "user-stated", 0),
     ],
 )
-def test_a_first_confidence_is_what_was_said_within_the_bounds(
-    said: int | None, provenance: str, start: int
-) -> None:
+def test_a_first_confidence_is_what_was_said_within_the_bounds(said: int | None, provenance: str, start: int) -> None:
     """Or what the provenance is worth; a human may say anything."""
-    assert start == started(said, provenance)
+    assert start == start_confidence(said, provenance)
 
 
 @pytest.mark.parametrize(("value", "human", "plain"), [(101, 100, 95), (-1, 0, 10), (50, 50, 50)])
 def test_the_bounds_depend_on_who_speaks(value: int, human: int, plain: int) -> None:
     """100 is a human's word."""
-    assert (human, plain) == (bounded(value, human=True), bounded(value))
+    assert (human, plain) == (bound_confidence(value, human=True), bound_confidence(value))
 
 
 @pytest.mark.parametrize(
@@ -122,7 +120,7 @@ def test_the_bounds_depend_on_who_speaks(value: int, human: int, plain: int) -> 
 )
 def test_a_hundredth_is_lost_every_thirty_days(start: int, days: float, left: int) -> None:
     """Down to the least, and not to below what a human set; a clock that goes back adds nothing."""
-    assert left == decayed(start, idle_days=days)
+    assert left == decayed_confidence(start, idle_days=days)
 
 
 @given(st.integers(0, 100))
@@ -146,6 +144,8 @@ def test_hundredths_are_shown_as_a_fraction(hundredths: int) -> None:
 )
 def test_a_first_word_gains_by_who_says_what(agent: str, type: str, fix_applied: bool, gained: int) -> None:
     """A tester's, a pattern's, an applied fix's; never above what agents may have."""
-    first = confidence.first("observed", type=type, agent=agent, fix_applied=fix_applied)
+    first = confidence.first_confidence("observed", type=type, agent=agent, fix_applied=fix_applied)
     assert 70 + gained == first
-    assert confidence.MOST >= confidence.first("user-stated", type=type, agent=agent, fix_applied=fix_applied)
+    assert confidence.MOST >= confidence.first_confidence(
+        "user-stated", type=type, agent=agent, fix_applied=fix_applied
+    )

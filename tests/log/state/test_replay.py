@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamkb.log.learning import Learning
-from roamkb.log.learning import identity
+from roamkb.log.learning import content_identity
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.learning_state import LogState
-from roamkb.log.state.replay import advanced
+from roamkb.log.state.replay import advance_state
 from roamkb.log.state.replay import replay
 
 T = TypeVar("T")
@@ -107,9 +107,7 @@ def test_no_line_is_lost(said: list[Learning], archived: list[Learning]) -> None
 
 
 @given(said=st.lists(LEARNINGS, max_size=6), events=st.lists(EVENTS, max_size=12), at=st.integers(0, 9))
-def test_as_of_is_what_the_lines_of_then_give(
-    said: list[Learning], events: list[LedgerEvent], at: int
-) -> None:
+def test_as_of_is_what_the_lines_of_then_give(said: list[Learning], events: list[LedgerEvent], at: int) -> None:
     """What came later has no part in it."""
     then = replay([one for one in said if one.ts <= at], [event for event in events if event.ts <= at])
     assert then == replay(said, events, as_of=at)
@@ -129,7 +127,7 @@ def test_what_was_added_since_gives_the_state_of_all_lines(
     events.sort(key=lambda event: event.id)
     before = replay(said[:at], events[:cut], archived=archived)
     whole = replay(said, events, archived=archived)
-    then = advanced(before, said[at:], events[cut:])
+    then = advance_state(before, said[at:], events[cut:])
     if then is not None:
         assert (whole, whole.reach, list(whole.standings)) == (then, then.reach, list(then.standings))
     assert before == replay(said[:at], events[:cut], archived=archived)
@@ -140,12 +138,12 @@ def test_later_lines_are_added_to_what_the_earlier_ones_gave() -> None:
     first, second = learning(ts=1), learning(id="L2", ts=2)
     done = [LedgerEvent(id=f"e{n}", ts=n, event="repeated", of=f"L{n or ''}", agent="b") for n in (0, 2)]
     before = replay([first], done[:1])
-    after = advanced(before, [second], done[1:])
+    after = advance_state(before, [second], done[1:])
     assert replay([first, second], done) == after
     assert [2, 2] == [one.occurrences for one in after.standings.values()]
-    assert advanced(before, [], [LedgerEvent(id="e1", ts=0, event="undone", of="e0")]) is None
-    assert advanced(before, [], done[:1]) is None
-    assert advanced(before, [first], []) is None
+    assert advance_state(before, [], [LedgerEvent(id="e1", ts=0, event="undone", of="e0")]) is None
+    assert advance_state(before, [], done[:1]) is None
+    assert advance_state(before, [first], []) is None
 
 
 def test_what_a_slower_clock_took_back_counts_in_neither_way_of_reading() -> None:
@@ -154,7 +152,7 @@ def test_what_a_slower_clock_took_back_counts_in_neither_way_of_reading() -> Non
     late = LedgerEvent(id="e2", ts=2, event="repeated", of="L", agent="b")
     before = replay([learning(ts=1)], [undone])
     assert 1 == replay([learning(ts=1)], [undone, late]).standings["L"].occurrences
-    assert advanced(before, [], [late]) is None
+    assert advance_state(before, [], [late]) is None
 
 
 @given(said=st.lists(LEARNINGS, max_size=4), events=st.lists(EVENTS, max_size=12), pick=st.integers(0, 11))
@@ -175,9 +173,7 @@ def test_an_undone_event_never_was(said: list[Learning], events: list[LedgerEven
 
 def learning(**changes: object) -> Learning:
     """Return a learning of the agent `me` in session `s`, of confidence 70."""
-    plain = Learning(
-        id="L", key="k", type="fact", content="x", ts=100, agent="me", session="s", confidence=70
-    )
+    plain = Learning(id="L", key="k", type="fact", content="x", ts=100, agent="me", session="s", confidence=70)
     return replace(plain, **changes)  # type: ignore[arg-type]
 
 
@@ -246,9 +242,7 @@ def test_a_repetition_in_consolidation_is_worth_ten() -> None:
     assert 80 == happened(event("repeated", by="consolidate", session="2")).confidence
 
 
-@pytest.mark.parametrize(
-    ("outcome", "confidence"), [("success", 75), ("failure", 60), ("prevented", 85), ("?", 70)]
-)
+@pytest.mark.parametrize(("outcome", "confidence"), [("success", 75), ("failure", 60), ("prevented", 85), ("?", 70)])
 def test_a_reuse_moves_it_once_a_source(outcome: str, confidence: int) -> None:
     """The figures count each."""
     standing = happened(*[event("reused", outcome=outcome, agent="a", session="2", ts=300.0)] * 2)
@@ -258,9 +252,7 @@ def test_a_reuse_moves_it_once_a_source(outcome: str, confidence: int) -> None:
 def test_another_agent_validates_once() -> None:
     """Not the one who said it, in whatever session."""
     assert 70 == happened(event("validated", agent="me", session="2")).confidence
-    both = happened(
-        event("validated", agent="you", session="1"), event("validated", agent="you", session="2")
-    )
+    both = happened(event("validated", agent="you", session="1"), event("validated", agent="you", session="2"))
     assert 80 == both.confidence
 
 
@@ -287,9 +279,7 @@ def test_what_a_human_said_it_is_worth_stays() -> None:
     assert 100 == standing.confidence == standing.rank_confidence(1e9)
 
 
-@pytest.mark.parametrize(
-    ("value", "confidence"), [(0, 0), (100, 100), (101, 100), (-1, 0), ("x", 70), (True, 70)]
-)
+@pytest.mark.parametrize(("value", "confidence"), [(0, 0), (100, 100), (101, 100), (-1, 0), ("x", 70), (True, 70)])
 def test_an_override_is_whole_hundredths(value: object, confidence: int) -> None:
     """Within 0 and 100; anything else is ignored."""
     assert confidence == happened(event("overridden", value=value)).confidence
@@ -332,9 +322,7 @@ def test_what_a_review_and_a_judge_say() -> None:
 
 def test_what_other_tools_keep_on_the_line_counts() -> None:
     """Their review's outcome, and no status of their own making."""
-    line = learning(
-        extra={"status": "canonical", "supersedes": ["a"], "review_reason": "r", "scope": "agent"}
-    )
+    line = learning(extra={"status": "canonical", "supersedes": ["a"], "review_reason": "r", "scope": "agent"})
     standing = happened(to=line)
     assert ("canonical", ("a",), "r", "agent") == (
         standing.status,
@@ -350,7 +338,7 @@ def test_an_edited_line_is_another_learning() -> None:
     first, edited = learning(), learning(content="y", ts=101)
     for said in ([first, edited], [edited, first], [edited, first, edited]):
         state = replay(said, [LedgerEvent(id="e", ts=1, event="promoted", of="L", fields={"node": "N"})])
-        assert {"L": "x", identity("fact", "y"): "y"} == contents(state)
+        assert {"L": "x", content_identity("fact", "y"): "y"} == contents(state)
         assert "N" == state.standings["L"].node
 
 
@@ -364,14 +352,14 @@ def test_what_two_edited_lines_say_alike_is_one_learning() -> None:
     ]
     for said in (lines, lines[::-1]):
         state = replay(said, [])
-        assert {"A": "x", "B": "z", identity("fact", "y"): "y"} == contents(state)
-        assert "t" == state.standings[identity("fact", "y")].learning.task
+        assert {"A": "x", "B": "z", content_identity("fact", "y"): "y"} == contents(state)
+        assert "t" == state.standings[content_identity("fact", "y")].learning.task
 
 
 def test_an_edited_line_in_the_archive_is_not_lost() -> None:
     """The archive may have what the log has no more."""
     state = replay([learning()], [], archived=[learning(), learning(content="y", ts=101)])
-    assert {"L": False, identity("fact", "y"): True} == {
+    assert {"L": False, content_identity("fact", "y"): True} == {
         id: one.is_archived for id, one in state.standings.items()
     }
 
@@ -384,9 +372,9 @@ def contents(state: LogState) -> dict[str, str]:
 def test_a_name_is_an_id_or_a_key() -> None:
     """The latest of one key first (D4)."""
     state = replay([learning(), learning(id="M", ts=200), learning(id="k2", key="L")], [])
-    assert ["M", "L"] == [one.id for one in state.called("k")]
-    assert ["L"] == [one.id for one in state.called("L")]
-    assert [] == state.called("?")
+    assert ["M", "L"] == [one.id for one in state.learnings_called("k")]
+    assert ["L"] == [one.id for one in state.learnings_called("L")]
+    assert [] == state.learnings_called("?")
 
 
 def test_one_showing_helps_once() -> None:

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from roamkb.core.errors import DiskError
-from roamkb.log.state.adoption import adopting
-from roamkb.log.store.adoptions import LASTING
+from roamkb.log.state.adoption import adopted_lines_of
+from roamkb.log.store.adoptions import IDENTITY_FILE
 from roamkb.log.store.adoptions import LogAdoption
 from roamkb.log.store.adoptions import find_adoption
-from roamkb.log.store.adoptions import find_moved
-from roamkb.log.store.adoptions import identity_of
-from roamkb.log.store.adoptions import keep_adoption
+from roamkb.log.store.adoptions import find_moved_log
+from roamkb.log.store.adoptions import log_identity
+from roamkb.log.store.adoptions import save_adoption
 
 
 @pytest.fixture
@@ -21,26 +21,26 @@ def folder(tmp_path: Path) -> Path:
     """A log's folder."""
     folder = tmp_path / "site" / ".roamkb"
     folder.mkdir(parents=True)
-    (folder / LASTING).write_text("/local/\n")
+    (folder / IDENTITY_FILE).write_text("/local/\n")
     return folder
 
 
 def test_a_move_keeps_it_and_a_copy_does_not(folder: Path, tmp_path: Path) -> None:
     """Nor does another file in its place, a link to it, or none."""
-    log = identity_of(folder)
+    log = log_identity(folder)
     moved = tmp_path / "moved"
     folder.parent.rename(moved)
-    assert log == identity_of(moved / ".roamkb")
+    assert log == log_identity(moved / ".roamkb")
     shutil.copytree(moved, tmp_path / "copy")
-    assert log != identity_of(tmp_path / "copy" / ".roamkb")
-    file = moved / ".roamkb" / LASTING
+    assert log != log_identity(tmp_path / "copy" / ".roamkb")
+    file = moved / ".roamkb" / IDENTITY_FILE
     file.rename(file.with_name("other"))
-    assert "" == identity_of(file.parent)
+    assert "" == log_identity(file.parent)
     file.symlink_to("other")
-    assert "" == identity_of(file.parent)
+    assert "" == log_identity(file.parent)
     file.unlink()
     os.mkfifo(file)
-    assert "" == identity_of(file.parent)
+    assert "" == log_identity(file.parent)
 
 
 @pytest.mark.parametrize("ids", [[], ["a"], [f"id-{n}" for n in range(1000)]])
@@ -48,13 +48,13 @@ def test_what_is_put_down_is_found(ids: list[str], tmp_path: Path) -> None:
     """By its name, and by the log; put down again it is the later one. It is its owner's."""
     state = tmp_path / "state"
     assert find_adoption(state, "name") is None
-    assert find_moved(state, "1:2") is None
+    assert find_moved_log(state, "1:2") is None
     for log in ("1:2", "3:4"):
-        adoption = LogAdoption(log=log, adopted=adopting(ids))
-        keep_adoption(state, "name", adoption)
-        assert adoption == find_adoption(state, "name") == find_moved(state, log)
-    assert find_moved(state, "1:2") is None
-    assert find_moved(state, "") is None
+        adoption = LogAdoption(log=log, adopted=adopted_lines_of(ids))
+        save_adoption(state, "name", adoption)
+        assert adoption == find_adoption(state, "name") == find_moved_log(state, log)
+    assert find_moved_log(state, "1:2") is None
+    assert find_moved_log(state, "") is None
     (path,) = (state / "adopted").iterdir()
     assert 0o600 == path.stat().st_mode & 0o777
 
@@ -62,8 +62,8 @@ def test_what_is_put_down_is_found(ids: list[str], tmp_path: Path) -> None:
 @pytest.mark.parametrize("data", [b"", b"1", b"1 1:2", b"2 1:2\n", b"\n"])
 def test_what_cannot_be_read_is_no_leave(data: bytes, tmp_path: Path) -> None:
     """Whose word a log is would be anybody's guess."""
-    keep_adoption(tmp_path, "name", LogAdoption(log="1:2", adopted=adopting(["a"])))
+    save_adoption(tmp_path, "name", LogAdoption(log="1:2", adopted=adopted_lines_of(["a"])))
     (tmp_path / "adopted" / "name").write_bytes(data)
     with pytest.raises(DiskError, match="isn't what roamkb wrote"):
         find_adoption(tmp_path, "name")
-    assert find_moved(tmp_path, "1:2") is None
+    assert find_moved_log(tmp_path, "1:2") is None

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamkb.fs.user_dirs import make_key
+from roamkb.fs.user_dirs import create_machine_key
 from roamkb.log.store.changes import CREATED
 from roamkb.log.store.changes import REUSED
 from roamkb.log.store.changes import LogChangeFeed
@@ -34,7 +34,7 @@ def log(world: World) -> Log:
 
 def names(feed: LogChangeFeed) -> list[str]:
     """Return the ids of the news after a look."""
-    feed.refresh()
+    feed.collect_changes()
     return [one.id for one in feed.news]
 
 
@@ -61,9 +61,9 @@ def test_a_line_that_a_merge_brings_is_news_although_it_is_older(log: Log) -> No
     merged.write_text(line("a", 10) + line("b", 20))
     merged.replace(log.knowledge)
     assert ["b", "a"] == names(feed)
-    assert 1 == feed.after("b")
-    assert 2 == feed.after("a")
-    assert 0 == feed.after("nobody")
+    assert 1 == feed.index_after("b")
+    assert 2 == feed.index_after("a")
+    assert 0 == feed.index_after("nobody")
 
 
 def test_what_moves_to_the_archive_is_no_news(log: Log) -> None:
@@ -81,7 +81,7 @@ def test_what_moves_to_the_archive_is_no_news(log: Log) -> None:
 def test_a_log_that_nobody_adopted_has_no_news(log: Log, world: World) -> None:
     """Nor has a project without one, or one whose folder is a link."""
     log.knowledge.write_text(line("a"))
-    log.local.rmdir()
+    log.local_folder.rmdir()
     # the user's state knows what was adopted, too
     shutil.rmtree(world.state / "adopted")
     feed = LogChangeFeed(log)
@@ -114,13 +114,13 @@ def test_wherever_the_file_is_cut_each_line_comes_once(
 ) -> None:
     """Two looks at a growing file tell the same as one at the whole."""
     root: Path = tmp_path_factory.mktemp("feed")
-    make_key(root)
+    create_machine_key(root)
     log = Log(root, root)
-    log.local.mkdir(parents=True)
+    log.local_folder.mkdir(parents=True)
     data = "".join(line(name, number) for number, name in enumerate(said)).encode()
     feed = LogChangeFeed(log)
     log.knowledge.write_bytes(data[:cut])
-    feed.refresh()
+    feed.collect_changes()
     with log.knowledge.open("ab") as file:
         file.write(data[cut:])
     assert sorted(set(said)) == sorted(names(feed))

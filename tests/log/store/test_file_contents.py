@@ -9,7 +9,7 @@ from roamkb.log.jsonl import read_learnings
 from roamkb.log.store import file_contents as module
 from roamkb.log.store.file_contents import FileVersion
 from roamkb.log.store.file_contents import ParsedLines
-from roamkb.log.store.file_contents import read_page
+from roamkb.log.store.file_contents import read_file_version
 
 ONE, TWO, TORN = b'{"id":"1","content":"a"}\n', b'{"id":"2","content":"b"}\n', b'{"id":"3","con'
 
@@ -31,13 +31,13 @@ def test_what_grew_is_read_from_where_it_grew(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(module, "read_learnings", counted)
     for asks in (True, False):
         path.write_bytes(b"")
-        data, strain = b"", read_page(path, is_ledger=False).strain
+        data, strain = b"", read_file_version(path, is_ledger=False).strain
         for new in (ONE, b"<<<<<<<\n", TWO):
             data += new
             path.write_bytes(data)
-            page = read_page(path, is_ledger=False)
+            page = read_file_version(path, is_ledger=False)
             assert page.strain is strain
-            assert page is read_page(path, is_ledger=False)
+            assert page is read_file_version(path, is_ledger=False)
             assert FileVersion(path, data, is_ledger=False).digest == page.digest
             if asks:
                 assert ids(page.told)
@@ -52,18 +52,18 @@ def test_what_is_not_only_longer_is_another_file(data: bytes, tmp_path: Path) ->
     """Sorted, emptied, cut off or edited."""
     path = tmp_path / "knowledge.jsonl"
     path.write_bytes(ONE)
-    before = read_page(path, is_ledger=False)
+    before = read_file_version(path, is_ledger=False)
     path.write_bytes(data)
-    assert read_page(path, is_ledger=False).strain is not before.strain
+    assert read_file_version(path, is_ledger=False).strain is not before.strain
 
 
 def test_a_torn_line_is_read_again_with_its_end(tmp_path: Path) -> None:
     """What is written behind it belongs to it."""
     path = tmp_path / "knowledge.jsonl"
     path.write_bytes(ONE + TORN)
-    assert ["1"] == ids(read_page(path, is_ledger=False).told)
+    assert ["1"] == ids(read_file_version(path, is_ledger=False).told)
     path.write_bytes(ONE + TORN + b'tent":"c"}\n')
-    assert ["1", "3"] == ids(read_page(path, is_ledger=False).told)
+    assert ["1", "3"] == ids(read_file_version(path, is_ledger=False).told)
 
 
 def test_beginnings() -> None:
@@ -78,13 +78,13 @@ def test_beginnings() -> None:
     assert not page.begins_with(len(ONE), page.digest)
     assert not page.begins_with(len(ONE) - 1, FileVersion(Path("k"), ONE[:-1], is_ledger=False).digest)
     assert not first.begins_with(len(ONE + TWO), page.digest)
-    assert ["2"] == ids(page.after(len(ONE)))
-    assert ParsedLines() == page.after(len(ONE + TWO))
+    assert ["2"] == ids(page.lines_after(len(ONE)))
+    assert ParsedLines() == page.lines_after(len(ONE + TWO))
 
 
 def test_a_huge_file_is_not_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its bytes would lie in memory beside what they say."""
-    monkeypatch.setattr(module, "_MOST_KEPT", len(ONE))
+    monkeypatch.setattr(module, "_MOST_KEPT_BYTES", len(ONE))
     path = tmp_path / "knowledge.jsonl"
     path.write_bytes(ONE + TWO)
-    assert read_page(path, is_ledger=False) is not read_page(path, is_ledger=False)
+    assert read_file_version(path, is_ledger=False) is not read_file_version(path, is_ledger=False)

@@ -28,7 +28,7 @@ def learnings(*contents: str, **changes: object) -> dict[str, Learning]:
 def ask(folder: Path, said: dict[str, Learning], words: str, *, limit: int | None = None) -> list[str]:
     """Return the ids that answer, the best first."""
     query = parse_query(words, today=date(2026, 6, 10))
-    return [answer.file for answer in LogIndex(folder, said).find(query, limit=limit)]
+    return [answer.file for answer in LogIndex(folder, said).find_passages(query, limit=limit)]
 
 
 def test_what_is_new_is_found_and_what_is_gone_is_not(tmp_path: Path) -> None:
@@ -46,13 +46,11 @@ def test_an_index_that_only_lacks_what_is_new_is_told_just_that(tmp_path: Path) 
 
     def asked(said: dict[str, Learning], digest: str, grown: tuple[str, tuple[str, ...]]) -> list[str]:
         before, new = grown
-        index = LogIndex(
-            tmp_path, said, digest=digest, since=lambda filled: new if filled == before != "" else None
-        )
-        with index.asking(query) as answers:
-            found = answers.places(None)
-            assert all(("title",) == answers.why(id) for id, _ in found)
-        assert [id for id, _ in found] == [one.file for one in index.find(query)]
+        index = LogIndex(tmp_path, said, digest=digest, since=lambda filled: new if filled == before != "" else None)
+        with index.open_query(query) as answers:
+            found = answers.scored_ids(None)
+            assert all(("title",) == answers.match_reasons(id) for id, _ in found)
+        assert [id for id, _ in found] == [one.file for one in index.find_passages(query)]
         return sorted(id for id, _ in found)
 
     said = learnings("zebra one", "lion two")
@@ -112,9 +110,7 @@ def test_any_learning_that_can_be_read_can_be_found(
     """Half characters and NUL in any of its parts; every one is there when asked by its type."""
     said: dict[str, Learning] = {}
     for n, content in enumerate(contents):
-        line = learning_line(
-            Learning(id=f"{id}{n}", key="k", type="fact", content=content, tags=tags, bead=bead, ts=n)
-        )
+        line = learning_line(Learning(id=f"{id}{n}", key="k", type="fact", content=content, tags=tags, bead=bead, ts=n))
         (found,) = read_learnings([line])
         assert isinstance(found, LearningLine)
         said[found.learning.id] = found.learning

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from roamkb.core.errors import DiskError
-from roamkb.log.store.observations import finish
-from roamkb.log.store.observations import keep_observation
-from roamkb.log.store.observations import observations
+from roamkb.log.store.observations import mark_consolidated
 from roamkb.log.store.observations import open_sessions
-from roamkb.log.store.observations import sweep
+from roamkb.log.store.observations import read_observations
+from roamkb.log.store.observations import record_observation
+from roamkb.log.store.observations import remove_consolidated
 from roamkb.pipeline.extract.attention import Observation
 
 DAY = 86400
@@ -20,7 +20,7 @@ DAY = 86400
 def keep(local: Path, text: str = "Redis evicts sessions", session: str = "s1", ts: float = 1.0) -> Path:
     """Keep one observation."""
     said = Observation(id="o", ts=ts, type="insight", text=text, session=session)
-    return keep_observation(local, said)
+    return record_observation(local, said)
 
 
 @pytest.mark.parametrize("session", ["s1", "", "../../evil", "a/b", "x" * 300, "日本語", "\ud800"])
@@ -30,7 +30,7 @@ def test_a_session_of_any_name_has_a_file_of_its_own(tmp_path: Path, session: st
     keep(tmp_path, session="another")
     assert path.parent == tmp_path / "observations"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert [session] == [one.session for one in observations(tmp_path, session)]
+    assert [session] == [one.session for one in read_observations(tmp_path, session)]
 
 
 def test_credentials_are_masked_before_anything_is_stored(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_credentials_are_masked_before_anything_is_stored(tmp_path: Path) -> Non
     data = path.read_text()
     assert token not in data
     assert "hunter2x" not in data
-    [found] = observations(tmp_path, "s1")
+    [found] = read_observations(tmp_path, "s1")
     assert found.text == "The key [GitHub token] works; DB_PASSWORD='[secret]' failed: [secret]"
 
 
@@ -49,7 +49,7 @@ def test_a_torn_line_says_nothing(tmp_path: Path) -> None:
     path = keep(tmp_path)
     with path.open("ab") as file:
         file.write(b'{"id":"x"\n[1]\n{"id":"o","ts":1,"type":"t","text":"y","more":1}\n')
-    assert ["Redis evicts sessions", "y"] == [one.text for one in observations(tmp_path, "s1")]
+    assert ["Redis evicts sessions", "y"] == [one.text for one in read_observations(tmp_path, "s1")]
 
 
 def test_a_session_is_open_until_it_is_finished_and_again_when_it_says_more(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_a_session_is_open_until_it_is_finished_and_again_when_it_says_more(tmp_
     keep(tmp_path, session="later", ts=2.0)
     keep(tmp_path, session="first", ts=1.0)
     assert ["first", "later"] == open_sessions(tmp_path)
-    finish(tmp_path, "first")
+    mark_consolidated(tmp_path, "first")
     assert ["later"] == open_sessions(tmp_path)
     keep(tmp_path, session="first")
     assert ["first", "later"] == open_sessions(tmp_path)
@@ -67,9 +67,9 @@ def test_a_session_is_open_until_it_is_finished_and_again_when_it_says_more(tmp_
 def test_finished_sessions_are_swept_after_thirty_days(tmp_path: Path, age: int, swept: int) -> None:
     """To the second."""
     path = keep(tmp_path)
-    finish(tmp_path, "s1")
+    mark_consolidated(tmp_path, "s1")
     os.utime(path, (1000, 1000))
-    assert sweep(tmp_path, now=1000 + age) == swept
+    assert remove_consolidated(tmp_path, now=1000 + age) == swept
     assert path.exists() is not bool(swept)
 
 
@@ -77,11 +77,11 @@ def test_what_was_not_consolidated_is_never_swept(tmp_path: Path) -> None:
     """However old."""
     path = keep(tmp_path)
     os.utime(path, (0, 0))
-    assert sweep(tmp_path, now=400 * DAY) == 0
-    finish(tmp_path, "s1")
+    assert remove_consolidated(tmp_path, now=400 * DAY) == 0
+    mark_consolidated(tmp_path, "s1")
     keep(tmp_path)
     os.utime(path, (0, 0))
-    assert sweep(tmp_path, now=400 * DAY) == 0
+    assert remove_consolidated(tmp_path, now=400 * DAY) == 0
 
 
 @pytest.mark.parametrize("target", ["/dev/zero", "/etc/passwd", "/nowhere"])
@@ -91,10 +91,10 @@ def test_a_link_among_them_keeps_no_other_session_from_being_looked_at(target: s
     link = tmp_path / "observations" / "evil.jsonl"
     link.symlink_to(target)
     assert ["mine"] == open_sessions(tmp_path)
-    finish(tmp_path, "mine")
-    finish(tmp_path, "evil")
+    mark_consolidated(tmp_path, "mine")
+    mark_consolidated(tmp_path, "evil")
     assert [] == open_sessions(tmp_path)
-    sweep(tmp_path, now=400 * DAY * 1000)
+    remove_consolidated(tmp_path, now=400 * DAY * 1000)
     assert link.is_symlink()
 
 
@@ -107,7 +107,7 @@ def test_no_link_is_followed(tmp_path: Path) -> None:
     (local / "observations" / "evil.done").symlink_to(precious)
     assert open_sessions(local) == ["evil"]
     with pytest.raises(DiskError):
-        finish(local, "evil")
+        mark_consolidated(local, "evil")
     assert precious.read_text() == "kept"
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from roamkb.log.state import state_rows as rows
 from roamkb.log.state.learning_state import TRAITS
 from roamkb.log.state.learning_state import LogState
-from roamkb.log.state.replay import advanced
+from roamkb.log.state.replay import advance_state
 from roamkb.log.state.replay import replay
 from roamkb.log.state.state_rows import read_standings
 from roamkb.log.store import state_cache as module
@@ -76,18 +76,18 @@ FEW: Lines = (
 
 def alike(one: LogState, other: LogState) -> bool:
     """Say whether two states answer all questions alike."""
-    values = {
-        name: {told(standing) for standing in other.standings.values()} for name, told in TRAITS.items()
-    }
+    values = {name: {told(standing) for standing in other.standings.values()} for name, told in TRAITS.items()}
     return (
         list(one.standings) == list(other.standings)
         and one == other
         and (one.digest, one.reach) == (other.digest, other.reach)
-        and all(one.having(name, *some) == other.having(name, *some) for name, some in values.items())
+        and all(one.learnings_with(name, *some) == other.learnings_with(name, *some) for name, some in values.items())
         and all(
-            one.having(name, value) == other.having(name, value) for name in values for value in values[name]
+            one.learnings_with(name, value) == other.learnings_with(name, value)
+            for name in values
+            for value in values[name]
         )
-        and all(one.named(event.event) == other.named(event.event) for event in other.events)
+        and all(one.events_named(event.event) == other.events_named(event.event) for event in other.events)
         and len(one.standings) == len(other.standings)
         and len(one.events) == len(other.events)
         and one.standings.get("nobody's") is one.standings.get("\ud800") is None
@@ -98,22 +98,20 @@ def test_what_was_kept_is_found_without_the_lines(tmp_path: Path) -> None:
     """All of it, and one by one."""
     read = pages(FEW)
     state = replayed(read)
-    kept(tmp_path).keep(read, state)
-    found = kept(tmp_path).find(pages(FEW), never)
+    kept(tmp_path).save_state(read, state)
+    found = kept(tmp_path).load_state(pages(FEW), never)
     assert found is not None
     assert alike(found, state)
     assert found.standings["L1"] is found.standings["L1"]
-    assert ["L2"] == [one.id for one in found.having("node", "N", "other")]
+    assert ["L2"] == [one.id for one in found.learnings_with("node", "N", "other")]
     assert state.standings["L2"] == found.standings["L2"]
 
 
 def test_few_are_read_where_few_are_wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By id and by each trait: what is asked for, and no more."""
-    read = pages(
-        ([said(n, key=f"k{n}", task=f"t{n}", bead=f"b{n}", type=f"x{n}") for n in range(50)], [], [])
-    )
+    read = pages(([said(n, key=f"k{n}", task=f"t{n}", bead=f"b{n}", type=f"x{n}") for n in range(50)], [], []))
     state = replayed(read)
-    kept(tmp_path).keep(read, state)
+    kept(tmp_path).save_state(read, state)
     count: list[int] = []
 
     def counted(rows: list[bytes]) -> object:
@@ -123,12 +121,12 @@ def test_few_are_read_where_few_are_wanted(tmp_path: Path, monkeypatch: pytest.M
 
     monkeypatch.setattr(module, "read_standings", counted)
     for trait in ("key", "type", "said", "task", "bead"):
-        found = kept(tmp_path).find(read, never)
+        found = kept(tmp_path).load_state(read, never)
         assert found is not None
-        assert ["L7"] == [one.id for one in found.having(trait, TRAITS[trait](state.standings["L7"]))]
+        assert ["L7"] == [one.id for one in found.learnings_with(trait, TRAITS[trait](state.standings["L7"]))]
     assert found is not None
     for trait in ("verdict", "status", "node", "names", "contradicts"):
-        assert [] == found.having(trait, "nobody's")
+        assert [] == found.learnings_with(trait, "nobody's")
     assert found.standings["L8"] == state.standings["L8"]
     assert [1] * 5 + [0] * 5 + [1] == count
 
@@ -137,8 +135,8 @@ def test_a_short_log_is_not_kept(tmp_path: Path) -> None:
     """It is read as fast."""
     read = pages(FEW)
     small = StateCache(tmp_path / "standings")
-    small.keep(read, replayed(read))
-    assert small.find(read, never) is None
+    small.save_state(read, replayed(read))
+    assert small.load_state(read, never) is None
     assert not list(tmp_path.iterdir())
 
 
@@ -146,7 +144,7 @@ def test_lines_that_were_added_are_all_that_is_read(tmp_path: Path) -> None:
     """By who asks next; an index knows what came since it last looked, some steps back."""
     read = pages(FEW)
     first = replayed(read)
-    kept(tmp_path).keep(read, first)
+    kept(tmp_path).save_state(read, first)
     more: Lines = ([*FEW[0], said(9), said(8)], FEW[1], [*FEW[2], happened(3, "repeated", "L9")])
     most: Lines = (
         [*more[0], said(10)],
@@ -154,14 +152,14 @@ def test_lines_that_were_added_are_all_that_is_read(tmp_path: Path) -> None:
         [*more[2], happened(4, "pinned", "L2"), happened(5, "x", "\ud800")],
     )
     for lines in (more, most):
-        found = kept(tmp_path).find(pages(lines), never)
+        found = kept(tmp_path).load_state(pages(lines), never)
         assert found is not None
         assert alike(found, replayed(pages(lines)))
     assert found is not None
-    assert ["L9", "L8", "L10"] == found.since(first.digest)
-    assert ["L10"] == found.since(module.learnings_digest(pages(more)))
-    assert [] == found.since(found.digest)
-    assert found.since("something else") is None
+    assert ["L9", "L8", "L10"] == found.ids_since(first.digest)
+    assert ["L10"] == found.ids_since(module.learnings_digest(pages(more)))
+    assert [] == found.ids_since(found.digest)
+    assert found.ids_since("something else") is None
 
 
 @pytest.mark.parametrize(
@@ -179,11 +177,11 @@ def test_lines_that_were_added_are_all_that_is_read(tmp_path: Path) -> None:
 def test_what_takes_all_lines_is_made_from_them(lines: Lines, tmp_path: Path) -> None:
     """And kept anew."""
     read = pages(FEW)
-    kept(tmp_path).keep(read, replayed(read))
+    kept(tmp_path).save_state(read, replayed(read))
     other = pages(lines)
-    assert kept(tmp_path).find(other, never) is None
-    kept(tmp_path).keep(other, replayed(other))
-    found = kept(tmp_path).find(other, never)
+    assert kept(tmp_path).load_state(other, never) is None
+    kept(tmp_path).save_state(other, replayed(other))
+    found = kept(tmp_path).load_state(other, never)
     assert found is not None
     assert alike(found, replayed(other))
 
@@ -192,9 +190,9 @@ def test_a_torn_line_is_no_line_to_go_on_from(tmp_path: Path) -> None:
     """What is written behind it may be glued to it."""
     torn = FileVersion(Path("k"), said(1)[:-1], is_ledger=False)
     read = (torn, *pages(([], [], []))[1:])
-    kept(tmp_path).keep(read, replayed(read))
+    kept(tmp_path).save_state(read, replayed(read))
     whole = (FileVersion(Path("k"), said(1) + b"\n", is_ledger=False), *read[1:])
-    assert kept(tmp_path).find(whole, never) is None
+    assert kept(tmp_path).load_state(whole, never) is None
 
 
 def spoil(path: Path) -> None:
@@ -206,23 +204,21 @@ def spoil(path: Path) -> None:
 
 @pytest.mark.parametrize("how", [spoil, Path.unlink, lambda path: path.write_bytes(b"")])
 @pytest.mark.parametrize("name", ["index.db", "index.seal"])
-def test_what_is_not_as_it_was_left_is_not_believed(
-    name: str, how: Callable[[Path], None], tmp_path: Path
-) -> None:
+def test_what_is_not_as_it_was_left_is_not_believed(name: str, how: Callable[[Path], None], tmp_path: Path) -> None:
     """Nor the file without its seal; then it is made again."""
     read = pages(FEW)
-    kept(tmp_path).keep(read, replayed(read))
+    kept(tmp_path).save_state(read, replayed(read))
     how(tmp_path / "standings" / name)
-    assert kept(tmp_path).find(read, never) is None
-    kept(tmp_path).keep(read, replayed(read))
-    assert kept(tmp_path).find(read, never) is not None
+    assert kept(tmp_path).load_state(read, never) is None
+    kept(tmp_path).save_state(read, replayed(read))
+    assert kept(tmp_path).load_state(read, never) is not None
 
 
 @pytest.mark.parametrize("name", ["SCHEMA", "rows"])
 def test_other_code_makes_its_own(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By its number, and by the files that it lies in."""
     read = pages(FEW)
-    kept(tmp_path).keep(read, replayed(read))
+    kept(tmp_path).save_state(read, replayed(read))
     other = tmp_path / "rows.py"
     shutil.copy(str(rows.__file__), other)
     other.write_text(other.read_text() + "# another\n")
@@ -230,23 +226,21 @@ def test_other_code_makes_its_own(name: str, tmp_path: Path, monkeypatch: pytest
         monkeypatch.setattr(module, "SCHEMA", 0)
     else:
         monkeypatch.setattr(rows, "__file__", str(other))
-    assert kept(tmp_path).find(read, never) is None
+    assert kept(tmp_path).load_state(read, never) is None
     more = pages(([*FEW[0], said(9)], FEW[1], FEW[2]))
-    assert kept(tmp_path).find(more, never) is None
+    assert kept(tmp_path).load_state(more, never) is None
 
 
 def advance(folder: Path) -> None:
     """Have somebody else take in a line."""
-    found = kept(folder).find(
-        pages(([*FEW[0], said(9)], FEW[1], [*FEW[2], happened(7, "pinned", "L1")])), never
-    )
+    found = kept(folder).load_state(pages(([*FEW[0], said(9)], FEW[1], [*FEW[2], happened(7, "pinned", "L1")])), never)
     assert found is not None
 
 
 def rebuild(folder: Path) -> None:
     """Have somebody else make it of other lines."""
     read = pages(([said(5)], [], []))
-    kept(folder).keep(read, replayed(read))
+    kept(folder).save_state(read, replayed(read))
 
 
 def empty(folder: Path) -> None:
@@ -267,22 +261,20 @@ ASKED: dict[str, Callable[[LogState], object]] = {
     "none": lambda state: state.standings.get("L9"),
     "all": lambda state: dict(state.standings),
     "events": lambda state: [*state.events],
-    "trait": lambda state: state.having("type", "gotcha", "fact"),
-    "name": lambda state: state.named("repeated"),
-    "unshelved": lambda state: state.unshelved(),
+    "trait": lambda state: state.learnings_with("type", "gotcha", "fact"),
+    "name": lambda state: state.events_named("repeated"),
+    "unshelved": lambda state: state.load_all(),
 }
 
 
 @pytest.mark.parametrize("meanwhile", [advance, rebuild, empty, remove], ids=lambda one: one.__name__)
 @pytest.mark.parametrize("asked", ASKED)
-def test_a_state_stays_what_it_was_found_to_be(
-    asked: str, meanwhile: Callable[[Path], None], tmp_path: Path
-) -> None:
+def test_a_state_stays_what_it_was_found_to_be(asked: str, meanwhile: Callable[[Path], None], tmp_path: Path) -> None:
     """Whatever becomes of the file before it is asked."""
     read = pages(FEW)
     state = replayed(read)
-    kept(tmp_path).keep(read, state)
-    found = kept(tmp_path).find(read, lambda: replayed(pages(FEW)))
+    kept(tmp_path).save_state(read, state)
+    found = kept(tmp_path).load_state(read, lambda: replayed(pages(FEW)))
     assert found is not None
     meanwhile(tmp_path)
     assert ASKED[asked](state) == ASKED[asked](found)
@@ -293,7 +285,7 @@ def test_what_is_added_to_a_kept_state_gives_what_all_lines_give(tmp_path: Path)
     """New learnings, early ones too, and events of old and new; what was found stays as it was."""
     read = pages(FEW)
     state = replayed(read)
-    kept(tmp_path).keep(read, state)
+    kept(tmp_path).save_state(read, state)
     new: Lines = (
         [said(5, type="gotcha"), said(-1, content="without a time")],
         [],
@@ -301,33 +293,33 @@ def test_what_is_added_to_a_kept_state_gives_what_all_lines_give(tmp_path: Path)
     )
     learnings, events = pages(new)[0].told.learnings, pages(new)[2].told.events
     for some, then in ((learnings, events), (learnings[:1], ()), ((), events), ((), ())):
-        found = kept(tmp_path).find(read, never)
+        found = kept(tmp_path).load_state(read, never)
         assert found is not None
-        one, other = advanced(found, some, then), advanced(state, some, then)
+        one, other = advance_state(found, some, then), advance_state(state, some, then)
         assert one is not None
         assert other is not None
         assert len(one.standings) == len(other.standings)
         assert one.standings.get("L5") == other.standings.get("L5")
         assert alike(replace(one, digest="d"), replace(other, digest="d"))
         assert [one.events[0], one.events[-1]] == [other.events[0], other.events[-1]]
-        assert one.since(state.digest) is None
+        assert one.ids_since(state.digest) is None
         assert alike(found, state)
-        assert alike(found.unshelved(), state)
-        assert found.unshelved().shelf is None
+        assert alike(found.load_all(), state)
+        assert found.load_all().shelf is None
         # and once more on top of that
         last = happened(10, "repeated", "L1", agent="c")
-        twice = advanced(one, (), pages(([], [], [last]))[2].told.events)
-        assert twice == advanced(other, (), pages(([], [], [last]))[2].told.events)
+        twice = advance_state(one, (), pages(([], [], [last]))[2].told.events)
+        assert twice == advance_state(other, (), pages(([], [], [last]))[2].told.events)
     assert found is not None
-    assert advanced(found, (), pages(([], [], [happened(1, "pinned", "L1")]))[2].told.events) is None
+    assert advance_state(found, (), pages(([], [], [happened(1, "pinned", "L1")]))[2].told.events) is None
 
 
 def test_threads_ask_the_same_state(tmp_path: Path) -> None:
     """A server has one for all of them, and none reads the lines again."""
     lines: Lines = ([said(n) for n in range(200)], [], [])
     read = pages(lines)
-    kept(tmp_path).keep(read, replayed(read))
-    found = kept(tmp_path).find(read, never)
+    kept(tmp_path).save_state(read, replayed(read))
+    found = kept(tmp_path).load_state(read, never)
     assert found is not None
     wrong: list[object] = []
 
@@ -448,13 +440,13 @@ def test_any_log_and_any_change_answers_the_same(
         ledger += [one.replace(b'"E', b'"F%d' % n, 1) for one in events] if is_in_order else events
         read = pages((knowledge, archive, ledger))
         state = replayed(pages((knowledge, archive, ledger)))
-        found = kept(folder).find(read, never)
+        found = kept(folder).load_state(read, never)
         if found is None:
-            kept(folder).keep(read, state)
-            found = kept(folder).find(read, never)
+            kept(folder).save_state(read, state)
+            found = kept(folder).load_state(read, never)
         assert found is not None
         assert alike(found, state)
         for digest, ids in states.items():
-            if (since := found.since(digest)) is not None:
+            if (since := found.ids_since(digest)) is not None:
                 assert set(since) == state.standings.keys() - ids
         states[state.digest] = set(state.standings)

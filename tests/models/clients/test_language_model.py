@@ -37,9 +37,7 @@ def around(**more: str) -> dict[str, str]:
     return {"PATH": os.environ["PATH"], "HOME": "/nonexistent", **more}
 
 
-def ask(
-    name: str, payload: Json | None = None, *, limits: ModelLimits | None = None, **environment: str
-) -> object:
+def ask(name: str, payload: Json | None = None, *, limits: ModelLimits | None = None, **environment: str) -> object:
     told = {"question": "?"} if payload is None else payload
     return ask_model(name, "Answer.", told, environment=around(**environment), limits=limits)
 
@@ -193,9 +191,7 @@ def test_no_redirection_is_followed(status: int) -> None:
     assert [] == other.paths
 
 
-@pytest.mark.parametrize(
-    "reply", [never(), slowly(json.dumps(openai(TEXT)), pause=0.05)], ids=["hangs", "drips"]
-)
+@pytest.mark.parametrize("reply", [never(), slowly(json.dumps(openai(TEXT)), pause=0.05)], ids=["hangs", "drips"])
 def test_a_server_that_takes_too_long_is_left(reply: Reply) -> None:
     """Also one that sends a letter at a time, so that no single look takes long."""
     with serving(reply) as server:
@@ -462,16 +458,12 @@ def test_codex_answers_by_its_last_message_and_starts_no_server(tmp_path: Path) 
         {"type": "agent_message", "text": "I look at it."},
         {"type": "agent_message", "text": FENCED},
     )
-    (tmp_path / "config.toml").write_text(
-        '[mcp_servers.roamkb]\ncommand="roamkb"\n[mcp_servers."a.b"]\nurl="x"\n'
-    )
+    (tmp_path / "config.toml").write_text('[mcp_servers.roamkb]\ncommand="roamkb"\n[mcp_servers."a.b"]\nurl="x"\n')
     path = harness(tmp_path, "codex", f"print({out!r}, end='')")
     assert ANSWER == ask("codex", **path, CODEX_HOME=str(tmp_path))
     words, asked, cwd, _, _ = json.loads((tmp_path / "called").read_text())
     assert "read-only" == words[words.index("--sandbox") + 1]
-    assert {"features.hooks=false", "features.shell_tool=false", "mcp_servers.roamkb.enabled=false"} <= set(
-        words
-    )
+    assert {"features.hooks=false", "features.shell_tool=false", "mcp_servers.roamkb.enabled=false"} <= set(words)
     assert not any("a.b" in word for word in words)
     assert asked.startswith("Answer.\n")
     assert not Path(cwd).exists()
@@ -535,9 +527,7 @@ def test_credentials_and_hidden_letters_are_never_sent(tmp_path: Path, name: str
         ("openai:http://127.0.0.1.nip.io/v1#m", {"OPENAI_API_KEY": "k"}, "in the clear"),
     ],
 )
-def test_a_key_is_the_environment_s_and_goes_over_tls(
-    name: str, environment: dict[str, Any], why: str
-) -> None:
+def test_a_key_is_the_environment_s_and_goes_over_tls(name: str, environment: dict[str, Any], why: str) -> None:
     """Where it is missing or would be read on the way, nothing is sent."""
     with pytest.raises(UsageError, match=why) as caught:
         ask(name, **environment)

@@ -5,7 +5,7 @@ from roamkb.org.syntax.keywords import INTERESTING
 
 
 def _links(text: str) -> list[tuple[str, str]]:
-    return [(link.type, link.path) for link in LiveText(text).links(lambda number: None, {})]
+    return [(link.type, link.path) for link in LiveText(text).find_links(lambda number: None, {})]
 
 
 def test_links_of_drawers_and_keywords_count() -> None:
@@ -32,5 +32,5 @@ def test_the_title_of_a_heading_is_read() -> None:
     """Its span is what the caller says."""
     text = "* [[id:a]] [cite:@b]\n"
     live = LiveText(text)
-    assert [link.path for link in live.links(lambda number: (2, len(text) - 1), {})] == ["a"]
-    assert list(live.citations(lambda number: (2, len(text) - 1))) == [("b", 17)]
+    assert [link.path for link in live.find_links(lambda number: (2, len(text) - 1), {})] == ["a"]
+    assert list(live.find_citations(lambda number: (2, len(text) - 1))) == [("b", 17)]

@@ -11,7 +11,7 @@ from roamkb.org.syntax.brackets import BracketPairs
 )
 def test_a_bracket_finds_what_closes_it(text: str, closing: int | None) -> None:
     """Other kinds of brackets don't count."""
-    assert (BracketPairs(text).closing(0) if text[0] == "{" else None) == closing
+    assert (BracketPairs(text).closing_of(0) if text[0] == "{" else None) == closing
 
 
 @pytest.mark.parametrize(

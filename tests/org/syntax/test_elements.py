@@ -8,7 +8,7 @@ from roamkb.org.syntax.elements import SectionReader
 
 
 def _regions(text: str, mode: ElementMode = ElementMode.TOP) -> list[tuple[str, str]]:
-    found = SectionReader(text).regions(0, len(text), mode)
+    found = SectionReader(text).read_regions(0, len(text), mode)
     return [(place.name, text[begin:end].strip()) for place, begin, end in found if text[begin:end].strip()]
 
 
@@ -75,7 +75,7 @@ def test_text_is_found(text: str, regions: list[tuple[str, str]]) -> None:
 def test_planning_and_properties_stand_below_a_heading() -> None:
     """And nowhere else."""
     text = "* H\nSCHEDULED: <2024-01-01>\n:PROPERTIES:\n:a: b\n:END:\nSCHEDULED: c\n"
-    found = SectionReader(text).regions(4, len(text), ElementMode.PLANNING)
+    found = SectionReader(text).read_regions(4, len(text), ElementMode.PLANNING)
     assert [(place, text[begin:end].strip()) for place, begin, end in found] == [
         (RegionKind.TIMES, "SCHEDULED: <2024-01-01>"),
         (RegionKind.PROPERTY, ":a: b"),

@@ -3,9 +3,9 @@
 import pytest
 
 from roamkb.org.syntax.headings import heading_lines
-from roamkb.org.syntax.headings import parents
+from roamkb.org.syntax.headings import outline_step
+from roamkb.org.syntax.headings import parent_places
 from roamkb.org.syntax.headings import read_heading
-from roamkb.org.syntax.headings import step
 
 _STATES = frozenset(("TODO", "DONE", "NÄXT"))
 
@@ -58,12 +58,12 @@ def test_headings_begin_with_stars_and_a_blank() -> None:
 def test_a_heading_stands_below_the_last_one_with_fewer_stars() -> None:
     """Levels may be left out."""
     lines = heading_lines("** a\n*** b\n* c\n*** d\n** e\n")
-    assert parents(lines) == [-1, 0, -1, 2, 2]
+    assert parent_places(lines) == [-1, 0, -1, 2, 2]
 
 
 def test_a_step_of_an_outline_path_is_plain() -> None:
     """Cookies go, links are shown, COMMENT stays."""
     text = "* COMMENT [[id:x][Shown]] [1/2] a [33%]\n"
     line = heading_lines(text)[0]
-    assert step(text, read_heading(text, line, _STATES)) == "COMMENT Shown  a"
-    assert step("* ", read_heading("* ", heading_lines("* ")[0], _STATES)) == ""
+    assert outline_step(text, read_heading(text, line, _STATES)) == "COMMENT Shown  a"
+    assert outline_step("* ", read_heading("* ", heading_lines("* ")[0], _STATES)) == ""

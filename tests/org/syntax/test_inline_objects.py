@@ -14,13 +14,13 @@ _URL = "https://x.org/a"
 
 def _links(text: str, holds: ObjectSet = ObjectSet.ALL) -> list[str]:
     finder = LinkFinder(text)
-    points = [end - 1 for _, end in finder.everywhere(0, len(text))]
+    points = [end - 1 for _, end in finder.find_spans(0, len(text))]
     found = ObjectReader(text, finder).links_at(0, len(text), points, holds)
     return [text[link.begin : link.end] for link in found]
 
 
 def _keys(text: str, holds: ObjectSet = ObjectSet.ALL) -> list[str]:
-    return [key for key, _ in ObjectReader(text, LinkFinder(text)).citations(0, len(text), holds)]
+    return [key for key, _ in ObjectReader(text, LinkFinder(text)).find_citations(0, len(text), holds)]
 
 
 @pytest.mark.parametrize(
@@ -134,9 +134,7 @@ def test_a_time_without_a_date_stops_org(text: str) -> None:
         _keys(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["<2024-01-01 Mon +1w>", "[2024-01-01]--[2024-01-02]", "<%%(x)>--<2024-01-01>"]
-)
+@pytest.mark.parametrize("text", ["<2024-01-01 Mon +1w>", "[2024-01-01]--[2024-01-02]", "<%%(x)>--<2024-01-01>"])
 def test_times_are_rarely_suspect(text: str) -> None:
     """Repeaters and ranges are what notes are full of."""
     assert not suspect_times(text)

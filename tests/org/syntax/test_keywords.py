@@ -5,16 +5,16 @@ from collections.abc import Iterator
 import pytest
 
 from roamkb.org.syntax.keywords import MOST_SETUPFILES
-from roamkb.org.syntax.keywords import collect
+from roamkb.org.syntax.keywords import collect_keywords
 from roamkb.org.syntax.keywords import keyword_line
-from roamkb.org.syntax.keywords import states
+from roamkb.org.syntax.keywords import todo_states
 
 
 def _collected(lines: str, files: dict[str, str] | None = None) -> tuple[list[str], list[str], list[str]]:
     def setup(path: str) -> Iterator[str]:
         return iter((files or {}).get(path, "").splitlines())
 
-    found = collect(iter(lines.splitlines()), "sub/a.org", setup)
+    found = collect_keywords(iter(lines.splitlines()), "sub/a.org", setup)
     return found.titles, found.filetags, found.setupfiles
 
 
@@ -62,7 +62,7 @@ def test_a_line_has_a_key_and_a_value(line: str, key: str, value: str) -> None:
 )
 def test_states_replace_orgs_own(lines: list[str], expected: set[str]) -> None:
     """Keys in parentheses are no part of a name."""
-    assert states(lines) == expected
+    assert todo_states(lines) == expected
 
 
 def test_a_setup_file_stands_in_place_of_its_line() -> None:

@@ -4,10 +4,10 @@ import pytest
 
 from roamkb.org.syntax.links import TYPES
 from roamkb.org.syntax.links import LinkFinder
-from roamkb.org.syntax.links import displayed
-from roamkb.org.syntax.links import expanded
-from roamkb.org.syntax.links import resolved
-from roamkb.org.syntax.links import unescaped
+from roamkb.org.syntax.links import displayed_text
+from roamkb.org.syntax.links import expand_abbreviation
+from roamkb.org.syntax.links import resolve_target
+from roamkb.org.syntax.links import unescape_brackets
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ from roamkb.org.syntax.links import unescaped
 )
 def test_a_target_is_resolved(written: str, kind: str, dest: str, search: str | None) -> None:
     """What is behind the first `::` is a search, but for files, where org takes it; nothing is decoded."""
-    assert resolved(written, {}) == (kind, dest, search)
+    assert resolve_target(written, {}) == (kind, dest, search)
 
 
 @pytest.mark.parametrize("kind", TYPES)
@@ -43,7 +43,7 @@ def test_a_target_is_resolved(written: str, kind: str, dest: str, search: str | 
 def test_a_word_that_begins_like_a_type_is_no_link_of_it(kind: str, word: str) -> None:
     """A type ends with its colon: `identity` and `file system` are what the human calls their notes."""
     for written in (word.format(kind), word.format(kind.upper())):
-        assert resolved(written, {}) == ("fuzzy", written.replace("\n", " "), None)
+        assert resolve_target(written, {}) == ("fuzzy", written.replace("\n", " "), None)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_a_word_that_begins_like_a_type_is_no_link_of_it(kind: str, word: str) -
 )
 def test_shapes_of_links_are_found(text: str, found: list[str]) -> None:
     """Plain links end on a word, a slash or a bracket pair; angle links know no blank line."""
-    assert [text[begin:end] for begin, end in LinkFinder(text).everywhere(0, len(text))] == found
+    assert [text[begin:end] for begin, end in LinkFinder(text).find_spans(0, len(text))] == found
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_shapes_of_links_are_found(text: str, found: list[str]) -> None:
 )
 def test_a_title_shows_its_links(title: str, expected: str) -> None:
     """A description, or else the target."""
-    assert displayed(title) == expected
+    assert displayed_text(title) == expected
 
 
 @pytest.mark.parametrize(
@@ -106,19 +106,19 @@ def test_a_title_shows_its_links(title: str, expected: str) -> None:
 def test_an_abbreviation_is_expanded(raw: str, expected: str) -> None:
     """`%s` and `%h` take the rest, nothing is ever called."""
     known = {"a": "https://a/%s", "h": "q=%h", "p": "prefix-", "f": "%(delete-file)"}
-    assert expanded(raw, known) == expected
+    assert expand_abbreviation(raw, known) == expected
 
 
 def test_backslashes_protect_brackets_only() -> None:
     """Half of those before a bracket go."""
-    assert unescaped(r"a\[b\]c\d\\") == "a[b]c\\d\\"
+    assert unescape_brackets(r"a\[b\]c\d\\") == "a[b]c\\d\\"
 
 
 def test_all_forms_are_read_from_their_place() -> None:
     """Whole links, as `everywhere` finds them."""
     text = "[[id:a][b]] <file:c d> https://e"
     finder = LinkFinder(text)
-    links = [finder.whole(*span) for span in finder.everywhere(0, len(text))]
+    links = [finder.link_in_span(*span) for span in finder.find_spans(0, len(text))]
     assert [(link.type, link.path) for link in links if link] == [
         ("id", "a"),
         ("file", "c d"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from roamkb.org.syntax.planning import planned
+from roamkb.org.syntax.planning import planned_time
 
 
 @pytest.mark.parametrize(
@@ -27,4 +27,4 @@ from roamkb.org.syntax.planning import planned
 )
 def test_the_last_time_of_a_keyword_counts(line: str, expected: str | None) -> None:
     """The first time of a range, at midnight if it says none; month 13 is the next January."""
-    assert planned(line, "SCHEDULED:") == expected
+    assert planned_time(line, "SCHEDULED:") == expected

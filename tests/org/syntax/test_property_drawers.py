@@ -20,13 +20,11 @@ from roamkb.org.syntax.property_drawers import heading_drawer
 )
 def test_a_drawer_names_an_id(lines: str) -> None:
     """Keys know no case, and a key may stand without a value."""
-    assert file_drawer(f":PROPERTIES:\n{lines}\n:END:\n").get("ID") == "a"
-    assert file_drawer(f"  :properties: \n{lines}\n\t:end:  ").get("ID") == "a"
+    assert file_drawer(f":PROPERTIES:\n{lines}\n:END:\n").get_value("ID") == "a"
+    assert file_drawer(f"  :properties: \n{lines}\n\t:end:  ").get_value("ID") == "a"
 
 
-@pytest.mark.parametrize(
-    "lines", [":ID:a", ":ID:\ta", ":ID: a\n\n:x: y", ":ID: a\ntext", ": ID: a", ":ID: a\n:x"]
-)
+@pytest.mark.parametrize("lines", [":ID:a", ":ID:\ta", ":ID: a\n\n:x: y", ":ID: a\ntext", ": ID: a", ":ID: a\n:x"])
 def test_a_bad_line_undoes_the_drawer(lines: str) -> None:
     """Blank lines, text, and tabs behind the key."""
     assert file_drawer(f":PROPERTIES:\n{lines}\n:END:\n") == PropertyDrawer()
@@ -38,7 +36,7 @@ def test_a_bad_line_undoes_the_drawer(lines: str) -> None:
 )
 def test_only_comments_may_stand_above_a_files_drawer(before: str, is_found: bool) -> None:
     """A blank line is too much."""
-    assert (file_drawer(f"{before}:PROPERTIES:\n:ID: a\n:END:\n").get("ID") == "a") == is_found
+    assert (file_drawer(f"{before}:PROPERTIES:\n:ID: a\n:END:\n").get_value("ID") == "a") == is_found
 
 
 @pytest.mark.parametrize(
@@ -56,7 +54,7 @@ def test_only_comments_may_stand_above_a_files_drawer(before: str, is_found: boo
 def test_a_headings_drawer_follows_it_or_its_planning_line(below: str, is_found: bool) -> None:
     """Nothing else may stand between."""
     text = f"* H\n{below}:PROPERTIES:\n:ID: a\n:END:\n"
-    assert (heading_drawer(text, 4)[0].get("ID") == "a") == is_found
+    assert (heading_drawer(text, 4)[0].get_value("ID") == "a") == is_found
 
 
 @pytest.mark.parametrize(
@@ -73,7 +71,7 @@ def test_a_headings_drawer_follows_it_or_its_planning_line(below: str, is_found:
 )
 def test_a_property_has_a_value(entries: tuple[tuple[str, str], ...], expected: str | None) -> None:
     """The first entry counts, `KEY+:` adds, and `nil` is none."""
-    assert PropertyDrawer(entries).get("X") == expected
+    assert PropertyDrawer(entries).get_value("X") == expected
 
 
 def test_properties_are_the_drawers_own() -> None:
@@ -87,4 +85,4 @@ def test_properties_are_the_drawers_own() -> None:
         ("ID", "b"),
         ("CATEGORY", "c"),
     )
-    assert PropertyDrawer(entries).properties() == {"ID": "a", "Y": "0 1 2", "CATEGORY": "c"}
+    assert PropertyDrawer(entries).joined_properties() == {"ID": "a", "Y": "0 1 2", "CATEGORY": "c"}

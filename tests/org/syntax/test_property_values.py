@@ -34,9 +34,7 @@ def test_a_value_is_split_at_blanks_and_quotes(value: str, expected: list[str]) 
     assert split_quoted(value) == expected
 
 
-@pytest.mark.parametrize(
-    "value", ['"', 'a "b', r'"a\"', r'"\u12"', r'"\M"', r'"\C-%"', r'"\U00110000"', '"\\']
-)
+@pytest.mark.parametrize("value", ['"', 'a "b', r'"a\"', r'"\u12"', r'"\M"', r'"\C-%"', r'"\U00110000"', '"\\'])
 def test_what_lisp_cannot_read_is_said_so(value: str) -> None:
     """org-roam drops the whole file for it."""
     with pytest.raises(UnbalancedQuote):

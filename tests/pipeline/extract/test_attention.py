@@ -6,7 +6,7 @@ from roamkb.pipeline.extract.attention import ATTENTION
 from roamkb.pipeline.extract.attention import DURABLE_CATEGORIES
 from roamkb.pipeline.extract.attention import attention_to
 from roamkb.pipeline.extract.attention import category_of
-from roamkb.pipeline.extract.attention import neglected
+from roamkb.pipeline.extract.attention import neglect_reason
 
 
 @pytest.mark.parametrize("type", ["tool_use", "error", "message", "prompt", "summary"])
@@ -47,9 +47,7 @@ def test_a_type_says_what_an_observation_is(type: str, filter: str, becomes: str
         ("The login token expires early", "decision", "decision"),
     ],
 )
-def test_words_say_what_a_statement_is_about_where_its_type_does_not(
-    text: str, type: str, category: str
-) -> None:
+def test_words_say_what_a_statement_is_about_where_its_type_does_not(text: str, type: str, category: str) -> None:
     """By whole words: "prefix" fixes nothing and an author is no authentication."""
     assert category_of(text, type) == category
 
@@ -57,7 +55,7 @@ def test_words_say_what_a_statement_is_about_where_its_type_does_not(
 def test_categories_of_types_are_known_or_durable() -> None:
     """A typing error would make a type ephemeral for good."""
     for one in ATTENTION.values():
-        assert {one.category, one.otherwise} <= {"", *DURABLE_CATEGORIES}
+        assert {one.category, one.fallback_category} <= {"", *DURABLE_CATEGORIES}
 
 
 @pytest.mark.parametrize(
@@ -71,7 +69,7 @@ def test_categories_of_types_are_known_or_durable() -> None:
 )
 def test_some_texts_are_not_worth_it(text: str) -> None:
     """Too little, too much, or a secret."""
-    assert neglected(text)
+    assert neglect_reason(text)
 
 
 @pytest.mark.parametrize(
@@ -87,4 +85,4 @@ def test_some_texts_are_not_worth_it(text: str) -> None:
 )
 def test_others_are(text: str) -> None:
     """Whatever they begin with."""
-    assert neglected(text) == ""
+    assert neglect_reason(text) == ""

@@ -136,9 +136,7 @@ QUOTES = [
         in_bash=False,
     ),
     kept("backticks", 'bd comments add B "FACT: at `date`"', "B fact at `date`", in_bash=False),
-    kept(
-        "arithmetic", 'bd comments add B "FACT: $((1 << 2)) bits"', "B fact $((1 << 2)) bits", in_bash=False
-    ),
+    kept("arithmetic", 'bd comments add B "FACT: $((1 << 2)) bits"', "B fact $((1 << 2)) bits", in_bash=False),
     kept("a single dollar", 'bd comments add B "FACT: 5 $ or $"', "B fact 5 $ or $"),
 ]
 HEREDOCS = [
@@ -159,9 +157,7 @@ HEREDOCS = [
         'B fact $x \\ ` \\n "q" ab',
     ),
     kept("indented", "bd comments add B \"$(cat <<-'EOF'\n\t\tFACT: a\n\t\tb\n\tEOF\n)\"", "B fact a\nb"),
-    kept(
-        "an end in double quotes", 'bd comments add B "$(cat << "THE END"\nFACT: a\nTHE END\n)"', "B fact a"
-    ),
+    kept("an end in double quotes", 'bd comments add B "$(cat << "THE END"\nFACT: a\nTHE END\n)"', "B fact a"),
     kept("an end before the parenthesis", "bd comments add B \"$(cat <<'EOF'\nFACT: a\nEOF)\"", "B fact a"),
     kept("with the prefix outside", "bd comments add B \"FACT: $(cat <<'EOF'\na (b\nEOF\n)\"", "B fact a (b"),
     kept("backticks around", "bd comments add B \"`cat <<'EOF'\nFACT: a\nEOF\n`\"", "B fact a"),
@@ -357,7 +353,7 @@ def test_the_table_is_large_and_its_names_are_unique() -> None:
 def test_an_alias_keeps_the_word_that_was_said() -> None:
     """The log has one name for a type, and the reader can see which word was used."""
     assert (
-        CapturedLearning(type="learned", text="a", bead="B", said="LESSON"),
+        CapturedLearning(type="learned", text="a", bead="B", alias="LESSON"),
         CapturedLearning(type="fact", text="b", bead="B"),
     ) == captured_from_command("bd comments add B 'LESSON: a\nFACT: b'")
 

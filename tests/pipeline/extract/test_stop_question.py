@@ -10,7 +10,7 @@ from roamkb.harnesses.transcript import TranscriptPassage
 from roamkb.pipeline.extract.stop_question import LONGEST_ASK
 from roamkb.pipeline.extract.stop_question import WorkStretch
 from roamkb.pipeline.extract.stop_question import ask_text
-from roamkb.pipeline.extract.stop_question import continued
+from roamkb.pipeline.extract.stop_question import extend_stretch
 
 _SAID = TranscriptPassage(speaker=Speaker.AGENT, text="Done.")
 _PROMPT = TranscriptPassage(speaker=Speaker.HUMAN, text="Do it.")
@@ -25,7 +25,7 @@ def ran(command: str, *, failed: bool = False, edits: tuple[str, ...] = ()) -> T
 
 def reasons(*passages: TranscriptPassage) -> tuple[str, ...]:
     """Return why a stretch of these is worth an ask."""
-    return continued(WorkStretch(), passages).reasons
+    return extend_stretch(WorkStretch(), passages).ask_reasons
 
 
 def test_a_short_answer_is_no_reason() -> None:
@@ -37,11 +37,9 @@ def test_a_short_answer_is_no_reason() -> None:
 def test_what_was_done_is_a_reason() -> None:
     """An edit, an error that went away, a human who speaks again, many calls."""
     assert ("edited",) == reasons(_PROMPT, ran("", edits=("a.py",)))
-    assert ("mended",) == continued(WorkStretch(), [_PROMPT], mended=True).reasons
+    assert ("mended",) == extend_stretch(WorkStretch(), [_PROMPT], mended=True).ask_reasons
     assert ("corrected",) == reasons(_PROMPT, _SAID, _PROMPT)
-    assert ("corrected",) == reasons(
-        _PROMPT, TranscriptPassage(speaker=Speaker.HUMAN, text="", is_interruption=True)
-    )
+    assert ("corrected",) == reasons(_PROMPT, TranscriptPassage(speaker=Speaker.HUMAN, text="", is_interruption=True))
     assert ("long",) == reasons(_PROMPT, *[ran(f"ls {n}") for n in range(9)])
 
 
@@ -88,8 +86,8 @@ _PASSAGES = st.lists(
 def test_it_makes_no_difference_how_often_one_looks(passages: list[TranscriptPassage], at: int) -> None:
     """A stretch that is read in two goes is the same."""
     at = min(at, len(passages))
-    assert continued(WorkStretch(), passages) == continued(
-        continued(WorkStretch(), passages[:at]), passages[at:]
+    assert extend_stretch(WorkStretch(), passages) == extend_stretch(
+        extend_stretch(WorkStretch(), passages[:at]), passages[at:]
     )
 
 
@@ -97,11 +95,9 @@ _KEYS = st.lists(st.text("abc-", min_size=1, max_size=80), max_size=9)
 
 
 @given(_KEYS, _KEYS, _KEYS)
-def test_an_ask_is_short_whatever_it_lists(
-    captured: list[str], shown: list[str], contested: list[str]
-) -> None:
+def test_an_ask_is_short_whatever_it_lists(captured: list[str], shown: list[str], contested: list[str]) -> None:
     """And always says how to answer, and that nothing is an answer."""
-    text = ask_text(captured=captured, shown=shown, contested=contested)
+    text = ask_text(captured=captured, shown_keys=shown, contested=contested)
     assert len(text) <= LONGEST_ASK
     assert "roamkb learn --proposals -" in text
     assert "None is fine" in text
@@ -109,16 +105,14 @@ def test_an_ask_is_short_whatever_it_lists(
 
 def test_what_is_to_be_settled_comes_first() -> None:
     """Then what the session said, then what it was shown."""
-    text = ask_text(captured=["kept-1"], shown=["seen-1"], contested=["doubt-1"])
-    assert text.endswith(
-        ' Doubted since; if wrong, "withdraws"/"supersedes": doubt-1. Kept: kept-1. Shown: seen-1'
-    )
+    text = ask_text(captured=["kept-1"], shown_keys=["seen-1"], contested=["doubt-1"])
+    assert text.endswith(' Doubted since; if wrong, "withdraws"/"supersedes": doubt-1. Kept: kept-1. Shown: seen-1')
     assert '"withdraws": KEY. Kept: kept-1' in ask_text(captured=["kept-1"])
 
 
 @given(st.text("0123456789abcdef", min_size=8, max_size=8), st.text(min_size=20, max_size=300), _KEYS)
 def test_an_error_that_went_away_is_named(name: str, error: str, keys: list[str]) -> None:
     """By what a proposal calls it, and in a few words, before any key."""
-    text = ask_text(mended=(name, error), contested=keys, shown=keys)
+    text = ask_text(mended=(name, error), contested=keys, shown_keys=keys)
     assert len(text) <= LONGEST_ASK
     assert f'"mended":"{name}" to what mended: ' in text

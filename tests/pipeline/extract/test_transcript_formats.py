@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from roamkb.harnesses.transcript import Speaker
 from roamkb.harnesses.transcript import TranscriptPassage
-from roamkb.harnesses.transcript import turns
+from roamkb.harnesses.transcript import split_turns
 from roamkb.pipeline.extract.transcript_formats import passages_of
 
 _HERE = Path(__file__).parent
@@ -53,7 +53,7 @@ def test_a_recorded_session_reads_alike_whichever_harness_kept_it(name: str) -> 
 def test_a_turn_begins_with_what_a_human_says() -> None:
     """Two prompts in a row are one beginning."""
     found = told(user("a"), user("b"), {"type": "assistant", "message": {"content": "c"}}, user("d"))
-    assert [["a", "b", "c"], ["d"]] == [[one.text for one in turn] for turn in turns(found)]
+    assert [["a", "b", "c"], ["d"]] == [[one.text for one in turn] for turn in split_turns(found)]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from roamkb.pipeline.gate.hazards import hazard_of
 
 def waits(claim: str, *texts: str) -> bool:
     """Say whether a claim waits for a human, in a project that has these texts."""
-    return bool(hazard_of(claim, acts=("send", "run"), is_own=lambda one: any(map(one.stands_in, texts))))
+    return bool(hazard_of(claim, acts=("send", "run"), is_own=lambda one: any(map(one.is_named_in, texts))))
 
 
 @pytest.mark.parametrize(
@@ -69,4 +69,4 @@ def test_with_a_credential_or_a_privilege_it_waits_all_the_same(claim: str) -> N
 def test_a_long_text_takes_time_by_its_length_alone() -> None:
     """No spelling makes the look for an address go back and forth."""
     address = NamedAddress(text="x", host="acme.dev", mailbox="a", folder="b")
-    assert not address.stands_in("a@acme.dev:1" * 100_000)
+    assert not address.is_named_in("a@acme.dev:1" * 100_000)

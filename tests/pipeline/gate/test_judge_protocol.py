@@ -6,20 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamkb.pipeline.gate.judge_protocol import AT_ONCE
+from roamkb.pipeline.gate.judge_protocol import JUDGE_BATCH_SIZE
 from roamkb.pipeline.gate.judge_protocol import VETOES
 from roamkb.pipeline.gate.judge_protocol import JudgedItem
-from roamkb.pipeline.gate.judge_protocol import judgements
-from roamkb.pipeline.gate.judge_protocol import question
+from roamkb.pipeline.gate.judge_protocol import apply_vetoes
+from roamkb.pipeline.gate.judge_protocol import judge_question
+from roamkb.pipeline.gate.judge_protocol import parse_judgements
 from roamkb.pipeline.gate.judge_protocol import telling_lines
-from roamkb.pipeline.gate.judge_protocol import with_vetoes
 
 ANY = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-1, 4)
-    | st.floats()
-    | st.sampled_from([*sorted(VETOES), "0.5", "x"]),
+    st.none() | st.booleans() | st.integers(-1, 4) | st.floats() | st.sampled_from([*sorted(VETOES), "0.5", "x"]),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
@@ -35,7 +31,7 @@ ANY = st.recursive(
 @given(st.dictionaries(st.sampled_from(["items", "accuracy"]), ANY), st.integers(1, 3))
 def test_of_any_answer_each_item_is_judged_or_in_trouble(answer: dict[str, object], count: int) -> None:
     """Never both, never neither, and never an exception."""
-    found = judgements(answer, count)
+    found = parse_judgements(answer, count)
     assert count == len(found)
     for one in found:
         assert (one.scores is None) is bool(one.trouble)
@@ -46,10 +42,8 @@ def test_of_any_answer_each_item_is_judged_or_in_trouble(answer: dict[str, objec
 @given(st.permutations(range(1, 6)))
 def test_the_order_of_an_answer_changes_nothing(order: list[int]) -> None:
     """The number says which item is meant."""
-    told = [
-        {"number": n, "accuracy": n / 10, "relevance": 0.5, "specificity": 0.5, "vetoes": []} for n in order
-    ]
-    found = judgements({"items": told}, 5)
+    told = [{"number": n, "accuracy": n / 10, "relevance": 0.5, "specificity": 0.5, "vetoes": []} for n in order]
+    found = parse_judgements({"items": told}, 5)
     assert [0.1, 0.2, 0.3, 0.4, 0.5] == [float(one.scores.accuracy) for one in found if one.scores]
 
 
@@ -58,8 +52,8 @@ def test_the_order_of_an_answer_changes_nothing(order: list[int]) -> None:
 def test_no_veto_ever_helps(verdict: str, vetoes: tuple[str, ...]) -> None:
     """It leaves a verdict as it was, or makes it worse."""
     order = ["verified", "unverified", "invalidated"]
-    assert order.index(with_vetoes(verdict, vetoes)) >= order.index(verdict)
-    assert (verdict == "verified" and not vetoes) is (with_vetoes(verdict, vetoes) == "verified")
+    assert order.index(apply_vetoes(verdict, vetoes)) >= order.index(verdict)
+    assert (verdict == "verified" and not vetoes) is (apply_vetoes(verdict, vetoes) == "verified")
 
 
 def test_a_question_stays_small_whatever_it_is_made_of() -> None:
@@ -73,7 +67,7 @@ def test_a_question_stays_small_whatever_it_is_made_of() -> None:
         file_lines=tuple("l" * 300 for _ in range(1_000)),
         nearest=tuple("n" * 9_000 for _ in range(50)),
     )
-    assert len(json.dumps(question([item] * AT_ONCE))) < AT_ONCE * 7_000
+    assert len(json.dumps(judge_question([item] * JUDGE_BATCH_SIZE))) < JUDGE_BATCH_SIZE * 7_000
 
 
 @pytest.mark.parametrize(

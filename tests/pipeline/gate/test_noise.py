@@ -145,13 +145,9 @@ def test_what_a_shell_left_behind_is(content: str, reason: str) -> None:
 
 
 @given(
-    st.sampled_from(
-        ["If", "Git", "For", "Bash", "Echo", "Cat", "git", "echo", "for", "bash", "make", "docker"]
-    ),
+    st.sampled_from(["If", "Git", "For", "Bash", "Echo", "Cat", "git", "echo", "for", "bash", "make", "docker"]),
     st.lists(st.sampled_from("the server a build index cache branch parser value user".split()), min_size=1),
-    st.sampled_from(
-        ["must be restarted", "is never empty", "fails when it should not", "does not support -x"]
-    ),
+    st.sampled_from(["must be restarted", "is never empty", "fails when it should not", "does not support -x"]),
 )
 def test_a_sentence_is_a_sentence_after_any_first_word(first: str, words: list[str], end: str) -> None:
     """A verb and a function word are enough."""

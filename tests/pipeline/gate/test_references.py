@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from roamkb.pipeline.gate.references import MOST_FILES
 from roamkb.pipeline.gate.references import MOST_SYMBOLS
+from roamkb.pipeline.gate.references import anchor_verdict
 from roamkb.pipeline.gate.references import anchors_of
-from roamkb.pipeline.gate.references import judged
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_the_project_says_what_to_think(
     content: str, there: set[str], symbols: set[str] | None, expected: tuple[str, str, str]
 ) -> None:
     """In the source's own words."""
-    verdict = judged(anchors_of(content), content, files=there, symbols=symbols)
+    verdict = anchor_verdict(anchors_of(content), content, files=there, symbols=symbols)
     assert expected == (verdict.status, verdict.confidence, verdict.reason)
 
 

@@ -6,7 +6,7 @@ from roamkb.harnesses.transcript import Speaker
 from roamkb.harnesses.transcript import TranscriptPassage
 from roamkb.pipeline.gate.transcript_evidence import ClaimAttestation
 from roamkb.pipeline.gate.transcript_evidence import are_related
-from roamkb.pipeline.gate.transcript_evidence import weigh
+from roamkb.pipeline.gate.transcript_evidence import weigh_claim
 from roamkb.text.code_identifiers import names_of
 
 
@@ -20,9 +20,7 @@ def agent(text: str) -> TranscriptPassage:
     return TranscriptPassage(speaker=Speaker.AGENT, text=text)
 
 
-def ran(
-    command: str, text: str = "", *, failed: bool = False, by: Speaker = Speaker.TOOL
-) -> TranscriptPassage:
+def ran(command: str, text: str = "", *, failed: bool = False, by: Speaker = Speaker.TOOL) -> TranscriptPassage:
     """Return a command and what it printed."""
     return TranscriptPassage(speaker=by, text=text, tool="Bash", command=command, has_failed=failed)
 
@@ -40,7 +38,7 @@ _QUOTE = "it needs `fetch-depth: 0` because goreleaser reads all tags"
 
 def test_a_humans_quote_is_enough() -> None:
     """Whatever tools printed; blanks of the quote don't count."""
-    found = weigh(
+    found = weigh_claim(
         "CI runs Go 1.25.6 everywhere",
         "we use  Go\n1.25.6 everywhere",
         [human("no: we use Go 1.25.6 everywhere")],
@@ -52,32 +50,32 @@ def test_an_agents_quote_needs_a_tool_that_bears_it_out_before() -> None:
     """What was printed afterwards, or on a page, doesn't."""
     said = agent(f"So {_QUOTE}.")
     printed = ran("cat release.yml", "  fetch-depth: 0\n")
-    assert weigh(_CLAIM, _QUOTE, [printed, said]).is_good
-    assert "nothing that a tool printed bears it out" == weigh(_CLAIM, _QUOTE, [said, printed]).why_not
+    assert weigh_claim(_CLAIM, _QUOTE, [printed, said]).is_good
+    assert "nothing that a tool printed bears it out" == weigh_claim(_CLAIM, _QUOTE, [said, printed]).why_not
     page = ran("curl https://x.example", "fetch-depth: 0", by=Speaker.PAGE)
-    assert not weigh(_CLAIM, _QUOTE, [page, said]).is_good
+    assert not weigh_claim(_CLAIM, _QUOTE, [page, said]).is_good
 
 
 @pytest.mark.parametrize("by", [Speaker.PAGE, Speaker.RECALLED, Speaker.TOOL])
 def test_what_only_a_tool_says_never_counts(by: Speaker) -> None:
     """Who repeats a page, or what roamkb showed, makes it no finding of his own."""
     shown = ran("x", f"Note: {_QUOTE}", by=by)
-    found = weigh(_CLAIM, _QUOTE, [shown])
+    found = weigh_claim(_CLAIM, _QUOTE, [shown])
     assert (by.value, False) == (found.speaker, found.is_good)
     if by is not Speaker.TOOL:
-        assert not weigh(_CLAIM, _QUOTE, [shown, agent(f"It says: {_QUOTE}")]).is_good
+        assert not weigh_claim(_CLAIM, _QUOTE, [shown, agent(f"It says: {_QUOTE}")]).is_good
 
 
 def test_a_quote_that_nobody_said_or_that_is_too_short_is_none() -> None:
     """Two letters stand in every text."""
     for quote in ("it needs fetch-depth 7", "it"):
-        found = weigh(_CLAIM, quote, [agent(_QUOTE)])
+        found = weigh_claim(_CLAIM, quote, [agent(_QUOTE)])
         assert "the session's transcript doesn't have the quote" == found.why_not
 
 
 def test_a_quote_about_something_else_bears_nothing_out() -> None:
     """A human's yes to one thing is none to another."""
-    found = weigh("Deploys need approval by the owner", "please fix the flaky colour test", [
+    found = weigh_claim("Deploys need approval by the owner", "please fix the flaky colour test", [
         human("please fix the flaky colour test")
     ])  # fmt: skip
     assert "the quote is about something else" == found.why_not
@@ -86,10 +84,10 @@ def test_a_quote_about_something_else_bears_nothing_out() -> None:
 def test_a_number_or_file_that_nobody_has_is_named() -> None:
     """A claim may say no more than its session, or the project, knows."""
     said = [ran("ls", "port 8443"), agent("the proxy listens on port 8443")]
-    assert weigh("The proxy listens on port 8443", "the proxy listens on port 8443", said).is_good
-    wrong = weigh("The proxy listens on port 9443", "the proxy listens on port", said)
+    assert weigh_claim("The proxy listens on port 8443", "the proxy listens on port 8443", said).is_good
+    wrong = weigh_claim("The proxy listens on port 9443", "the proxy listens on port", said)
     assert ("9443",) == wrong.missing
-    there = weigh("conf/proxy.yml sets port 8443", "listens on port 8443", said, is_there=lambda name: True)
+    there = weigh_claim("conf/proxy.yml sets port 8443", "listens on port 8443", said, is_there=lambda name: True)
     assert there.is_good
 
 
@@ -104,8 +102,8 @@ def test_a_number_or_file_that_nobody_has_is_named() -> None:
 )
 def test_every_language_is_weighed_alike(claim: str, quote: str) -> None:
     """Nothing here knows one."""
-    assert weigh(claim, quote, [human(f"{quote}。")]).is_good
-    assert weigh(claim, quote, [ran("cat app.toml", f"pnpm 9 app.toml\n{claim}"), agent(quote)]).is_good
+    assert weigh_claim(claim, quote, [human(f"{quote}。")]).is_good
+    assert weigh_claim(claim, quote, [ran("cat app.toml", f"pnpm 9 app.toml\n{claim}"), agent(quote)]).is_good
 
 
 def test_a_repeated_failure_takes_back_what_was_said_about_it() -> None:
@@ -116,18 +114,18 @@ def test_a_repeated_failure_takes_back_what_was_said_about_it() -> None:
     later = ran("make test", "E: no module yaml_x\nFAILED 5 tests", failed=True)
     claim = "Tests fail where yaml_x isn't on the path"
     quote = "the cause is that yaml_x isn't on the path"
-    assert weigh(claim, quote, [failing, said]).is_good
-    assert "failed again" in weigh(claim, quote, [failing, said, mended, later]).taken_back
-    assert "failed again" in weigh(claim, quote, [failing, mended, said, later]).taken_back
+    assert weigh_claim(claim, quote, [failing, said]).is_good
+    assert "failed again" in weigh_claim(claim, quote, [failing, said, mended, later]).taken_back
+    assert "failed again" in weigh_claim(claim, quote, [failing, mended, said, later]).taken_back
     # what only describes the failure, or is about something else, isn't refuted by it
-    assert weigh(claim, quote, [failing, said, later]).is_good
+    assert weigh_claim(claim, quote, [failing, said, later]).is_good
     other = agent("the runner of this project prints a line per module")
     beside = "The runner prints a line per module"
-    assert weigh(
+    assert weigh_claim(
         beside, other.text, [ran("make x", "runner: a line per module"), failing, other, mended, later]
     ).is_good
     fixed = ran("make test", "8 passed")
-    assert weigh(claim, quote, [failing, said, fixed]).is_good
+    assert weigh_claim(claim, quote, [failing, said, fixed]).is_good
 
 
 def test_an_edit_that_is_undone_takes_back_what_was_said_about_it() -> None:
@@ -138,14 +136,14 @@ def test_an_edit_that_is_undone_takes_back_what_was_said_about_it() -> None:
         edited("pool_size = 50", "pool_size = 5"),
     ]
     claim, quote = "pool_size must be 50", "pool_size must be 50 here"
-    assert weigh(claim, quote, steps[:2]).is_good
-    assert "undone" in weigh(claim, quote, steps).taken_back
+    assert weigh_claim(claim, quote, steps[:2]).is_good
+    assert "undone" in weigh_claim(claim, quote, steps).taken_back
 
 
 def test_a_call_of_learn_is_its_own_quote() -> None:
     """Borne out by what was printed before."""
-    assert weigh("The proxy listens on 8443", "", [ran("ss -l", "*:8443")], said_now=True).is_good
-    assert ClaimAttestation(speaker="") == weigh("The proxy listens on 8443", "", [ran("ss -l", "*:8443")])
+    assert weigh_claim("The proxy listens on 8443", "", [ran("ss -l", "*:8443")], said_now=True).is_good
+    assert ClaimAttestation(speaker="") == weigh_claim("The proxy listens on 8443", "", [ran("ss -l", "*:8443")])
 
 
 @pytest.mark.parametrize(

@@ -54,9 +54,7 @@ def test_a_front_matter_of_another_form_is_read() -> None:
 def test_a_description_stands_in_for_a_missing_body() -> None:
     """And where there is none either, nothing is said."""
     assert ["d"] == [one.content for one in said("---\ndescription: d\ntype: user\n---\n")]
-    assert [BadLine(line=1, reason="t.md: it says nothing")] == list(
-        read_memory("t.md", "---\ntype: user\n---\n")
-    )
+    assert [BadLine(line=1, reason="t.md: it says nothing")] == list(read_memory("t.md", "---\ntype: user\n---\n"))
 
 
 def test_notes_without_a_type_are_many_statements() -> None:
@@ -83,11 +81,7 @@ def test_the_index_says_nothing_of_its_own() -> None:
 def test_a_statement_keeps_its_id_when_the_file_is_touched() -> None:
     """The time of a file isn't its statements' own."""
     one, other = (
-        [
-            found.learning.id
-            for found in read_memory("a.md", "- x\n", changed=at)
-            if isinstance(found, LearningLine)
-        ]
+        [found.learning.id for found in read_memory("a.md", "- x\n", changed=at) if isinstance(found, LearningLine)]
         for at in (1.0, 2.0)
     )
     assert one == other

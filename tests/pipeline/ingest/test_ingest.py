@@ -19,7 +19,7 @@ from roamkb.core.errors import NotFound
 from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
 from roamkb.core.model import ProjectKind
-from roamkb.core.text import shown
+from roamkb.core.text import one_line
 from roamkb.log.jsonl import BadLine
 from roamkb.log.jsonl import LearningLine
 from roamkb.log.state.learning_state import LearningState
@@ -66,7 +66,7 @@ def taken(world: World, lines: Sequence[str | bytes], **options: bool) -> Ingest
 
 def standings(root: Path) -> list[LearningState]:
     """What the log of the project at `root` holds."""
-    return list(Log(root, root).read().state().standings.values())
+    return list(Log(root, root).read_contents().replay_state().standings.values())
 
 
 def counts(found: IngestResult) -> tuple[int, int, int, int, int]:
@@ -90,9 +90,7 @@ SAYINGS = (
 def test_a_line_comes_in_as_the_document_maps_it(world: World) -> None:
     """Type, tags, bead, time, origin and trust; its content byte for byte."""
     content = "  Keep the café open — §5 \n\tas said\r\n"
-    found = taken(
-        world, [line(content, type="lesson", tags=["auth", "lesson", "auth"], key="k-1", bead="bd-9")]
-    )
+    found = taken(world, [line(content, type="lesson", tags=["auth", "lesson", "auth"], key="k-1", bead="bd-9")])
     assert (1, 1, 0, 0, 0) == counts(found)
     (standing,) = standings(world.personal)
     learning = standing.learning
@@ -201,9 +199,7 @@ def test_bad_lines_are_told_by_number_and_the_rest_comes_in(world: World) -> Non
 
 def test_multi_line_beads_and_unknown_types_come_in(world: World) -> None:
     """As real logs have them."""
-    taken(
-        world, [line(SAYINGS[0], bead="bd-1\nbd close bd-1", type="Gut Feeling"), line(SAYINGS[1], type="!!")]
-    )
+    taken(world, [line(SAYINGS[0], bead="bd-1\nbd close bd-1", type="Gut Feeling"), line(SAYINGS[1], type="!!")])
     found = {one.learning.content: one.learning for one in standings(world.personal)}
     assert ("bd-1", "gut-feeling", "Gut Feeling") == (
         found[SAYINGS[0]].bead,
@@ -264,11 +260,11 @@ def test_a_duplicate_is_merged_and_what_differed_is_kept(world: World) -> None:
         ],
     )
     assert (4, 1, 3, 0, 0) == counts(found)
-    events = [event for event in world.log().read().events if event.event == "repeated"]
+    events = [event for event in world.log().read_contents().events if event.event == "repeated"]
     assert ["ingest"] * 3 == [event.by for event in events]
-    assert all(event.text("source") for event in events)
-    assert ("always",) == events[1].texts("words_added")
-    assert "Migrations always run before the service restarts" == events[1].text("content")
+    assert all(event.text_field("source") for event in events)
+    assert ("always",) == events[1].text_list_field("words_added")
+    assert "Migrations always run before the service restarts" == events[1].text_field("content")
     assert "content" not in events[2].fields
     assert (4, 0, 0, 4, 0) == counts(world.open().log.ingest())
 
@@ -310,9 +306,7 @@ def test_decisions_merge_word_for_word_alone(world: World) -> None:
 
 def test_nothing_merges_across_types(world: World) -> None:
     """The same words are another thing as a fact and as a pattern."""
-    found = taken(
-        world, [line(SAYINGS[0]), line(SAYINGS[0], type="fact"), line(SAYINGS[0], type="lesson", ts=9)]
-    )
+    found = taken(world, [line(SAYINGS[0]), line(SAYINGS[0], type="fact"), line(SAYINGS[0], type="lesson", ts=9)])
     assert (3, 2, 1, 0, 0) == counts(found)
 
 
@@ -323,7 +317,7 @@ def test_many_lines_come_in_by_batches(world: World) -> None:
     real = taken(world, lines)
     assert (1200, 1200, 0, 0, 0) == counts(dry) == counts(real)
     assert 1200 == len(standings(world.personal))
-    assert len(world.log().read().events) <= 1200 * 6
+    assert len(world.log().read_contents().events) <= 1200 * 6
 
 
 def test_long_lines_come_in_by_few(world: World) -> None:
@@ -344,7 +338,7 @@ def test_what_somebody_else_says_meanwhile_is_seen(world: World) -> None:
         world.open().log.learn(SAYINGS[0])
 
     found = ingest(
-        world.log(), lines_while_another_learns(), log.author(), files=[source], kind=ProjectKind.PERSONAL
+        world.log(), lines_while_another_learns(), log.make_author(), files=[source], kind=ProjectKind.PERSONAL
     )
     assert (1, 0, 1, 0, 0) == counts(found)
 
@@ -399,7 +393,7 @@ def test_whatever_the_lines_the_counts_add_up(world: World, lines: list[str | by
 
 
 @_RARELY
-@given(st.text(min_size=1).filter(shown))
+@given(st.text(min_size=1).filter(one_line))
 def test_any_content_comes_in_as_it_is(world: World, content: str) -> None:
     """Character for character."""
     for path in (world.log().knowledge, world.log().ledger):
@@ -747,9 +741,7 @@ def test_it_prints_what_the_document_prints(world: World) -> None:
     """To the letter; what else there is to say follows."""
     world.run("init")
     put(world.personal, [line(one) for one in SAYINGS[:2]])
-    assert (
-        "Would ingest 2 new learnings (0 skipped, already imported)\n" == world.run("ingest", "--dry-run").out
-    )
+    assert "Would ingest 2 new learnings (0 skipped, already imported)\n" == world.run("ingest", "--dry-run").out
     world.run("ingest")
     put(world.personal, [*(line(one) for one in SAYINGS), line(SAYINGS[0], ts=1), "{"])
     assert (
@@ -836,10 +828,7 @@ def test_options_that_mean_nothing_together_are_refused(world: World) -> None:
 
 def test_a_merged_line_is_found_by_its_own_bead_files_and_tags(world: World) -> None:
     """The second of two that say the same is about something else."""
-    lines = [
-        line("Migrations run before the service restarts", ts=n, bead=f"bd-{n}", tags=[f"t{n}"])
-        for n in (1, 2)
-    ]
+    lines = [line("Migrations run before the service restarts", ts=n, bead=f"bd-{n}", tags=[f"t{n}"]) for n in (1, 2)]
     assert (2, 1, 1, 0, 0) == counts(taken(world, lines))
     log = world.open().log
     for asked in ({"topic": "bd-2"}, {"tags": ["t2"]}, {"topic": "bd-1"}, {"tags": ["t1"]}):

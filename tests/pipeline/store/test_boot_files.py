@@ -36,9 +36,7 @@ def test_project_rules_home_and_memory_are_read(tmp_path: Path) -> None:
     folder = "".join(letter if letter.isalnum() and letter.isascii() else "-" for letter in str(root))
     write(home / ".claude/projects" / folder / "memory/MEMORY.md", "line of memory")
     write(home / ".claude/CLAUDE.md", "line of home")
-    assert {*(f"line of {name}" for name in names), "line of memory", "line of home"} == set(
-        boot_lines(root, home)
-    )
+    assert {*(f"line of {name}" for name in names), "line of memory", "line of home"} == set(boot_lines(root, home))
 
 
 def test_an_example_in_our_own_rule_says_nothing(tmp_path: Path) -> None:

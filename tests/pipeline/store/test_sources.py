@@ -12,11 +12,11 @@ from roamkb.core.errors import NotFound
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import UnreadableFile
 from roamkb.log.jsonl import BadLine
-from roamkb.pipeline.store.sources import MOST_LINE
-from roamkb.pipeline.store.sources import belongs_to
+from roamkb.pipeline.store.sources import LONGEST_LINE
 from roamkb.pipeline.store.sources import find_memory
 from roamkb.pipeline.store.sources import find_sources
 from roamkb.pipeline.store.sources import memory_files
+from roamkb.pipeline.store.sources import owning_project
 from roamkb.pipeline.store.sources import source_lines
 from tests.conftest import World
 
@@ -97,7 +97,7 @@ def test_lines_come_as_they_are(tmp_path: Path, data: bytes, lines: list[bytes])
 
 def test_a_line_without_end_is_skipped(tmp_path: Path) -> None:
     """By its number; it is never held whole, and the next is read."""
-    path = made(tmp_path / "k", b"a\n" + b"x" * (MOST_LINE + (3 << 20)) + b"\nb\n" + b"y" * (MOST_LINE + 1))
+    path = made(tmp_path / "k", b"a\n" + b"x" * (LONGEST_LINE + (3 << 20)) + b"\nb\n" + b"y" * (LONGEST_LINE + 1))
     numbers = [(number, line if isinstance(line, bytes) else None) for number, line in source_lines(path)]
     assert [(1, b"a"), (2, None), (3, b"b"), (4, None)] == numbers
     assert [2, 4] == [line.line for _, line in source_lines(path) if isinstance(line, BadLine)]
@@ -154,4 +154,4 @@ def test_whose_a_memory_is_goes_by_its_name(world: World) -> None:
     ):
         name = str(root).replace("/", "-").replace("_", "-")
         path = made(world.home / ".claude" / "projects" / name / "memory" / "MEMORY.md")
-        assert kind is belongs_to(path, rule, here).kind
+        assert kind is owning_project(path, rule, here).kind

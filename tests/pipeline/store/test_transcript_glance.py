@@ -26,9 +26,7 @@ from tests.examples import examples
 
 _STEPS: Mapping[str, Callable[[Talk], None]] = {
     "fails": lambda talk: talk.call("Bash", "x.c:3: fatal error: y.h: none", failed=True, command="make -j"),
-    "hides its failure": lambda talk: talk.call(
-        "Bash", "E   ModuleNotFoundError: y", command="pytest | tail"
-    ),
+    "hides its failure": lambda talk: talk.call("Bash", "E   ModuleNotFoundError: y", command="pytest | tail"),
     "makes": lambda talk: talk.call("Bash", "ok", command="make"),
     "tests": lambda talk: talk.call("Bash", "2 passed", command="pytest -x | tail"),
     "installs": lambda talk: talk.call("Bash", "ok", command="apt-get install -y libx-dev"),
@@ -39,16 +37,14 @@ _STEPS: Mapping[str, Callable[[Talk], None]] = {
     "is told": lambda talk: talk.say("user", "Use the other port"),
     "is stopped": lambda talk: talk.say("user", "[Request interrupted by user]"),
     "says": lambda talk: talk.say("assistant", "Done: it works"),
-    "announces": lambda talk: talk.say(
-        "assistant", "- **GOTCHA**: the port is taken by the proxy on CI hosts"
-    ),
+    "announces": lambda talk: talk.say("assistant", "- **GOTCHA**: the port is taken by the proxy on CI hosts"),
     "learns": lambda talk: talk.learn("The other port is taken by the proxy"),
 }
 
 
 def due(talk: Talk) -> bool:
     """Say whether a stop would be looked at."""
-    local = KnowledgeBase(talk.around, project=talk.payload["cwd"]).log.log_to_write("").local
+    local = KnowledgeBase(talk.around, project=talk.payload["cwd"]).log.log_to_write("").local_folder
     return is_look_due({**talk.payload, "hook_event_name": "Stop"}, str(local), {})
 
 
@@ -60,9 +56,7 @@ def kept(project: Path) -> list[str]:
 
 @settings(max_examples=examples(60), deadline=None)
 @given(turns=st.lists(st.lists(st.sampled_from(sorted(_STEPS)), max_size=4), min_size=1, max_size=5))
-def test_what_a_look_would_find_is_looked_at(
-    tmp_path_factory: pytest.TempPathFactory, turns: list[list[str]]
-) -> None:
+def test_what_a_look_would_find_is_looked_at(tmp_path_factory: pytest.TempPathFactory, turns: list[list[str]]) -> None:
     """Of stops that aren't due none would record anything, nor ask anything."""
     world = make_world(tmp_path_factory.mktemp("world"))
     world.open().log.init()
@@ -105,7 +99,7 @@ def test_whatever_announces_itself_is_heard(world: World, type: str) -> None:
         talk.payload["last_assistant_message"] = f"Done\n{message}"
         assert due(talk)
         was = kept(world.personal)
-        StoppedSession({**talk.payload, "hook_event_name": "Stop"}, talk.around).stop()
+        StoppedSession({**talk.payload, "hook_event_name": "Stop"}, talk.around).handle_stop()
         assert len(was) + 1 == len(kept(world.personal))
 
 

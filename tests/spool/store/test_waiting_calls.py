@@ -12,9 +12,9 @@ from roamkb.core.ids import is_id
 from roamkb.spool.call import SpooledCall
 from roamkb.spool.call_json import parse_spooled
 from roamkb.spool.call_json import render_spooled
-from roamkb.spool.store.waiting_calls import MOST_BYTES
-from roamkb.spool.store.waiting_calls import opened
-from roamkb.spool.store.waiting_calls import put
+from roamkb.spool.store.waiting_calls import MAX_CALL_BYTES
+from roamkb.spool.store.waiting_calls import open_spool
+from roamkb.spool.store.waiting_calls import spool_call
 
 _ID = "01a2048a-0000-7000-8000-c2b0d0d76bff"
 _TEXT = st.text(st.characters(exclude_characters="\0"))
@@ -24,9 +24,7 @@ _VALUES = st.dictionaries(
 
 
 def _call(title: str = "Zebras are striped") -> SpooledCall:
-    return SpooledCall(
-        id=_ID, verb="write", values={"title": title}, folder="/x", project=None, session="s", ts=1.0
-    )
+    return SpooledCall(id=_ID, verb="write", values={"title": title}, folder="/x", project=None, session="s", ts=1.0)
 
 
 @given(verb=_TEXT, values=_VALUES, folder=_TEXT, project=st.none() | _TEXT, session=_TEXT.filter(bool))
@@ -38,9 +36,7 @@ def test_what_is_written_reads_the_same(
     session: str,
 ) -> None:
     """Whatever the texts hold."""
-    call = SpooledCall(
-        id=_ID, verb=verb, values=values, folder=f"/{folder}", project=project, session=session, ts=1.5
-    )
+    call = SpooledCall(id=_ID, verb=verb, values=values, folder=f"/{folder}", project=project, session=session, ts=1.5)
     assert call == parse_spooled(render_spooled(call))
 
 
@@ -71,7 +67,7 @@ def test_what_is_too_large_does_not_wait(tmp_path: Path) -> None:
     local = tmp_path / ".roamkb" / "local" / "own"
     local.mkdir(parents=True)
     with pytest.raises(DiskError, match="can't wait"):
-        put(local, _call("x" * MOST_BYTES))
+        spool_call(local, _call("x" * MAX_CALL_BYTES))
     assert [] == list((local / "spool").iterdir())
 
 
@@ -79,11 +75,11 @@ def test_one_process_at_a_time_has_it(tmp_path: Path) -> None:
     """The other finds nothing to do; the folder goes with the last call."""
     local = tmp_path / ".roamkb" / "local" / "own"
     local.mkdir(parents=True)
-    put(local, _call())
-    with opened(local) as one, opened(local) as other:
+    spool_call(local, _call())
+    with open_spool(local) as one, open_spool(local) as other:
         assert other is None
         assert one is not None
-        [name] = one.names()
-        assert _call() == one.read(name)
-        one.drop(name)
+        [name] = one.list_names()
+        assert _call() == one.read_call(name)
+        one.remove_call(name)
     assert not (local / "spool").exists()

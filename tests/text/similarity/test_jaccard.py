@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamkb.text.similarity.jaccard import TextLikeness
-from roamkb.text.similarity.jaccard import likeness
-from roamkb.text.similarity.jaccard import normal
-from roamkb.text.similarity.jaccard import shape
-from roamkb.text.similarity.jaccard import similarity
+from roamkb.text.similarity.jaccard import normal_words
+from roamkb.text.similarity.jaccard import prepare_text
+from roamkb.text.similarity.jaccard import text_likeness
+from roamkb.text.similarity.jaccard import text_similarity
 
 
 @pytest.mark.parametrize(
@@ -59,30 +59,32 @@ from roamkb.text.similarity.jaccard import similarity
 )
 def test_likeness(one: str, other: str, how: TextLikeness) -> None:
     """What differs in a number, a negation, an opposite or a name is never the same."""
-    assert how is likeness(shape(one), shape(other), limit=0.6)
+    assert how is text_likeness(prepare_text(one), prepare_text(other), limit=0.6)
 
 
 def test_the_limit_is_inclusive() -> None:
     """Exactly the limit counts."""
-    one, other = shape("alpha beta gamma delta"), shape("alpha beta gamma epsilon")
-    exactly = similarity(one, other)
-    assert TextLikeness.DIFFERENT is not likeness(one, other, limit=exactly)
-    assert TextLikeness.DIFFERENT is likeness(one, other, limit=exactly + 1e-9)
+    one, other = prepare_text("alpha beta gamma delta"), prepare_text("alpha beta gamma epsilon")
+    exactly = text_similarity(one, other)
+    assert TextLikeness.DIFFERENT is not text_likeness(one, other, limit=exactly)
+    assert TextLikeness.DIFFERENT is text_likeness(one, other, limit=exactly + 1e-9)
 
 
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_likeness_is_symmetric(one: str, other: str) -> None:
     """Neither text is the first."""
-    assert likeness(shape(one), shape(other), limit=0.5) is likeness(shape(other), shape(one), limit=0.5)
+    assert text_likeness(prepare_text(one), prepare_text(other), limit=0.5) is text_likeness(
+        prepare_text(other), prepare_text(one), limit=0.5
+    )
 
 
 @given(st.text(max_size=80))
 def test_a_text_is_the_same_as_itself(text: str) -> None:
     """Similarity is reflexive."""
-    assert TextLikeness.SAME is likeness(shape(text), shape(text), limit=0.85)
+    assert TextLikeness.SAME is text_likeness(prepare_text(text), prepare_text(text), limit=0.85)
 
 
 @given(st.text(st.characters(), max_size=30) | st.text("don't cannot is n't WON’T 's é x=1", max_size=30))
 def test_the_normal_form_alone_is_that_of_the_whole_shape(text: str) -> None:
     """For who needs no more of it."""
-    assert shape(text).normal == normal(text)
+    assert prepare_text(text).normal == normal_words(text)

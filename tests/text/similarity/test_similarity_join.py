@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from roamkb.text.similarity.contradiction import differ_in_number
 from roamkb.text.similarity.jaccard import PreparedText
-from roamkb.text.similarity.jaccard import reaches
-from roamkb.text.similarity.jaccard import shape
-from roamkb.text.similarity.jaccard import similarity
+from roamkb.text.similarity.jaccard import prepare_text
+from roamkb.text.similarity.jaccard import reaches_jaccard
+from roamkb.text.similarity.jaccard import text_similarity
 from roamkb.text.similarity.similarity_join import NearTexts
-from roamkb.text.similarity.similarity_join import pairs
+from roamkb.text.similarity.similarity_join import alike_pairs
 
 _WORDS = "the cache of proxy drops idle sockets not enable 30 300 Ünal 設定を読む 🎉 sockts prxy".split()
 _TEXTS = st.lists(st.lists(st.sampled_from(_WORDS), max_size=14).map(" ".join), max_size=14)
@@ -31,21 +31,21 @@ def _family(seed: int, size: int) -> list[str]:
 
 
 def _alike_by_words(one: PreparedText, other: PreparedText, limit: float) -> bool:
-    return reaches(one.all_words, other.all_words, limit) or reaches(one.content, other.content, limit)
+    return reaches_jaccard(one.all_words, other.all_words, limit) or reaches_jaccard(one.content, other.content, limit)
 
 
 @given(_TEXTS, _LIMITS)
 def test_no_pair_that_its_words_call_alike_is_missed(texts: list[str], limit: float) -> None:
     """And none is found that isn't alike."""
-    shapes = [shape(text) for text in texts]
-    found = list(pairs(enumerate(shapes), limit))
+    shapes = [prepare_text(text) for text in texts]
+    found = list(alike_pairs(enumerate(shapes), limit))
     assert len(set(found)) == len(found)
     each = list(combinations(range(len(texts)), 2))
     by_words = {(n, m) for n, m in each if _alike_by_words(shapes[n], shapes[m], limit)}
     alike = {
         (n, m)
         for n, m in each
-        if similarity(shapes[n], shapes[m]) >= limit
+        if text_similarity(shapes[n], shapes[m]) >= limit
         or differ_in_number(texts[n], texts[m])
         or (not shapes[n].all_words and texts[n].strip() == texts[m].strip())
     }
@@ -57,23 +57,21 @@ def test_what_only_letters_call_alike_is_found_where_three_quarters_of_the_words
     texts: list[str], limit: float
 ) -> None:
     """The promise of the module, to the letter."""
-    shapes = [shape(text) for text in texts]
-    found = set(pairs(enumerate(shapes), limit))
+    shapes = [prepare_text(text) for text in texts]
+    found = set(alike_pairs(enumerate(shapes), limit))
     for n, m in combinations(range(len(texts)), 2):
         one, other = shapes[n], shapes[m]
         shared = len(one.all_words & other.all_words)
         if 4 * shared >= 3 * max(len(one.all_words), len(other.all_words)) > 0:
-            alike = similarity(one, other) >= limit or differ_in_number(texts[n], texts[m])
+            alike = text_similarity(one, other) >= limit or differ_in_number(texts[n], texts[m])
             assert alike is ((n, m) in found)
 
 
 @given(_TEXTS, _LIMITS)
-def test_what_says_the_same_of_another_number_is_found_however_short_it_is(
-    texts: list[str], limit: float
-) -> None:
+def test_what_says_the_same_of_another_number_is_found_however_short_it_is(texts: list[str], limit: float) -> None:
     """Of three words one number is too much for any measure."""
     texts += ["the cache of 30", "cache of 300 idle", "cache idle of 30", "enable 30", "enable 300"]
-    found = set(pairs(enumerate(map(shape, texts)), limit))
+    found = set(alike_pairs(enumerate(map(prepare_text, texts)), limit))
     for n, m in combinations(range(len(texts)), 2):
         assert (n, m) in found or not differ_in_number(texts[n], texts[m])
     assert (len(texts) - 4, len(texts) - 3) in found
@@ -83,15 +81,15 @@ def test_what_says_the_same_of_another_number_is_found_however_short_it_is(
 @pytest.mark.parametrize("seed", range(4))
 def test_what_is_alike_is_found_after_the_order_was_made_anew(seed: int, limit: float) -> None:
     """So many texts of one template that what is rare is another by the end."""
-    shapes = [shape(text) for text in _family(seed, 300)]
+    shapes = [prepare_text(text) for text in _family(seed, 300)]
     near: NearTexts[int] = NearTexts(limit)
     for number, one in enumerate(shapes):
         if number % 40 == 0 or number > 280:
-            found = list(near.candidates(one))
+            found = list(near.find_alike(one))
             assert found == sorted(set(found))
             assert {m for m in range(number) if _alike_by_words(shapes[m], one, limit)} <= set(found)
-            assert all(similarity(shapes[m], one) >= limit for m in found)
-        near.add(number, one)
+            assert all(text_similarity(shapes[m], one) >= limit for m in found)
+        near.add_text(number, one)
 
 
 @given(_TEXTS, _LIMITS)
@@ -99,16 +97,16 @@ def test_texts_can_be_added_one_by_one(texts: list[str], limit: float) -> None:
     """What was added later is found as well as what was there first."""
     near: NearTexts[int] = NearTexts(limit)
     for number, text in enumerate(texts):
-        near.add(number, shape(text))
+        near.add_text(number, prepare_text(text))
     assert len(texts) == len(near)
-    found = [(n, m) for m, text in enumerate(texts) for n in near.candidates(shape(text)) if n < m]
-    assert sorted(pairs(enumerate(map(shape, texts)), limit)) == sorted(found)
+    found = [(n, m) for m, text in enumerate(texts) for n in near.find_alike(prepare_text(text)) if n < m]
+    assert sorted(alike_pairs(enumerate(map(prepare_text, texts)), limit)) == sorted(found)
 
 
 def test_texts_without_words_are_alike_if_they_are_the_same() -> None:
     """Emoji have no words to share."""
     texts = ["🎉", " 🎉", "✅", "🎉 done"]
-    assert [(0, 1)] == list(pairs(enumerate(map(shape, texts)), 0.8))
+    assert [(0, 1)] == list(alike_pairs(enumerate(map(prepare_text, texts)), 0.8))
 
 
 @pytest.mark.parametrize("size", [5, 6, 7, 11, 12, 13, 38, 39, 40, 200])
@@ -117,4 +115,4 @@ def test_texts_at_the_edges_of_a_size_class_are_found(size: int) -> None:
     words = [f"w{number}x" for number in range(size)]
     more = [*words, *(f"v{number}y" for number in range(size // 4))]
     texts = [" ".join(words), " ".join(more), " ".join(reversed(words))]
-    assert {(0, 1), (0, 2), (1, 2)} == set(pairs(enumerate(map(shape, texts)), 0.79))
+    assert {(0, 1), (0, 2), (1, 2)} == set(alike_pairs(enumerate(map(prepare_text, texts)), 0.79))

@@ -1,4 +1,4 @@
-"""Syncers' conflict copies on disk: read beside their originals, and given a name of their own."""
+"""Syncers' conflict copies on disk: reading them beside their originals, and renaming them."""
 
 from collections.abc import Iterable
 from collections.abc import Iterator
@@ -15,10 +15,10 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.fs import files as disk
 from roamkb.kb.notes.file_names import conflict_original
 from roamkb.kb.notes.file_names import is_encrypted_name
-from roamkb.kb.notes.store.notes import LARGEST
+from roamkb.kb.notes.store.notes import LARGEST_NOTE
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.notes.store.own_writes import OwnWrite
-from roamkb.kb.notes.store.own_writes import recorded
+from roamkb.kb.notes.store.own_writes import record_own_writes
 from roamkb.kb.notes.store.walk import NoteFile
 from roamkb.kb.notes.store.walk import stat_of
 from roamkb.org.coding import decode_note
@@ -26,7 +26,7 @@ from roamkb.org.coding import decode_note
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteContent:
-    """A file's content as a note, whatever the file is called."""
+    """A file's content parsed as a note, whatever the file's name."""
 
     note: Note
     #: The SHA-256 of its bytes.
@@ -35,37 +35,37 @@ class NoteContent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopyOnDisk:
-    """A conflict copy, and the file that it was made from."""
+    """A conflict copy and the file that it was made from."""
 
     path: Path
-    held: NoteContent | UnreadableFile
+    content: NoteContent | UnreadableFile
     #: Where its original lies; None where that is gone, or the name doesn't tell.
     original: Path | None
     #: None where there is no original.
-    original_held: NoteContent | UnreadableFile | None
+    original_content: NoteContent | UnreadableFile | None
 
 
 def read_copies(notes: Notes) -> Iterator[CopyOnDisk]:
     """Yield each conflict copy of a note, in the order of paths."""
-    for path in notes.walk.conflict_copies:
+    for path in notes.kb_walk.conflict_copies:
         place = original_place(path)
         original = place if place and lexists(place) else None
         yield CopyOnDisk(
             path=path,
-            held=_held(notes, path, place or path),
+            content=_read_content(notes, path, place or path),
             original=original,
-            original_held=_held(notes, original, original) if original else None,
+            original_content=_read_content(notes, original, original) if original else None,
         )
 
 
 def original_place(copy: Path) -> Path | None:
-    """Return where the original of `copy` is or was; None where its name doesn't tell."""
+    """Return the path of the original of `copy`, existing or not; None if the name doesn't tell."""
     name = conflict_original(copy.name)
     return copy.with_name(name) if name else None
 
 
 def meant_places(file: str, folders: Iterable[Path]) -> frozenset[Path]:
-    """Return what `file`, as somebody typed it in one of `folders`, may mean."""
+    """Return the paths that `file`, as typed in one of `folders`, may mean."""
     return frozenset(real_place(folder / expanduser(file)) for folder in folders)
 
 
@@ -74,9 +74,7 @@ def real_place(path: Path) -> Path:
     return Path(realpath(path.parent), path.name)
 
 
-def rename_copy(
-    notes: Notes, copy: Path, name: str, *, was: str, lock: AbstractContextManager[object]
-) -> Path:
+def rename_copy(notes: Notes, copy: Path, name: str, *, was: str, lock: AbstractContextManager[object]) -> Path:
     """Give the file `copy`, whose SHA-256 is still `was`, another name in its folder.
 
     Raises:
@@ -88,24 +86,24 @@ def rename_copy(
         mode = copy.lstat().st_mode & 0o777
     except OSError as error:
         raise disk.disk_error(copy, error) from error
-    with recorded(notes.own, OwnWrite(path=copy, was=was), OwnWrite(path=to, now=was)):
-        disk.move(copy, to, was=was, lock=lock)
+    with record_own_writes(notes.own, OwnWrite(path=copy, was=was), OwnWrite(path=to, now=was)):
+        disk.move_file(copy, to, expected_digest=was, lock=lock)
     try:
         to.chmod(mode)
     except OSError as error:
-        raise NotDurable(to, f"its permissions couldn't be set: {disk.why(error)}") from error
+        raise NotDurable(to, f"its permissions couldn't be set: {disk.error_reason(error)}") from error
     return to
 
 
-def _held(notes: Notes, path: Path, named: Path) -> NoteContent | UnreadableFile:
-    """Return what `path` holds, read as a file called `named`."""
-    if is_encrypted_name(named.name):
+def _read_content(notes: Notes, path: Path, named_path: Path) -> NoteContent | UnreadableFile:
+    """Return the content of `path`, parsed as if its path were `named_path`."""
+    if is_encrypted_name(named_path.name):
         return UnreadableFile(path=path, reason="is encrypted")
-    data = disk.read_file(path, limit=LARGEST)
+    data = disk.read_file(path, limit=LARGEST_NOTE)
     if isinstance(data, UnreadableFile):
         return data
     try:
         file = NoteFile(str(path), path.relative_to(notes.kb).as_posix(), stat_of(path.stat()))
     except OSError as error:
-        return UnreadableFile(path=path, reason=disk.why(error))
-    return NoteContent(note=notes.parse(file, decode_note(data)[0]), digest=disk.digest(data))
+        return UnreadableFile(path=path, reason=disk.error_reason(error))
+    return NoteContent(note=notes.parse_text(file, decode_note(data)[0]), digest=disk.content_digest(data))

@@ -1,4 +1,4 @@
-"""Find a node by what a person or an agent calls it: id, path, title or alias."""
+"""Lookup of a node by id, path, title or alias."""
 
 from collections.abc import Callable
 from collections.abc import Iterator
@@ -14,11 +14,11 @@ from roamkb.core.model import NodeCandidate
 from roamkb.core.model import Note
 from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.core.text import flat
-from roamkb.core.text import shown
+from roamkb.core.text import fold_to_line
+from roamkb.core.text import one_line
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.org.breaks import BREAK
-from roamkb.org.syntax.links import displayed
+from roamkb.org.syntax.links import displayed_text
 
 _Pair = tuple[Note, Node]
 #: A note with the node that is meant; None for what lies in none of its nodes.
@@ -35,7 +35,7 @@ _ID_START = lazily(r"[0-9A-Za-z-]{8,35}")
 
 
 def get_node(notes: Notes, name: str, *, folder: Path | None = None) -> _Pair:
-    """Return the one node called `name`, the surest meaning first; `folder` is where relative paths start.
+    """Return the only node called `name`, the surest meaning first; relative paths start at `folder`.
 
     Raises:
         NoNode: nothing is called so; the error names what is spelt nearly so.
@@ -45,104 +45,104 @@ def get_node(notes: Notes, name: str, *, folder: Path | None = None) -> _Pair:
     if node is None:
         raise NotFound(
             name,
-            hint=f"{shown(note.file)} has text there, but no :ID:, so nothing can link to it; "
+            hint=f"{one_line(note.file)} has text there, but no :ID:, so nothing can link to it; "
             "`roamkb show` opens it",
         )
     return note, node
 
 
 def get_place(notes: Notes, name: str, *, folder: Path | None = None) -> _Place:
-    """Return what `get_node` does; or a note alone, where a path and line name text that is in no node.
+    """Return the result of `get_node`, or a note alone for a path and line outside all nodes.
 
     Raises:
         NotFound, Ambiguous: see `get_node`.
     """
-    wanted = name.strip()
-    if wanted.lower().startswith("id:"):
-        wanted = wanted[3:]
-    for found in _meanings(notes, wanted, folder):
-        if len(found) > 1:
-            raise Ambiguous(name, [candidate(notes, note, node) for note, node in found if node])
-        if found:
-            return found[0]
-    raise NoNode(name, _spelt_nearly(notes, wanted))
+    query_name = name.strip()
+    if query_name.lower().startswith("id:"):
+        query_name = query_name[3:]
+    for matches in _matches_by_certainty(notes, query_name, folder):
+        if len(matches) > 1:
+            raise Ambiguous(name, [node_candidate(notes, note, node) for note, node in matches if node])
+        if matches:
+            return matches[0]
+    raise NoNode(name, _spelt_nearly(notes, query_name))
 
 
-def _spelt_nearly(notes: Notes, wanted: str) -> list[NodeCandidate]:
+def _spelt_nearly(notes: Notes, query_name: str) -> list[NodeCandidate]:
     """Return the nodes with titles or aliases that may have been meant."""
     from difflib import get_close_matches
 
-    if not wanted or len(wanted) > _LONGEST_SLIP:
+    if not query_name or len(query_name) > _LONGEST_SLIP:
         return []
     by_fold = {
-        _spelling(name): (note, node)
-        for note, node in notes.read_all().nodes()
+        _spelling_key(name): (note, node)
+        for note, node in notes.read_all().node_pairs()
         for name in (node.title, *node.aliases)
     }
-    close = get_close_matches(_spelling(wanted), by_fold, n=MOST_CANDIDATES, cutoff=0.8)
-    return list(dict.fromkeys(candidate(notes, *by_fold[name]) for name in close))
+    close = get_close_matches(_spelling_key(query_name), by_fold, n=MOST_CANDIDATES, cutoff=0.8)
+    return list(dict.fromkeys(node_candidate(notes, *by_fold[name]) for name in close))
 
 
-def _spelling(name: str) -> str:
-    """Return what two spellings of one name share: neither breaks nor case and accents count."""
-    return flat(displayed(name).replace(BREAK, ""))
+def _spelling_key(name: str) -> str:
+    """Return the form in which spellings of one name compare equal, without breaks, case and accents."""
+    return fold_to_line(displayed_text(name).replace(BREAK, ""))
 
 
-def candidate(notes: Notes, note: Note, node: Node) -> NodeCandidate:
-    """Return what identifies the node to a reader."""
-    return NodeCandidate(id=node.id, title=node.title, path=notes.path(note))
+def node_candidate(notes: Notes, note: Note, node: Node) -> NodeCandidate:
+    """Return the id, title and path that identify the node to a reader."""
+    return NodeCandidate(id=node.id, title=node.title, path=notes.note_path(note))
 
 
-def _meanings(notes: Notes, wanted: str, folder: Path | None) -> Iterator[Sequence[_Place]]:
-    """Yield what `wanted` names, one way of naming after the other."""
-    if not wanted:
+def _matches_by_certainty(notes: Notes, query_name: str, folder: Path | None) -> Iterator[Sequence[_Place]]:
+    """Yield the matches of the name, one list for each way of naming, the surest first."""
+    if not query_name:
         return
-    yield [pair for pair in _holding(notes, wanted) if pair[1].id == wanted]
-    place = _PLACE.fullmatch(wanted)
-    yield _at_path(notes, place[1] if place else wanted, folder, line=int(place[2]) if place else None)
-    contents = list(notes.read_all().nodes())
-    spelling = _spelling(wanted)
+    yield [pair for pair in _nodes_in_files_with_id(notes, query_name) if pair[1].id == query_name]
+    place = _PLACE.fullmatch(query_name)
+    yield _places_at_path(notes, place[1] if place else query_name, folder, line=int(place[2]) if place else None)
+    contents = list(notes.read_all().node_pairs())
+    spelling = _spelling_key(query_name)
     tests: tuple[Callable[[Node], bool], ...] = (
-        lambda node: node.title == wanted,
-        lambda node: wanted in node.aliases,
-        lambda node: _spelling(node.title) == spelling,
-        lambda node: spelling in map(_spelling, node.aliases),
+        lambda node: node.title == query_name,
+        lambda node: query_name in node.aliases,
+        lambda node: _spelling_key(node.title) == spelling,
+        lambda node: spelling in map(_spelling_key, node.aliases),
     )
     for holds in tests:
         yield [pair for pair in contents if holds(pair[1])]
-    if _ID_START.fullmatch(wanted):
-        yield [pair for pair in contents if pair[1].id.startswith(wanted)]
+    if _ID_START.fullmatch(query_name):
+        yield [pair for pair in contents if pair[1].id.startswith(query_name)]
 
 
-def _holding(notes: Notes, id: str) -> Iterator[_Pair]:
+def _nodes_in_files_with_id(notes: Notes, id: str) -> Iterator[_Pair]:
     """Yield the nodes of files that hold the id's text: the rest need not be parsed."""
-    for file in notes.walk.files:
-        text = notes.text(file)
+    for file in notes.kb_walk.files:
+        text = notes.read_text(file)
         if not isinstance(text, UnreadableFile) and id in text:
-            note = notes.parse(file, text)
+            note = notes.parse_text(file, text)
             yield from ((note, node) for node in note.nodes)
 
 
-def _around(note: Note, line: int) -> Node | None:
+def _innermost_node(note: Note, line: int) -> Node | None:
     """Return the innermost node around `line`; that of the file for a line behind its end."""
     inner = [node for node in note.nodes if not node.level or node.line <= line <= node.end_line]
     return max(inner, key=lambda node: (node.level, node.line), default=None)
 
 
-def _at_path(notes: Notes, wanted: str, folder: Path | None, *, line: int | None) -> list[_Place]:
-    """Return what the note at a path has around `line`, or its first node; `None` for its text alone.
+def _places_at_path(notes: Notes, query_name: str, folder: Path | None, *, line: int | None) -> list[_Place]:
+    """Return the node around `line` of the note at a path, or its first node; `None` for text alone.
 
     The path is absolute, or relative to the KB or to `folder`.
     """
-    if not wanted.endswith(".org"):
+    if not query_name.endswith(".org"):
         return []
-    places = {str(notes.kb / wanted), expanduser(wanted)}
+    places = {str(notes.kb / query_name), expanduser(query_name)}
     if folder is not None:
-        places.add(str(folder / wanted))
-    for file in notes.walk.files:
-        if file.place in places or file.file == wanted or str(file.path.resolve()) in places:
-            note = notes.read(file)
+        places.add(str(folder / query_name))
+    for file in notes.kb_walk.files:
+        if file.place in places or file.file == query_name or str(file.path.resolve()) in places:
+            note = notes.read_note(file)
             if isinstance(note, UnreadableFile):
                 return []
-            return [(note, next(iter(note.nodes), None) if line is None else _around(note, line))]
+            return [(note, next(iter(note.nodes), None) if line is None else _innermost_node(note, line))]
     return []

@@ -19,29 +19,29 @@ from roamkb.fs import files as disk
 from roamkb.kb.notes.file_names import is_note
 from roamkb.kb.notes.store.own_writes import OwnWrite
 from roamkb.kb.notes.store.own_writes import OwnWrites
-from roamkb.kb.notes.store.own_writes import recorded
+from roamkb.kb.notes.store.own_writes import record_own_writes
 from roamkb.kb.notes.store.walk import NoteFile
 from roamkb.kb.notes.store.walk import NotesWalk
 from roamkb.kb.notes.store.walk import check_kb
-from roamkb.kb.notes.store.walk import walk
+from roamkb.kb.notes.store.walk import walk_notes
 from roamkb.org.coding import decode_note
 from roamkb.secrets.detector import refuse_secrets
 
 #: A note beyond this is somebody's data, not a note; it is listed as skipped.
-LARGEST = 64 * 1024 * 1024
+LARGEST_NOTE = 64 * 1024 * 1024
 #: What is said of a note in another encoding, or in none.
 NOT_UTF8 = "not valid UTF-8; read with replacement characters"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotesContents:
-    """Everything that a knowledge base holds, as read once."""
+    """The notes of a knowledge base, as read once."""
 
     notes: tuple[Note, ...]
     skipped: tuple[UnreadableFile, ...]
-    walk: NotesWalk
+    kb_walk: NotesWalk
 
-    def nodes(self) -> Iterator[tuple[Note, Node]]:
+    def node_pairs(self) -> Iterator[tuple[Note, Node]]:
         """Yield each node with its note, in the order of files and lines; equal ids all come."""
         for note in self.notes:
             for node in note.nodes:
@@ -49,7 +49,10 @@ class NotesContents:
 
 
 class Notes:
-    """The notes below one folder. Opens files only here; keeps nothing between calls but what it read."""
+    """The notes below a folder: opens their files, and caches nothing but the walk and set-up files.
+
+    Opens files only here; keeps nothing between calls but what it read.
+    """
 
     def __init__(self, kb: Path, *, todo_lines: Sequence[str] = (), own: OwnWrites | None = None) -> None:
         self.kb = kb
@@ -60,63 +63,66 @@ class Notes:
         self._setups: dict[str, str | None] = {}
 
     @cached_property
-    def walk(self) -> NotesWalk:
+    def kb_walk(self) -> NotesWalk:
         """The files of the knowledge base, found once.
 
         Raises:
             NoKnowledgeBase: if it isn't there or not mounted.
         """
         check_kb(self.kb)
-        return walk(self.kb)
+        return walk_notes(self.kb)
 
-    def text(self, file: NoteFile) -> str | UnreadableFile:
+    def read_text(self, file: NoteFile) -> str | UnreadableFile:
         """Return the note's text as Emacs would see it."""
-        data = disk.read_file(file.path, limit=LARGEST)
+        data = disk.read_file(file.path, limit=LARGEST_NOTE)
         return data if isinstance(data, UnreadableFile) else decode_note(data)[0]
 
-    def parse(self, file: NoteFile, text: str) -> Note:
-        """Return the note that `text`, read from `file`, is."""
+    def parse_text(self, file: NoteFile, text: str) -> Note:
+        """Return `text`, read from `file`, as a parsed note."""
         # an index that is fresh reads no note, and then a search needs no reader
         from roamkb.org.reader import parse_note
 
         return parse_note(text, file=file.file, setup=self.setup_text, todo_lines=self.todo_lines)
 
-    def read(self, file: NoteFile) -> Note | UnreadableFile:
-        """Return the note, or why it could not be read."""
-        text = self.text(file)
-        return text if isinstance(text, UnreadableFile) else self.parse(file, text)
+    def read_note(self, file: NoteFile) -> Note | UnreadableFile:
+        """Return the note, or the reason why it could not be read."""
+        text = self.read_text(file)
+        return text if isinstance(text, UnreadableFile) else self.parse_text(file, text)
 
     def read_all(self) -> NotesContents:
-        """Read every note. One bad file never stops the rest; what could not be read is listed."""
+        """Read every note; list the files that could not be read, and never stop for one.
+
+        One bad file never stops the rest; what could not be read is listed.
+        """
         notes: list[Note] = []
-        skipped = list(self.walk.unreadable)
-        for file in self.walk.files:
-            data = disk.read_file(file.path, limit=LARGEST)
+        skipped = list(self.kb_walk.unreadable)
+        for file in self.kb_walk.files:
+            data = disk.read_file(file.path, limit=LARGEST_NOTE)
             if isinstance(data, UnreadableFile):
                 skipped.append(data)
                 continue
             text, clean = decode_note(data)
-            note = self.parse(file, text)
+            note = self.parse_text(file, text)
             notes.append(note)
             if not clean:
                 skipped.append(UnreadableFile(path=file.path, reason=NOT_UTF8))
             if note.fault:
                 skipped.append(UnreadableFile(path=file.path, reason=note.fault))
-        return NotesContents(notes=tuple(notes), skipped=tuple(skipped), walk=self.walk)
+        return NotesContents(notes=tuple(notes), skipped=tuple(skipped), kb_walk=self.kb_walk)
 
     def setup_text(self, written: str) -> str | None:
-        """Return the text of a set-up file, by what a note's reader calls it; None where there is none."""
+        """Return the text of a set-up file by the name that a note gives it; None where it is missing."""
         path = str(self.kb / expanduser(written))
         if path not in self._setups:
-            data = disk.read_file(Path(path), limit=LARGEST)
+            data = disk.read_file(Path(path), limit=LARGEST_NOTE)
             self._setups[path] = None if isinstance(data, UnreadableFile) else decode_note(data)[0]
         return self._setups[path]
 
-    def path(self, note: Note) -> Path:
-        """Return where `note` lies."""
+    def note_path(self, note: Note) -> Path:
+        """Return the absolute path of `note`."""
         return self.kb / note.file
 
-    def add(self, permit: WritePermit, names: Iterable[str], text: str) -> Path:
+    def create_note(self, permit: WritePermit, names: Iterable[str], text: str) -> Path:
         """Create a note durably under the first free name; return its path.
 
         Raises:
@@ -126,11 +132,11 @@ class Notes:
         refuse_secrets(text)
         check_kb(permit.kb)
         data, names = text.encode(), tuple(names)
-        now = disk.digest(data)
-        with recorded(self.own, *(OwnWrite(path=permit.kb / name, now=now) for name in names)):
+        new_digest = disk.content_digest(data)
+        with record_own_writes(self.own, *(OwnWrite(path=permit.kb / name, now=new_digest) for name in names)):
             return disk.create_unique(permit.kb, names, data)
 
-    def put_back(self, permit: WritePermit, file: str, data: bytes) -> Path:
+    def recreate_note(self, permit: WritePermit, file: str, data: bytes) -> Path:
         """Create the note `file`, relative to the knowledge base, as it was; return its path.
 
         Raises:
@@ -143,24 +149,24 @@ class Notes:
         if not is_note(file) or ".." in path.parts or not real.is_relative_to(root):
             raise DiskError(path, "is no place of a note")
         folder = disk.make_folder(path.parent)
-        with recorded(self.own, OwnWrite(path=path, now=disk.digest(data))):
-            return disk.create(folder, path.name, data)
+        with record_own_writes(self.own, OwnWrite(path=path, now=disk.content_digest(data))):
+            return disk.create_file(folder, path.name, data)
 
 
-def merged(contents: NotesContents) -> tuple[Node, ...]:
+def merge_equal_ids(contents: NotesContents) -> tuple[Node, ...]:
     """Return the nodes as org-roam's database has them: of equal ids the first in path order wins.
 
     The loser's tags, aliases, refs, links and citations are added to the winner, as
     org-roam-db does (org-roam-truth 37); `hygiene` reports the pair.
     """
     winners: dict[str, Node] = {}
-    for _, node in contents.nodes():
-        first = winners.get(node.id)
-        winners[node.id] = node if first is None else _joined(first, node)
+    for _, node in contents.node_pairs():
+        winner = winners.get(node.id)
+        winners[node.id] = node if winner is None else _merge_nodes(winner, node)
     return tuple(winners.values())
 
 
-def _joined(winner: Node, loser: Node) -> Node:
+def _merge_nodes(winner: Node, loser: Node) -> Node:
     return replace(
         winner,
         tags=winner.tags + loser.tags,

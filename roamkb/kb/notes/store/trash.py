@@ -1,4 +1,4 @@
-"""Where trashed nodes go: out of the knowledge base, and back.
+"""The trash for nodes: moving notes out of the knowledge base and back.
 
 An entry is two files, the note as it was and a small JSON record beside it. The record is
 written first and the note moved to it, so that a crash leaves a record without a note,
@@ -19,12 +19,12 @@ from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import asdict
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.fs import files as disk
-from roamkb.fs.locks import lock
-from roamkb.fs.locks import private_folder
+from roamkb.fs.locks import hold_lock
+from roamkb.fs.locks import make_private_folder
 from roamkb.kb.notes.file_names import is_note
 from roamkb.kb.notes.store.own_writes import OwnWrite
 from roamkb.kb.notes.store.own_writes import OwnWrites
-from roamkb.kb.notes.store.own_writes import recorded
+from roamkb.kb.notes.store.own_writes import record_own_writes
 
 
 def trashed_notes(folder: Path) -> int:
@@ -34,7 +34,7 @@ def trashed_notes(folder: Path) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrashEntry:
-    """One note in the trash."""
+    """A note in the trash."""
 
     #: The entry's own name; the same node can be trashed again after it was restored.
     key: str
@@ -54,7 +54,7 @@ class TrashEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trash:
-    """The trash of one knowledge base; the clock and the source of unlikely names are passed in."""
+    """The trash of one knowledge base; its clock and its source of random names are passed in."""
 
     kb: Path
     folder: Path
@@ -65,68 +65,66 @@ class Trash:
     own: OwnWrites | None = None
 
     def new_run(self) -> str:
-        """Return a name for what is trashed in one go."""
+        """Return a name for one run, shared by all notes that it trashes."""
         return f"{self.now():%Y%m%d%H%M%S}-{self.token()}"
 
-    def put(self, path: Path, *, was: str, id: str, title: str, run: str = "") -> TrashEntry:
+    def trash_note(self, path: Path, *, was: str, id: str, title: str, run: str = "") -> TrashEntry:
         """Move the note `path`, whose SHA-256 is still `was`, into the trash."""
         self._require_outside()
-        private_folder(self.folder)
-        entry = self._entry(path, was=was, id=id, title=title, run=run)
-        record = disk.create(self.folder, f"{entry.key}.json", _render(entry), mode=0o600)
+        make_private_folder(self.folder)
+        entry = self._new_entry(path, was=was, id=id, title=title, run=run)
+        record = disk.create_file(self.folder, f"{entry.key}.json", _render_entry(entry), mode=0o600)
         try:
-            with recorded(self.own, OwnWrite(path=path, was=was)):
-                disk.move(path, self._note(entry), was=was, lock=lock(self.lock_file))
+            with record_own_writes(self.own, OwnWrite(path=path, was=was)):
+                disk.move_file(path, self._note_path(entry), expected_digest=was, lock=hold_lock(self.lock_file))
         except RoamkbError:
-            if disk.is_missing(self._note(entry)):
-                disk.discard(record)
+            if disk.is_missing(self._note_path(entry)):
+                disk.discard_file(record)
             raise
         return entry
 
-    def entries(self) -> tuple[TrashEntry, ...]:
-        """Return what is in the trash, the latest first."""
+    def list_entries(self) -> tuple[TrashEntry, ...]:
+        """Return the entries of the trash, the latest first."""
         try:
             records = sorted(self.folder.glob("*.json"), reverse=True)
         except OSError as error:
             raise disk.disk_error(self.folder, error) from error
-        found = (_parse(record) for record in records)
-        return tuple(entry for entry in found if entry and not disk.is_missing(self._note(entry)))
+        parsed_entries = (_parse_entry(record) for record in records)
+        return tuple(entry for entry in parsed_entries if entry and not disk.is_missing(self._note_path(entry)))
 
-    def last(self) -> tuple[TrashEntry, ...]:
-        """Return what was trashed last: one entry, or all that went with it."""
-        entries = self.entries()
-        return tuple(e for e in entries if e is entries[0] or (e.run and e.run == entries[0].run))
+    def latest_run(self) -> tuple[TrashEntry, ...]:
+        """Return the entries of the latest run, or the single latest entry."""
+        entries = self.list_entries()
+        return tuple(entry for entry in entries if entry is entries[0] or (entry.run and entry.run == entries[0].run))
 
-    def get(self, id: str) -> TrashEntry:
+    def get_entry(self, id: str) -> TrashEntry:
         """Return the latest entry of the node with that id, or else that title; or raise `NotFound`."""
-        entries = self.entries()
+        entries = self.list_entries()
         for entry in (*(e for e in entries if id in (e.id, e.key)), *(e for e in entries if e.title == id)):
             return entry
         raise NotFound(
             id,
-            what="trashed node",
+            kind="trashed node",
             hint="`roamkb restore` lists what was trashed on this machine, and only that can come back",
         )
 
-    def restore(self, entry: TrashEntry) -> Path:
+    def restore_entry(self, entry: TrashEntry) -> Path:
         """Put the note back where it was, unless there is a file of that name by now."""
-        data = disk.read_file(self._note(entry))
+        data = disk.read_file(self._note_path(entry))
         if isinstance(data, UnreadableFile):
             raise DiskError(data.path, data.reason)
-        if disk.digest(data) != entry.sha256:
-            raise DiskError(
-                self._note(entry), "isn't what was trashed", hint="look at it and copy it by hand"
-            )
+        if disk.content_digest(data) != entry.sha256:
+            raise DiskError(self._note_path(entry), "isn't what was trashed", hint="look at it and copy it by hand")
         folder, name = self._old_folder(entry), Path(entry.file).name
-        with recorded(self.own, OwnWrite(path=folder / name, now=entry.sha256)):
-            path = disk.create(folder, name, data, mode=entry.mode)
-        disk.discard(self._note(entry))
-        disk.discard(self._record(entry))
+        with record_own_writes(self.own, OwnWrite(path=folder / name, now=entry.sha256)):
+            path = disk.create_file(folder, name, data, mode=entry.mode)
+        disk.discard_file(self._note_path(entry))
+        disk.discard_file(self._record_path(entry))
         return path
 
-    def _entry(self, path: Path, *, was: str, id: str, title: str, run: str) -> TrashEntry:
+    def _new_entry(self, path: Path, *, was: str, id: str, title: str, run: str) -> TrashEntry:
         now = self.now()
-        file = _place(path, self.kb)
+        file = _path_in_kb(path, self.kb)
         if file is None or not is_note(file):
             raise DiskError(path, "isn't a note of the knowledge base")
         try:
@@ -147,36 +145,36 @@ class Trash:
     def _old_folder(self, entry: TrashEntry) -> Path:
         """Return the folder that the note came from, made again if the human has removed it."""
         path = self.kb / entry.file
-        if not is_note(entry.file) or _place(path, self.kb) is None:
-            raise DiskError(self._record(entry), "names a place where no note can be")
+        if not is_note(entry.file) or _path_in_kb(path, self.kb) is None:
+            raise DiskError(self._record_path(entry), "names a place where no note can be")
         if disk.is_missing(self.kb):
             raise NoKnowledgeBase(self.kb, "doesn't exist")
         return disk.make_folder(path.parent)
 
     def _require_outside(self) -> None:
-        if _place(self.folder / "any", self.kb) is not None:
+        if _path_in_kb(self.folder / "any", self.kb) is not None:
             raise DiskError(self.folder, "the trash may not lie in the knowledge base")
 
-    def _note(self, entry: TrashEntry) -> Path:
+    def _note_path(self, entry: TrashEntry) -> Path:
         return self.folder / f"{entry.key}.org"
 
-    def _record(self, entry: TrashEntry) -> Path:
+    def _record_path(self, entry: TrashEntry) -> Path:
         return self.folder / f"{entry.key}.json"
 
 
-def _place(path: Path, kb: Path) -> str | None:
+def _path_in_kb(path: Path, kb: Path) -> str | None:
     """Return `path` relative to `kb`, links followed but for its own name; None where it lies elsewhere."""
     # unlike `resolve`, realpath never fails
     real, root = Path(os.path.realpath(path.parent), path.name), os.path.realpath(kb)
     return real.relative_to(root).as_posix() if real.is_relative_to(root) else None
 
 
-def _render(entry: TrashEntry) -> bytes:
+def _render_entry(entry: TrashEntry) -> bytes:
     return (json.dumps(asdict(entry), indent=1) + "\n").encode()
 
 
-def _parse(record: Path) -> TrashEntry | None:
-    """Return the entry that `record` describes; None where it is torn or somebody else's."""
+def _parse_entry(record: Path) -> TrashEntry | None:
+    """Return the entry that `record` describes; None where it is torn or no record of roamkb's."""
     data = disk.read_file(record)
     if isinstance(data, UnreadableFile):
         return None

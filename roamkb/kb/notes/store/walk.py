@@ -1,4 +1,4 @@
-"""What lies in a knowledge base: its notes, and what only looks like one (docs/architecture.md)."""
+"""The walk over a knowledge base: notes, copies and unreadable files (docs/architecture.md)."""
 
 import os
 from collections import deque
@@ -11,7 +11,7 @@ from pathlib import Path
 from roamkb.core.errors import NoKnowledgeBase
 from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
-from roamkb.fs.files import why
+from roamkb.fs.files import error_reason
 from roamkb.kb.notes.file_names import CONFLICT_MARK
 from roamkb.kb.notes.file_names import is_copied_note
 from roamkb.kb.notes.file_names import is_encrypted_name
@@ -23,14 +23,12 @@ from roamkb.kb.notes.file_names import is_note_name
 Stat = tuple[int, int, int, int, int]
 
 #: Returns the `Stat` in what the system says of a file, most of which is never needed.
-stat_of: Callable[[os.stat_result], Stat] = attrgetter(
-    "st_size", "st_mtime_ns", "st_ctime_ns", "st_ino", "st_dev"
-)
+stat_of: Callable[[os.stat_result], Stat] = attrgetter("st_size", "st_mtime_ns", "st_ctime_ns", "st_ino", "st_dev")
 
 
 @dataclass(frozen=True, slots=True)
 class NoteFile:
-    """A note by its place and its stat, not yet read."""
+    """A note's path and stat, before it is read."""
 
     #: Absolute, as a string: a `Path` for each of 100,000 files takes longer than the walk.
     place: str
@@ -50,28 +48,28 @@ class NoteFile:
 
     @property
     def mtime_ns(self) -> int:
-        """When it was written to, as its writer says: syncers set it, and clocks go back."""
+        """The time of the last write as the writer set it: syncers set it, and clocks go back."""
         return self.stat[1]
 
     @property
     def ctime_ns(self) -> int:
-        """When this system last changed it in any way."""
+        """The time of the last change of any kind, set by this system."""
         return self.stat[2]
 
     @property
     def inode(self) -> int:
-        """Its number; another one after each replacement."""
+        """The inode number; another one after each replacement."""
         return self.stat[3]
 
     @property
     def device(self) -> int:
-        """The file system that it lies in."""
+        """The number of the file system that holds the file."""
         return self.stat[4]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotesWalk:
-    """One look at a whole knowledge base, each list sorted."""
+    """The result of one walk over a knowledge base, each list sorted."""
 
     files: tuple[NoteFile, ...]
     conflict_copies: tuple[Path, ...]
@@ -79,28 +77,28 @@ class NotesWalk:
     unreadable: tuple[UnreadableFile, ...]
 
 
-def walk(kb: Path) -> NotesWalk:
-    """Return what lies in `kb`; a bad file or folder is listed and never stops the rest.
+def walk_notes(kb: Path) -> NotesWalk:
+    """Return the files in `kb`; a bad file or folder is listed and never stops the walk.
 
     Each file is asked for its stat each time. What the names mean is remembered, and files
     that are as they were are the objects that they were, so that a second walk of this
     process costs what the system takes, and its result is quickly compared.
     """
-    before = _LAST.get(str(kb), _NOTHING)
-    walker = _NotesWalker(kb, before.listings)
-    for _ in walker.folders():
+    previous = _LAST.get(str(kb), _NOTHING)
+    walker = _NotesWalker(kb, previous.listings)
+    for _ in walker.walk_folders():
         pass
-    is_same = walker.files == before.found
-    found = NotesWalk(
-        files=before.files if is_same else tuple(sorted(walker.files, key=attrgetter("file"))),
+    is_same = walker.files == previous.walked_files
+    walked = NotesWalk(
+        files=previous.sorted_files if is_same else tuple(sorted(walker.files, key=attrgetter("file"))),
         conflict_copies=tuple(map(Path, sorted(walker.conflict_copies))),
         encrypted=tuple(map(Path, sorted(walker.encrypted))),
         unreadable=tuple(sorted(walker.unreadable, key=attrgetter("path"))),
     )
     # a process seldom has more than one knowledge base, and each takes memory
     _LAST.clear()
-    _LAST[str(kb)] = _WalkMemory(listings=walker.listings, found=walker.files, files=found.files)
-    return found
+    _LAST[str(kb)] = _WalkMemory(listings=walker.listings, walked_files=walker.files, sorted_files=walked.files)
+    return walked
 
 
 def check_kb(kb: Path) -> None:
@@ -110,15 +108,15 @@ def check_kb(kb: Path) -> None:
             if any(entry.name in (".stfolder", ".git") for entry in entries):
                 return
     except OSError as error:
-        raise NoKnowledgeBase(kb, why(error)) from error
+        raise NoKnowledgeBase(kb, error_reason(error)) from error
     walker = _NotesWalker(kb, {})
-    if not any(walker.files for _ in walker.folders()):
+    if not any(walker.files for _ in walker.walk_folders()):
         # an unmounted disk looks like an empty folder
         raise NoKnowledgeBase(kb, "it holds no note and neither .stfolder nor .git, as if it weren't mounted")
 
 
 def kb_fault(kb: Path) -> str:
-    """Return why `kb` can't be taken for a knowledge base; empty where it can."""
+    """Return the reason why `kb` can't be taken for a knowledge base; empty where it can."""
     try:
         check_kb(kb)
     except NoKnowledgeBase as error:
@@ -137,7 +135,7 @@ class _WalkedFolder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _FileNames:
-    """What the regular files of one folder are, by their names."""
+    """The regular files of one folder, classified by their names."""
 
     #: All of them, as the system lists them.
     all: list[str]
@@ -151,7 +149,7 @@ class _FileNames:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _NotesListing:
-    """The notes of one folder as they were seen."""
+    """The notes of one folder with their stats at the last walk."""
 
     names: _FileNames
     notes: list[NoteFile]
@@ -160,25 +158,25 @@ class _NotesListing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _WalkMemory:
-    """The last walk of a knowledge base, never changed once it is kept: threads may share it."""
+    """The last walk of a knowledge base, never changed once it is stored: threads may share it."""
 
     #: By the folders' places.
     listings: Mapping[str, _NotesListing]
     #: The notes in the order of the walk, and in their own.
-    found: list[NoteFile]
-    files: tuple[NoteFile, ...]
+    walked_files: list[NoteFile]
+    sorted_files: tuple[NoteFile, ...]
 
 
-_NOTHING = _WalkMemory(listings={}, found=[], files=())
+_NOTHING = _WalkMemory(listings={}, walked_files=[], sorted_files=())
 #: The last walk of this process, by its knowledge base.
 _LAST: dict[str, _WalkMemory] = {}
 
 
 class _NotesWalker:
-    """The walk's lists while they grow."""
+    """The walk's queue and its growing lists."""
 
-    def __init__(self, kb: Path, before: Mapping[str, _NotesListing]) -> None:
-        self._before = before
+    def __init__(self, kb: Path, previous: Mapping[str, _NotesListing]) -> None:
+        self._before = previous
         self.listings: dict[str, _NotesListing] = {}
         self.files: list[NoteFile] = []
         self.conflict_copies: list[str] = []
@@ -190,17 +188,17 @@ class _NotesWalker:
         #: Real paths of what was found through a link: folders, then files.
         self._followed: set[str] = set()
 
-    def folders(self) -> Iterator[None]:
-        """Take in one folder a step; links come last, so that a note is listed under its own name."""
+    def walk_folders(self) -> Iterator[None]:
+        """Walk one folder a step; links come last, so that a note is listed under its own name."""
         while self._pending or self._links:
             if self._pending:
-                self._enter(self._pending.pop())
+                self._list_folder(self._pending.pop())
                 yield
             else:
                 links, self._links = self._links, []
                 self._follow_all(sorted(links, key=lambda link: link[0].path))
 
-    def _enter(self, folder: _WalkedFolder) -> None:
+    def _list_folder(self, folder: _WalkedFolder) -> None:
         try:
             with os.scandir(folder.place) as entries:
                 listed = list(entries)
@@ -208,36 +206,36 @@ class _NotesWalker:
             names = [entry.name for entry in listed if entry.is_file(follow_symlinks=False)]
         except FileNotFoundError:
             if not folder.prefix:
-                self._refuse(folder.place, "doesn't exist")
+                self._add_unreadable(folder.place, "doesn't exist")
             return
         except OSError as error:
-            self._refuse(folder.place, why(error))
+            self._add_unreadable(folder.place, error_reason(error))
             return
         self._take_files(folder, names)
         if len(names) < len(listed):
             for entry in listed:
                 if not entry.is_file(follow_symlinks=False):
-                    self._take(entry, folder)
+                    self._take_entry(entry, folder)
 
-    def _take_files(self, folder: _WalkedFolder, all: list[str]) -> None:
-        before = self._before.get(folder.place)
-        if before is None or before.names.all != all:
-            before = _NotesListing(names=_names(folder, all), notes=[], stats=[])
-        names = before.names
+    def _take_files(self, folder: _WalkedFolder, file_names: list[str]) -> None:
+        previous = self._before.get(folder.place)
+        if previous is None or previous.names.all != file_names:
+            previous = _NotesListing(names=_classify_names(folder, file_names), notes=[], stats=[])
+        names = previous.names
         try:
             stats = list(map(stat_of, map(os.lstat, names.places)))
         except OSError:
             for file, place in zip(names.files, names.places, strict=True):
                 self._add_note(place, file)
         else:
-            listing = _seen(before, stats)
+            listing = _update_listing(previous, stats)
             self.listings[folder.place] = listing
             self.files += listing.notes
         self.conflict_copies += names.conflict_copies
         self.encrypted += names.encrypted
         self.unreadable += names.unreadable
 
-    def _take(self, entry: os.DirEntry[str], folder: _WalkedFolder) -> None:
+    def _take_entry(self, entry: os.DirEntry[str], folder: _WalkedFolder) -> None:
         name = entry.name
         if entry.is_symlink():
             # a lock link of Emacs names no file: `.#note.org` -> user@host
@@ -246,13 +244,13 @@ class _NotesWalker:
         elif entry.is_dir(follow_symlinks=False):
             if is_note_folder(name) and self._is_legible(entry):
                 real = None if folder.real is None else f"{folder.real}/{name}"
-                self._descend(_WalkedFolder(entry.path, f"{folder.prefix}{name}/", real))
+                self._queue_folder(_WalkedFolder(entry.path, f"{folder.prefix}{name}/", real))
         elif is_note_name(name):
-            self._refuse(entry.path, "isn't a regular file")
+            self._add_unreadable(entry.path, "isn't a regular file")
         else:
             self._add_other(entry)
 
-    def _descend(self, folder: _WalkedFolder) -> None:
+    def _queue_folder(self, folder: _WalkedFolder) -> None:
         if folder.real is not None:
             if folder.real in self._followed:
                 return
@@ -267,7 +265,7 @@ class _NotesWalker:
             # a syncer is replacing it; who knows the note looks again
             return
         except OSError as error:
-            self._refuse(place, why(error))
+            self._add_unreadable(place, error_reason(error))
             return
         self.files.append(NoteFile(place, file, stat))
 
@@ -305,37 +303,37 @@ class _NotesWalker:
         if not self._is_legible(entry):
             return
         real = os.path.realpath(entry.path)
-        inside = self._inside(real)
+        inside = self._path_inside(real)
         if inside is None:
-            self._refuse(entry.path, "links out of the knowledge base", is_elsewhere=True)
+            self._add_unreadable(entry.path, "links out of the knowledge base", is_elsewhere=True)
         elif inside and not all(map(is_note_folder, inside.split("/"))):
             # what lies where notes lie anyway is found there
-            self._descend(_WalkedFolder(entry.path, f"{prefix}{entry.name}/", real))
+            self._queue_folder(_WalkedFolder(entry.path, f"{prefix}{entry.name}/", real))
 
     def _follow_file(self, entry: os.DirEntry[str], prefix: str) -> None:
         real = os.path.realpath(entry.path)
-        inside = self._inside(real)
+        inside = self._path_inside(real)
         try:
             entry.stat()
         except OSError:
             # or goes in a circle
-            self._refuse(entry.path, "links to nothing")
+            self._add_unreadable(entry.path, "links to nothing")
             return
         if inside is None:
-            self._refuse(entry.path, "links out of the knowledge base", is_elsewhere=True)
+            self._add_unreadable(entry.path, "links out of the knowledge base", is_elsewhere=True)
         elif not is_note(inside) and not self._is_found(real):
             self._followed.add(real)
             if entry.is_file():
                 if self._is_legible(entry):
                     self._add_note(entry.path, prefix + entry.name)
             else:
-                self._refuse(entry.path, "isn't a regular file")
+                self._add_unreadable(entry.path, "isn't a regular file")
 
     def _is_found(self, real: str) -> bool:
         folder, _, name = real.rpartition("/")
         return real in self._followed or (folder in self._followed and is_note_name(name))
 
-    def _inside(self, real: str) -> str | None:
+    def _path_inside(self, real: str) -> str | None:
         """Return `real` relative to the knowledge base, empty for the base itself; None outside."""
         if real == self._root:
             return ""
@@ -343,50 +341,50 @@ class _NotesWalker:
         return real.removeprefix(root) if real.startswith(root) else None
 
     def _is_legible(self, entry: os.DirEntry[str]) -> bool:
-        """Say whether the entry's name is text on one line; list it otherwise."""
-        fault = _fault(entry.name)
+        """Say whether the entry's name is printable on one line; list the entry as unreadable if not."""
+        fault = _name_fault(entry.name)
         if fault:
-            self._refuse(entry.path, fault)
+            self._add_unreadable(entry.path, fault)
         return not fault
 
-    def _refuse(self, place: str, reason: str, *, is_elsewhere: bool = False) -> None:
+    def _add_unreadable(self, place: str, reason: str, *, is_elsewhere: bool = False) -> None:
         self.unreadable.append(UnreadableFile(path=Path(place), reason=reason, is_elsewhere=is_elsewhere))
 
 
-def _names(folder: _WalkedFolder, all: list[str]) -> _FileNames:
-    """Return what the regular files called `all` in `folder` are."""
-    names = _FileNames(all=all, files=[], places=[], conflict_copies=[], encrypted=[], unreadable=[])
-    above = folder.place.rstrip("/") + "/"
-    for name in all:
+def _classify_names(folder: _WalkedFolder, file_names: list[str]) -> _FileNames:
+    """Return the regular files `file_names` in `folder`, classified by their names."""
+    names = _FileNames(all=file_names, files=[], places=[], conflict_copies=[], encrypted=[], unreadable=[])
+    path_prefix = folder.place.rstrip("/") + "/"
+    for name in file_names:
         if is_note_name(name):
-            if fault := _fault(name):
-                names.unreadable.append(UnreadableFile(path=Path(above + name), reason=fault))
+            if fault := _name_fault(name):
+                names.unreadable.append(UnreadableFile(path=Path(path_prefix + name), reason=fault))
             else:
                 names.files.append(folder.prefix + name)
-                names.places.append(above + name)
+                names.places.append(path_prefix + name)
         elif CONFLICT_MARK in name:
             if is_copied_note(name):
-                names.conflict_copies.append(above + name)
+                names.conflict_copies.append(path_prefix + name)
         elif is_encrypted_name(name):
-            names.encrypted.append(above + name)
+            names.encrypted.append(path_prefix + name)
     return names
 
 
-def _seen(before: _NotesListing, stats: list[Stat]) -> _NotesListing:
-    """Return the listing as it is with `stats`, with each note that is as it was."""
-    if stats == before.stats:
-        return before
-    names = before.names
-    if before.notes:
-        pairs = zip(before.notes, stats, strict=True)
+def _update_listing(previous: _NotesListing, stats: list[Stat]) -> _NotesListing:
+    """Return the listing for `stats`, with the same objects for unchanged notes."""
+    if stats == previous.stats:
+        return previous
+    names = previous.names
+    if previous.notes:
+        pairs = zip(previous.notes, stats, strict=True)
         notes = [note if note.stat == stat else NoteFile(note.place, note.file, stat) for note, stat in pairs]
     else:
         notes = list(map(NoteFile, names.places, names.files, stats))
     return _NotesListing(names=names, notes=notes, stats=stats)
 
 
-def _fault(name: str) -> str:
-    """Return why a file's name can't be printed on a line; empty if it can."""
+def _name_fault(name: str) -> str:
+    """Return the reason why a file's name can't be printed on a line; empty if it can."""
     if name.isprintable():
         return ""
     if "\n" in name or "\r" in name:

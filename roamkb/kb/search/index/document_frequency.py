@@ -1,4 +1,4 @@
-"""How many entries hold each word: kept, since SQLite counts them one by one each time it is asked.
+"""The number of entries that hold each word, stored because SQLite would count them each time.
 
 What SQLite takes for a word only SQLite knows. So a few entries that come or go are put into
 an index of their own, whose words are then added or taken off; after many all is counted again.
@@ -25,41 +25,41 @@ CREATE VIRTUAL TABLE word USING fts5vocab(words, row);
 _COUNTED = "SELECT value FROM about WHERE key = 'counted'"
 
 
-def holding(db: sqlite3.Connection, term: str) -> int:
+def document_frequency(db: sqlite3.Connection, term: str) -> int:
     """Return how many entries hold `term`, as SQLite spells it."""
     row = db.execute("SELECT entries FROM held WHERE term = ?", (term,)).fetchone()
     return row[0] if row else 0
 
 
 @contextlib.contextmanager
-def taken_off(db: sqlite3.Connection, theirs: str) -> Iterator[None]:
-    """Take the words of the entries for which `theirs` is true off the counts; they are removed meanwhile."""
-    counted = _counted(db)
+def uncount_entries(db: sqlite3.Connection, theirs: str) -> Iterator[None]:
+    """Subtract the words of the entries that match `theirs`; the caller removes those entries meanwhile."""
+    counted = _last_counted_entry(db)
     leaving = f"{theirs} AND id <= {counted}"
     (many,) = db.execute(f"SELECT count(*) FROM entry WHERE {leaving}").fetchone()
     if many > _MANY:
         counted = 0
     elif many:
-        _add(db, leaving, -1)
+        _add_to_counts(db, leaving, -1)
         db.execute("DELETE FROM held WHERE entries <= 0")
     yield
     # the next number is the one after the last that is left
-    _remember(db, min(counted, _newest(db)))
+    _set_last_counted(db, min(counted, _newest_entry(db)))
 
 
 def count_new(db: sqlite3.Connection) -> None:
-    """Add the words of all entries that aren't counted."""
-    counted = _counted(db)
+    """Add the words of all entries that aren't counted yet."""
+    counted = _last_counted_entry(db)
     (many,) = db.execute("SELECT count(*) FROM entry WHERE id > ?", (counted,)).fetchone()
     if not counted or many > _MANY:
         db.execute("DELETE FROM held")
         db.execute("INSERT INTO held SELECT term, doc FROM word")
     elif many:
-        _add(db, f"id > {counted}", 1)
-    _remember(db, _newest(db))
+        _add_to_counts(db, f"id > {counted}", 1)
+    _set_last_counted(db, _newest_entry(db))
 
 
-def _add(db: sqlite3.Connection, entries: str, sign: int) -> None:
+def _add_to_counts(db: sqlite3.Connection, entries: str, sign: int) -> None:
     db.execute(f"CREATE VIRTUAL TABLE temp.some USING fts5({COLUMNS}, content='', tokenize={TOKENS})")
     db.execute("CREATE VIRTUAL TABLE temp.some_word USING fts5vocab(temp, some, row)")
     rows = f"SELECT id, {COLUMNS} FROM content WHERE {entries} ORDER BY id"
@@ -73,16 +73,16 @@ def _add(db: sqlite3.Connection, entries: str, sign: int) -> None:
     db.execute("DROP TABLE temp.some")
 
 
-def _counted(db: sqlite3.Connection) -> int:
+def _last_counted_entry(db: sqlite3.Connection) -> int:
     """Return the number of the last entry that is counted; 0 if none is."""
     row = db.execute(_COUNTED).fetchone()
     return int(row[0]) if row else 0
 
 
-def _remember(db: sqlite3.Connection, counted: int) -> None:
+def _set_last_counted(db: sqlite3.Connection, counted: int) -> None:
     db.execute("INSERT OR REPLACE INTO about VALUES('counted', ?)", (counted,))
 
 
-def _newest(db: sqlite3.Connection) -> int:
+def _newest_entry(db: sqlite3.Connection) -> int:
     (newest,) = db.execute("SELECT coalesce(max(id), 0) FROM entry").fetchone()
     return int(newest)

@@ -1,4 +1,4 @@
-"""The file that the index lies in: made beside and renamed in, and believed only as it was left.
+"""The index's file: built beside the old one and renamed in, trusted only while its seal holds.
 
 SQLite notices little of what happens to its file. So each change leaves a seal: the file's
 stat and its digest. An index that isn't the one that was sealed is built again, whatever
@@ -18,15 +18,15 @@ from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.fs.files import random_token
 from roamkb.fs.files import read_file
-from roamkb.fs.locks import lock
-from roamkb.fs.locks import private_folder
+from roamkb.fs.locks import hold_lock
+from roamkb.fs.locks import make_private_folder
 
 #: Nanoseconds after which a file that was written to again has another time for sure.
 _SETTLED = 2_000_000_000
 #: Seconds that a search waits for another process that builds the same index, or is stopped while it does.
-A_MOMENT = 2.0
+SHORT_WAIT = 2.0
 #: Seconds for who asks for the index itself.
-PATIENCE = 120.0
+LONG_WAIT = 120.0
 #: No seal is longer than some hundred bytes.
 _LONGEST_SEAL = 4096
 #: What SQLite calls its journals.
@@ -36,7 +36,7 @@ _LEFTOVER = lazily(rf"(?:build|seal)\.[0-9a-f]{{16}}\.tmp(?:{'|'.join(_ENDINGS)}
 
 
 class IndexFile:
-    """One index in its folder."""
+    """The file of one index in its folder, with its seal and its lock."""
 
     def __init__(self, folder: Path, *, clock: Callable[[], int]) -> None:
         self.folder = folder
@@ -45,116 +45,114 @@ class IndexFile:
         self._clock = clock
 
     @contextlib.contextmanager
-    def locked(self, *, wait: float) -> Iterator[None]:
-        """Hold the leave to change the index, or raise `Busy` after `wait` seconds."""
-        private_folder(self.folder)
-        with lock(self.folder / "index.lock", wait=wait):
-            self._sweep()
+    def hold_lock(self, *, wait: float) -> Iterator[None]:
+        """Hold the lock for changing the index, or raise `Busy` after `wait` seconds."""
+        make_private_folder(self.folder)
+        with hold_lock(self.folder / "index.lock", wait=wait):
+            self._remove_leftovers()
             yield
 
     def is_sealed(self) -> bool:
-        """Say whether the file is the one that was left here."""
-        return self.state() is not None
+        """Say whether the file is unchanged since it was sealed."""
+        return self.sealed_digest() is not None
 
-    def state(self) -> str | None:
-        """Return the digest of the file, if it is the one that was left here."""
+    def sealed_digest(self) -> str | None:
+        """Return the digest of the file if it is unchanged since it was sealed, else None."""
         written = read_file(self._seal, limit=_LONGEST_SEAL)
-        if isinstance(written, UnreadableFile) or any(map(os.path.lexists, self._beside())):
+        if isinstance(written, UnreadableFile) or any(map(os.path.lexists, self._journal_paths())):
             return None
         try:
             seal = json.loads(written)
-            seen, digest = _stat(self.path), str(seal["digest"])
-            if seal["stat"] == seen and seal["settled"]:
+            file_stat, digest = _stat_values(self.path), str(seal["digest"])
+            if seal["stat"] == file_stat and seal["settled"]:
                 return digest
-            if digest != _digest(self.path):
+            if digest != _file_digest(self.path):
                 return None
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
         with contextlib.suppress(OSError):
-            self._write_seal(seen, digest)
+            self._write_seal(file_stat, digest)
         return digest
 
-    def seal(self) -> None:
-        """Remember the file as it is now; the lock is held."""
-        seen = _stat(self.path)
-        self._write_seal(seen, _digest(self.path))
+    def seal_file(self) -> None:
+        """Write the seal of the file as it is now; the lock is held."""
+        file_stat = _stat_values(self.path)
+        self._write_seal(file_stat, _file_digest(self.path))
 
     def break_seal(self) -> None:
-        """Forget what the file was, before it is changed."""
+        """Remove the seal, before the file is changed."""
         self._seal.unlink(missing_ok=True)
 
-    def _write_seal(self, seen: list[int], digest: str) -> None:
-        settled = bool(seen) and abs(self._clock() - seen[-1]) > _SETTLED
-        beside = self.folder / f"seal.{random_token()}.tmp"
+    def _write_seal(self, file_stat: list[int], digest: str) -> None:
+        settled = bool(file_stat) and abs(self._clock() - file_stat[-1]) > _SETTLED
+        temporary = self.folder / f"seal.{random_token()}.tmp"
         try:
-            beside.write_text(json.dumps({"stat": seen, "settled": settled, "digest": digest}))
-            beside.replace(self._seal)
+            temporary.write_text(json.dumps({"stat": file_stat, "settled": settled, "digest": digest}))
+            temporary.replace(self._seal)
         finally:
-            beside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
 
-    def open(self, *, writing: bool = False, shared: bool = False) -> sqlite3.Connection:
-        """Return a connection to the index that is there; one that is `shared`, threads take in turns."""
+    def open_connection(self, *, writing: bool = False, shared: bool = False) -> sqlite3.Connection:
+        """Return a connection to the stored index; threads take turns on a `shared` one."""
         mode = "rw" if writing else "ro"
         db = sqlite3.connect(
             f"{self.path.as_uri()}?mode={mode}",
             uri=True,
-            timeout=A_MOMENT,
+            timeout=SHORT_WAIT,
             isolation_level=None,
             check_same_thread=not shared,
         )
-        return hardened(db, writing=writing)
+        return harden_connection(db, writing=writing)
 
     @contextlib.contextmanager
-    def rebuilt(self, *, goes_on: bool = False) -> Iterator[sqlite3.Connection]:
-        """Give an index to fill, empty or where the old one `goes_on`; then it takes the old one's place.
+    def replace_index(self, *, goes_on: bool = False) -> Iterator[sqlite3.Connection]:
+        """Yield an index to fill, empty or a copy of the old one (`goes_on`); then replace the old one.
 
         Until then everybody has the old one, and keeps it where this is broken off. The lock is held.
         """
-        beside = self.folder / f"build.{random_token()}.tmp"
+        temporary = self.folder / f"build.{random_token()}.tmp"
         try:
             if goes_on:
                 import shutil  # with three compressors, and most looks read only
 
-                shutil.copyfile(self.path, beside)
-            db = sqlite3.connect(beside, isolation_level=None)
+                shutil.copyfile(self.path, temporary)
+            db = sqlite3.connect(temporary, isolation_level=None)
             try:
                 # nobody else sees the file, and one that isn't finished is thrown away
-                db.executescript(
-                    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768"
-                )
-                yield hardened(db, writing=True)
+                db.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768")
+                yield harden_connection(db, writing=True)
             finally:
                 db.close()
-            _sync(beside)
-            digest = _digest(beside)
+            _sync_file(temporary)
+            digest = _file_digest(temporary)
             # a kill between these two costs the index, and a kill before or after them does not
             self._write_seal([], digest)
-            beside.replace(self.path)
-            for leftover in self._beside():
+            temporary.replace(self.path)
+            for leftover in self._journal_paths():
                 leftover.unlink(missing_ok=True)
-            self._write_seal(_stat(self.path), digest)
+            self._write_seal(_stat_values(self.path), digest)
         finally:
-            beside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
 
-    def _beside(self) -> Iterator[Path]:
-        """Yield what SQLite would mix into the index, and what is never there when it is sealed."""
+    def _journal_paths(self) -> Iterator[Path]:
+        """Yield the paths of SQLite's journals, none of which exists beside a sealed index."""
         for ending in _ENDINGS:
             yield self.folder / f"{self.path.name}{ending}"
 
-    def _sweep(self) -> None:
-        """Remove what a killed build left behind."""
+    def _remove_leftovers(self) -> None:
+        """Remove the files that a killed build left behind."""
         for leftover in self.folder.glob("*.tmp*"):
             if _LEFTOVER.fullmatch(leftover.name):
                 leftover.unlink(missing_ok=True)
 
 
 def in_memory() -> sqlite3.Connection:
-    """Return an empty database that no cache is needed for."""
-    return hardened(sqlite3.connect(":memory:", isolation_level=None), writing=True)
+    """Return an empty database in memory."""
+    return harden_connection(sqlite3.connect(":memory:", isolation_level=None), writing=True)
 
 
-def hardened(db: sqlite3.Connection, *, writing: bool) -> sqlite3.Connection:
-    """Return `db`, told to trust nothing that its file says."""
+def harden_connection(db: sqlite3.Connection, *, writing: bool) -> sqlite3.Connection:
+    """Return `db` with the settings by which SQLite trusts nothing in the file."""
     for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "temp_store = MEMORY"):
         db.execute(f"PRAGMA {pragma}")
     if not writing:
@@ -162,22 +160,22 @@ def hardened(db: sqlite3.Connection, *, writing: bool) -> sqlite3.Connection:
     return db
 
 
-def _stat(path: Path) -> list[int]:
-    seen = path.lstat()
-    if not stat.S_ISREG(seen.st_mode):
+def _stat_values(path: Path) -> list[int]:
+    status = path.lstat()
+    if not stat.S_ISREG(status.st_mode):
         # a FIFO would be waited for, and a link may lead to anything
         raise OSError(f"{path} isn't a regular file")
-    return [seen.st_size, seen.st_ino, seen.st_dev, seen.st_mtime_ns, seen.st_ctime_ns]
+    return [status.st_size, status.st_ino, status.st_dev, status.st_mtime_ns, status.st_ctime_ns]
 
 
-def _digest(path: Path) -> str:
+def _file_digest(path: Path) -> str:
     import hashlib  # of a whole index by OpenSSL, which most searches do without
 
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _sync(path: Path) -> None:
+def _sync_file(path: Path) -> None:
     fd = os.open(path, os.O_RDONLY)
     try:
         os.fsync(fd)

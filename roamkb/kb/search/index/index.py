@@ -1,4 +1,4 @@
-"""The search index: derived from the notes, refreshed before each query, and never needed for an answer.
+"""The search index: derived from the notes and refreshed before each query.
 
 Where it can't be kept, read or believed, the same index is made in memory, so that there
 is one meaning of search. A search never answers from a file that is gone.
@@ -17,20 +17,20 @@ from typing import TypeVar
 from roamkb.core.errors import RoamkbError
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.search.hits import PassageHits
-from roamkb.kb.search.index.file import A_MOMENT
-from roamkb.kb.search.index.file import PATIENCE
+from roamkb.kb.search.index.file import LONG_WAIT
+from roamkb.kb.search.index.file import SHORT_WAIT
 from roamkb.kb.search.index.file import IndexFile
 from roamkb.kb.search.index.file import in_memory
 from roamkb.kb.search.index.query import IndexQuery
 from roamkb.kb.search.index.refresh import IndexChanges
 from roamkb.kb.search.index.refresh import Progress
 from roamkb.kb.search.index.refresh import apply_changes
+from roamkb.kb.search.index.refresh import faulty_notes
 from roamkb.kb.search.index.refresh import find_changes
-from roamkb.kb.search.index.refresh import remember
-from roamkb.kb.search.index.refresh import troubles
+from roamkb.kb.search.index.refresh import remember_agreement
 from roamkb.kb.search.index.schema import create_tables
-from roamkb.kb.search.index.schema import fits
-from roamkb.kb.search.index.schema import maker
+from roamkb.kb.search.index.schema import is_made_by
+from roamkb.kb.search.index.schema import maker_key
 from roamkb.kb.search.index.schema import sums_of
 from roamkb.kb.search.query import Query
 from roamkb.kb.search.query import TermWeights
@@ -47,7 +47,7 @@ _COPIES = 10
 
 
 class Index:
-    """The finder over one knowledge base."""
+    """The search index of one knowledge base."""
 
     def __init__(
         self,
@@ -59,106 +59,109 @@ class Index:
         progress: Progress | None = None,
         model: "SentenceModel | None" = None,
     ) -> None:
-        """Keep the index in `folder`; without one it lives as long as a query. `version` is the program's."""
+        """Store the index in `folder`, or in memory for one query; `version` is the program's.
+
+        `version` is the program's.
+        """
         self._notes = notes
         self._file = IndexFile(folder, clock=clock) if folder else None
-        self._maker = maker(notes.todo_lines, version, kb=os.path.realpath(notes.kb))
+        self._maker = maker_key(notes.todo_lines, version, kb=os.path.realpath(notes.kb))
         self._clock = clock
         self._progress = progress
         self._model = model
         self._changes: IndexChanges
 
-    def find(self, query: Query, *, limit: int | None = None) -> PassageHits:
+    def find_passages(self, query: Query, *, limit: int | None = None) -> PassageHits:
         """Return the best `limit` answers to `query`, from the notes as they are now.
 
         Raises:
             NoKnowledgeBase: there is nothing to search.
         """
-        return self._ask(lambda db, changes: self._answers(db, changes, query, limit))
+        return self._query_fresh_index(lambda db, changes: self._find_answers(db, changes, query, limit))
 
     def weigh(self, query: Query) -> TermWeights:
-        """Return what each term of `query` weighs among the notes as they are now."""
-        return self._ask(lambda db, _: IndexQuery(db, query).weigh())
+        """Return the weight of each term of `query` among the notes as they are now."""
+        return self._query_fresh_index(lambda db, _: IndexQuery(db, query).term_weights())
 
-    def advance(self, seconds: float) -> None:
-        """Read notes into the kept index for about so many seconds; what is left is for the next time."""
+    def read_ahead(self, seconds: float) -> None:
+        """Read notes into the stored index for about `seconds` seconds; leave the rest for the next time."""
         if self._file is None:
             return
         # another process that reads them is as good
         with contextlib.suppress(OSError, RoamkbError, sqlite3.Error):
-            self._refreshed(self._file, None, 0, seconds=seconds).close()
+            self._open_refreshed(self._file, None, 0, seconds=seconds).close()
 
-    def waiting(self) -> int:
-        """Return how many notes the next question would read first: all, where no index is there."""
-        files = self._notes.walk.files
+    def count_unread_notes(self) -> int:
+        """Return the number of notes that the next query would read first: all, where there is no index."""
+        files = self._notes.kb_walk.files
         if self._file is None:
             return len(files)
         try:
-            seal = self._file.state()
-            db = self._believed(self._file)
+            seal = self._file.sealed_digest()
+            db = self._open_valid(self._file)
         except (OSError, sqlite3.Error):
             return len(files)
         if db is None:
             return len(files)
         with contextlib.closing(db):
-            return len(self._compared(db, self._file, seal).to_read)
+            return len(self._compare_notes(db, self._file, seal).to_read)
 
-    def _compared(self, db: sqlite3.Connection, file: IndexFile, seal: str | None) -> IndexChanges:
-        """Return how the notes differ from the index; that they don't is remembered by its `seal`."""
+    def _compare_notes(self, db: sqlite3.Connection, file: IndexFile, seal: str | None) -> IndexChanges:
+        """Return the changes of the notes since the index was sealed; remember a `seal` without changes."""
         changes = find_changes(db, self._notes, clock=self._clock, seal=seal)
         # of an index that another process changed meanwhile nothing is remembered
-        if changes.are_none and seal and not changes.were_none and seal == file.state():
-            remember(seal, changes)
+        if changes.are_none and seal and not changes.were_none and seal == file.sealed_digest():
+            remember_agreement(seal, changes)
         return changes
 
-    def view(self, look: Callable[[sqlite3.Connection], _T]) -> _T:
-        """Return what `look` sees in the index, brought up to date."""
-        return self._ask(lambda db, _: look(db))
+    def read_view(self, look: Callable[[sqlite3.Connection], _T]) -> _T:
+        """Return the result of `look` on the index, brought up to date."""
+        return self._query_fresh_index(lambda db, _: look(db))
 
-    def sums(self) -> dict[str, int]:
-        """Return how many notes, entries and words there are."""
-        return self._ask(lambda db, _: sums_of(db), wait=PATIENCE)
+    def content_counts(self) -> dict[str, int]:
+        """Return the numbers of notes, entries and words."""
+        return self._query_fresh_index(lambda db, _: sums_of(db), wait=LONG_WAIT)
 
-    def differences(self) -> int:
-        """Return how many entries differ between the index, brought up to date, and one made just now."""
-        kept = self._ask(lambda db, _: _dump(db), wait=PATIENCE)
-        with contextlib.closing(self._made()) as db:
-            return len(kept ^ _dump(db))
+    def count_differences(self) -> int:
+        """Return the number of entries that differ between the refreshed index and a new one."""
+        stored_entries = self._query_fresh_index(lambda db, _: _dump_entries(db), wait=LONG_WAIT)
+        with contextlib.closing(self._build_in_memory()) as db:
+            return len(stored_entries ^ _dump_entries(db))
 
-    def forget(self) -> None:
-        """Have the index built again by the next question."""
+    def discard_seal(self) -> None:
+        """Make the next query build the index again."""
         if self._file:
             with contextlib.suppress(OSError):
                 self._file.break_seal()
 
     @property
-    def path(self) -> Path | None:
-        """Where the index is kept, if it is."""
+    def file_path(self) -> Path | None:
+        """The path of the stored index; None where there is no file."""
         return self._file.path if self._file and self._file.path.is_file() else None
 
-    def _answers(
+    def _find_answers(
         self, db: sqlite3.Connection, changes: IndexChanges, query: Query, limit: int | None
     ) -> PassageHits:
         return PassageHits(
-            answers=tuple(IndexQuery(db, query, model=self._model).answers(limit, linked=True)),
-            skipped=(*changes.walk.unreadable, *troubles(db, self._notes.kb)),
-            conflict_copies=len(changes.walk.conflict_copies),
+            answers=tuple(IndexQuery(db, query, model=self._model).find_answers(limit, linked=True)),
+            skipped=(*changes.kb_walk.unreadable, *faulty_notes(db, self._notes.kb)),
+            conflict_copies=len(changes.kb_walk.conflict_copies),
         )
 
-    def _ask(
-        self, question: Callable[[sqlite3.Connection, IndexChanges], _T], *, wait: float = A_MOMENT
+    def _query_fresh_index(
+        self, question: Callable[[sqlite3.Connection, IndexChanges], _T], *, wait: float = SHORT_WAIT
     ) -> _T:
-        """Return what `question` finds in an index that is as the notes are.
+        """Return the result of `question` on an index that agrees with the notes.
 
         `wait` is how many seconds another process may hold the index before one in memory answers.
         """
         # without a knowledge base there is nothing to fall back to
-        _ = self._notes.walk
+        _ = self._notes.kb_walk
         if self._file:
             for _attempt in range(2):
                 try:
-                    with contextlib.closing(self._kept(self._file, wait)) as db:
-                        return self._put(question, db)
+                    with contextlib.closing(self._open_fresh(self._file, wait)) as db:
+                        return self._run_in_transaction(question, db)
                 except sqlite3.DatabaseError as error:
                     if not _is_damage(error):
                         break
@@ -167,136 +170,136 @@ class Index:
                         self._file.break_seal()
                 except (OSError, RoamkbError):
                     break
-        with contextlib.closing(self._made()) as db:
-            return self._put(question, db)
+        with contextlib.closing(self._build_in_memory()) as db:
+            return self._run_in_transaction(question, db)
 
-    def _put(self, question: Callable[[sqlite3.Connection, IndexChanges], _T], db: sqlite3.Connection) -> _T:
+    def _run_in_transaction(
+        self, question: Callable[[sqlite3.Connection, IndexChanges], _T], db: sqlite3.Connection
+    ) -> _T:
         db.execute("BEGIN")
-        found = question(db, self._changes)
+        answer = question(db, self._changes)
         db.execute("COMMIT")
-        return found
+        return answer
 
-    def _kept(self, file: IndexFile, wait: float) -> sqlite3.Connection:
-        """Return the kept index, up to date; or a copy of it in memory, where it can't be written to."""
-        seal = file.state()
-        db = self._believed(file) if seal else None
+    def _open_fresh(self, file: IndexFile, wait: float) -> sqlite3.Connection:
+        """Return the stored index, up to date; or a copy of it in memory, where it can't be written to."""
+        seal = file.sealed_digest()
+        db = self._open_valid(file) if seal else None
         if db is not None:
-            self._changes = self._compared(db, file, seal)
+            self._changes = self._compare_notes(db, file, seal)
             if self._changes.are_none:
                 return db
         try:
-            return self._refreshed(file, db, wait)
+            return self._open_refreshed(file, db, wait)
         except (OSError, RoamkbError, sqlite3.OperationalError):
             if db is None:
                 raise
-            return self._copied(db)
+            return self._copy_to_memory(db)
         finally:
             if db is not None:
                 db.close()
 
-    def _believed(self, file: IndexFile) -> sqlite3.Connection | None:
-        """Return the index that is there, if it is as it was left and was made for these notes."""
+    def _open_valid(self, file: IndexFile) -> sqlite3.Connection | None:
+        """Return the stored index if its seal holds and it was made for these notes."""
         if not file.is_sealed():
             return None
-        db = file.open()
-        if fits(db, self._maker):
+        db = file.open_connection()
+        if is_made_by(db, self._maker):
             return db
         db.close()
         return None
 
-    def _refreshed(
+    def _open_refreshed(
         self,
         file: IndexFile,
-        seen: sqlite3.Connection | None,
+        valid_db: sqlite3.Connection | None,
         wait: float,
         *,
         seconds: float | None = None,
     ) -> sqlite3.Connection:
-        """Return the kept index as the notes are; or where `seconds` are given, with what is read in them.
+        """Return the refreshed index; where `seconds` are given, with the notes that were read in them.
 
         It is built in steps, each of which takes the place of the one before: whatever breaks it off,
         what was read until then stays.
         """
-        with file.locked(wait=wait):
+        with file.hold_lock(wait=wait):
             # another process may have done it meanwhile
-            if seen is None and not self._is_believed(file):
-                self._changes = IndexChanges(walk=self._notes.walk, to_read=list(self._notes.walk.files))
-                with file.rebuilt() as db:
+            if valid_db is None and not self._is_valid(file):
+                self._changes = IndexChanges(kb_walk=self._notes.kb_walk, to_read=list(self._notes.kb_walk.files))
+                with file.replace_index() as db:
                     create_tables(db, self._maker)
-                    self._apply(db, seconds=_STEP if seconds is None else seconds)
+                    self._apply_changes(db, seconds=_STEP if seconds is None else seconds)
                     if self._changes.are_none:
-                        _optimize(db)
+                        _optimize_words(db)
             else:
-                self._look(file)
+                self._find_changes(file)
                 if not self._changes.are_few:
                     self._copy_on(file, seconds)
                 elif not self._changes.are_none:
-                    self._update(file, seconds)
+                    self._update_in_place(file, seconds)
             while seconds is None and not self._changes.are_none:
                 self._copy_on(file, None)
-            return self._opened(file)
+            return self._open_checked(file)
 
     def _copy_on(self, file: IndexFile, seconds: float | None) -> None:
         """Take some of the changes into a copy of the kept index, which takes its place."""
         took = time.monotonic()
-        with file.rebuilt(goes_on=True) as db:
+        with file.replace_index(goes_on=True) as db:
             took = time.monotonic() - took
-            self._apply(db, seconds=max(_STEP, _COPIES * took) if seconds is None else seconds)
+            self._apply_changes(db, seconds=max(_STEP, _COPIES * took) if seconds is None else seconds)
             if seconds is None and self._changes.are_none:
-                _optimize(db)
+                _optimize_words(db)
 
-    def _is_believed(self, file: IndexFile) -> bool:
-        db = self._believed(file)
+    def _is_valid(self, file: IndexFile) -> bool:
+        db = self._open_valid(file)
         if db is not None:
             db.close()
         return db is not None
 
-    def _opened(self, file: IndexFile) -> sqlite3.Connection:
-        db = file.open()
-        if not fits(db, self._maker):
+    def _open_checked(self, file: IndexFile) -> sqlite3.Connection:
+        db = file.open_connection()
+        if not is_made_by(db, self._maker):
             db.close()
             raise sqlite3.DatabaseError("another index was put in its place")
         return db
 
-    def _look(self, file: IndexFile) -> None:
+    def _find_changes(self, file: IndexFile) -> None:
         if not file.is_sealed():
             raise sqlite3.DatabaseError("the index changed before its lock was taken")
-        with contextlib.closing(file.open()) as db:
+        with contextlib.closing(file.open_connection()) as db:
             self._changes = find_changes(db, self._notes, clock=self._clock)
 
-    def _update(self, file: IndexFile, seconds: float | None) -> None:
-        with contextlib.closing(file.open(writing=True)) as db:
+    def _update_in_place(self, file: IndexFile, seconds: float | None) -> None:
+        with contextlib.closing(file.open_connection(writing=True)) as db:
             file.break_seal()
-            self._apply(db, seconds=math.inf if seconds is None else seconds)
-        file.seal()
+            self._apply_changes(db, seconds=math.inf if seconds is None else seconds)
+        file.seal_file()
 
-    def _copied(self, seen: sqlite3.Connection) -> sqlite3.Connection:
+    def _copy_to_memory(self, valid_db: sqlite3.Connection) -> sqlite3.Connection:
         db = in_memory()
-        seen.backup(db)
+        valid_db.backup(db)
         # some of what was found before may have been read into it, and not been counted
         self._changes = find_changes(db, self._notes, clock=self._clock)
-        self._apply(db)
+        self._apply_changes(db)
         return db
 
-    def _made(self) -> sqlite3.Connection:
+    def _build_in_memory(self) -> sqlite3.Connection:
         db = in_memory()
-        self._fill(db)
+        self._fill_index(db)
         return db
 
-    def _fill(self, db: sqlite3.Connection) -> None:
+    def _fill_index(self, db: sqlite3.Connection) -> None:
         create_tables(db, self._maker)
-        self._changes = IndexChanges(walk=self._notes.walk, to_read=list(self._notes.walk.files))
-        self._apply(db)
-        _optimize(db)
+        self._changes = IndexChanges(kb_walk=self._notes.kb_walk, to_read=list(self._notes.kb_walk.files))
+        self._apply_changes(db)
+        _optimize_words(db)
 
-    def _apply(self, db: sqlite3.Connection, *, seconds: float = math.inf) -> None:
-        apply_changes(
-            db, self._notes, self._changes, clock=self._clock, progress=self._progress, seconds=seconds
-        )
+    def _apply_changes(self, db: sqlite3.Connection, *, seconds: float = math.inf) -> None:
+        apply_changes(db, self._notes, self._changes, clock=self._clock, progress=self._progress, seconds=seconds)
 
 
-def _optimize(db: sqlite3.Connection) -> None:
-    """Put the parts that the words lie in together, which takes a while and makes questions cheaper."""
+def _optimize_words(db: sqlite3.Connection) -> None:
+    """Merge the segments of the word index, which takes a while and makes queries cheaper."""
     db.execute("INSERT INTO words(words) VALUES('optimize')")
 
 
@@ -312,8 +315,8 @@ def _is_damage(error: sqlite3.DatabaseError) -> bool:
     return code & 0xFF in _DAMAGES
 
 
-def _dump(db: sqlite3.Connection) -> set[tuple[object, ...]]:
-    """Return all that the index knows, apart from its own numbers."""
+def _dump_entries(db: sqlite3.Connection) -> set[tuple[object, ...]]:
+    """Return the content of the index, apart from its own numbers."""
     rows = db.execute(
         "SELECT file, line, node, date, agent, length, tag_set, replaced, called, named, tagged, numbers, "
         "title, alias, tags, body, hidden, data FROM entry JOIN content USING(id) LEFT JOIN vector USING(id)"

@@ -1,4 +1,4 @@
-"""What in the index may be a near duplicate of a new text: the entries that hold its rarest words.
+"""Candidates for near duplicates of a new text: the entries that hold its rarest words.
 
 A text that says the same has most of them; so those that hold the most are looked at. SQLite's own
 ranking isn't asked for: it counts each word in all entries again.
@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from itertools import chain
 
 from roamkb.core.startup.dataclasses import dataclass
-from roamkb.kb.search.index.document_frequency import holding
+from roamkb.kb.search.index.document_frequency import document_frequency
 from roamkb.kb.search.index.schema import SEPARATOR
 from roamkb.text.language import unspaced_groups
 from roamkb.text.similarity.jaccard import PreparedText
 from roamkb.text.similarity.jaccard import is_alike
-from roamkb.text.similarity.jaccard import shape
+from roamkb.text.similarity.jaccard import prepare_text
 from roamkb.text.similarity.synonyms import FUNCTION_WORDS
 from roamkb.text.tokenize import UNSPACED
-from roamkb.text.tokenize import stemmed
-from roamkb.text.tokenize import words
+from roamkb.text.tokenize import split_words
+from roamkb.text.tokenize import stem_word
 
 #: Words that a text is looked for by: two at least, and more as long as few entries hold them together.
 _LEAST_WORDS = 2
@@ -47,39 +47,38 @@ class NearEntry:
 def near_entries(
     db: sqlite3.Connection, title: PreparedText, body: PreparedText | None, *, limit: float
 ) -> Iterator[NearEntry]:
-    """Yield the nodes called nearly like `title`, then those whose text may be nearly `body`."""
-    for entry in _near(db, title.text, "{title alias hidden}"):
-        if any(is_alike(title, shape(name), limit=limit) for name in entry.names):
+    """Yield the nodes named nearly like `title`, then those whose text may be nearly `body`."""
+    for entry in _entries_with_rarest(db, title.text, "{title alias hidden}"):
+        if any(is_alike(title, prepare_text(name), limit=limit) for name in entry.names):
             yield entry
     if body is None:
         return
     has_blanks = not UNSPACED.search(body.text)
-    mine = _plain(body.text)
-    telling = mine - FUNCTION_WORDS
-    for entry in _near(db, body.text, "{body hidden}"):
-        shared = mine & _plain(entry.body) if has_blanks else mine
+    body_words = _lowercase_words(body.text)
+    telling = body_words - FUNCTION_WORDS
+    for entry in _entries_with_rarest(db, body.text, "{body hidden}"):
+        shared = body_words & _lowercase_words(entry.body) if has_blanks else body_words
         # the index keeps more than the text itself, so the exact test is still to come
-        if 2 * len(shared & telling) >= len(telling) > 0 or len(shared) >= limit * len(mine):
+        if 2 * len(shared & telling) >= len(telling) > 0 or len(shared) >= limit * len(body_words):
             yield entry
 
 
-def _plain(text: str) -> frozenset[str]:
-    return frozenset(words(text.lower()))
+def _lowercase_words(text: str) -> frozenset[str]:
+    return frozenset(split_words(text.lower()))
 
 
-def _near(db: sqlite3.Connection, text: str, columns: str) -> Iterator[NearEntry]:
+def _entries_with_rarest(db: sqlite3.Connection, text: str, columns: str) -> Iterator[NearEntry]:
     """Yield the nodes that hold the most of the rarest words of `text` in `columns`."""
     held_by: Counter[int] = Counter()
-    rarest = list(_rarest(db, text))
+    rarest = list(_rarest_terms(db, text))
     for term in rarest:
-        found = db.execute("SELECT rowid FROM words WHERE words MATCH ?", (f'{columns} : "{term}"',))
-        held_by.update(chain.from_iterable(found))
+        matching_rows = db.execute("SELECT rowid FROM words WHERE words MATCH ?", (f'{columns} : "{term}"',))
+        held_by.update(chain.from_iterable(matching_rows))
     for id, shared in held_by.most_common(_MOST):
         if _SHARE * shared < len(rarest):
             return
         row = db.execute(
-            "SELECT node, file, title, alias, body FROM entry JOIN content USING(id) "
-            "WHERE id = ? AND node IS NOT NULL",
+            "SELECT node, file, title, alias, body FROM entry JOIN content USING(id) WHERE id = ? AND node IS NOT NULL",
             (id,),
         ).fetchone()
         if row:
@@ -88,28 +87,28 @@ def _near(db: sqlite3.Connection, text: str, columns: str) -> Iterator[NearEntry
             yield NearEntry(node=node, file=file, names=names, body=body)
 
 
-def _rarest(db: sqlite3.Connection, text: str) -> Iterator[str]:
+def _rarest_terms(db: sqlite3.Connection, text: str) -> Iterator[str]:
     """Yield the rarest words of `text` that any entry holds, the rarest first."""
-    terms = list(dict.fromkeys(_terms(text)))
+    terms = list(dict.fromkeys(_index_terms(text)))
     # small words tell nothing
     telling = [term for term in terms if term not in FUNCTION_WORDS] or terms
-    held = [(count, term) for term in telling if (count := holding(db, term))]
-    held.sort()
+    counted_terms = [(count, term) for term in telling if (count := document_frequency(db, term))]
+    counted_terms.sort()
     spent = 0
-    for place, (doc, term) in enumerate(held[:_MOST_WORDS]):
+    for place, (doc, term) in enumerate(counted_terms[:_MOST_WORDS]):
         spent += doc
         if spent > _FEW and place >= _LEAST_WORDS:
             break
         yield term
 
 
-def _terms(text: str) -> Iterator[str]:
+def _index_terms(text: str) -> Iterator[str]:
     """Yield the words of `text` as the index has them."""
-    for place, word in enumerate(words(text)):
+    for place, word in enumerate(split_words(text)):
         if place == _TELLING:
             return
         if UNSPACED.match(word):
             yield from unspaced_groups(word)[:_TELLING]
         else:
             # SQLite takes an underscore for a blank
-            yield from map(stemmed, filter(None, word.split("_")))
+            yield from map(stem_word, filter(None, word.split("_")))

@@ -1,4 +1,4 @@
-"""The tables of the search index, and how a note gets into them and out again.
+"""The tables of the search index, and how a note is added and removed.
 
 SQLite's FTS5 keeps no text of its own here: `words` indexes the columns of `entry`, and
 what is taken out of it is exactly what was put in.
@@ -18,11 +18,11 @@ from roamkb.core.model import Note
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.digests import blake2b
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.core.text import flat
-from roamkb.core.text import folded
-from roamkb.core.text import unpointed
+from roamkb.core.text import fold_text
+from roamkb.core.text import fold_to_line
+from roamkb.core.text import strip_points
 from roamkb.kb.notes.passages import NotePassage
-from roamkb.kb.notes.passages import passages
+from roamkb.kb.notes.passages import split_passages
 from roamkb.kb.search.filters import is_agent_passage
 from roamkb.kb.search.index import document_frequency as index_counts
 from roamkb.kb.search.index.document_frequency import COLUMNS
@@ -33,8 +33,8 @@ from roamkb.text.language import unspaced_groups
 from roamkb.text.store.word_vector_file import word_table
 from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import identifier_parts
-from roamkb.text.tokenize import terms
-from roamkb.text.tokenize import words
+from roamkb.text.tokenize import split_words
+from roamkb.text.tokenize import text_terms
 
 #: Raise on any change of tables, tokens or what is stored; an index of another number is made anew.
 SCHEMA = 8
@@ -74,7 +74,7 @@ _MOST_TAG_TEXT = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenFile:
-    """A file's state at the moment when it was read."""
+    """A file's stat and digest at the moment when it was read."""
 
     file: str
     #: Size, times, inode and device; as text, since times after 2262 are no integers to SQLite.
@@ -84,8 +84,8 @@ class SeenFile:
     digest: bytes
 
 
-def maker(todo_lines: Sequence[str], version: str, *, kb: str = "") -> str:
-    """Return what an entry depends on beside its note: its folder, program, word table, TODO words."""
+def maker_key(todo_lines: Sequence[str], version: str, *, kb: str = "") -> str:
+    """Return everything beside the note on which an entry depends: folder, program, tables, TODO words."""
     table = word_table()
     size = (table.dimensions, len(table.rows)) if table else ()
     parts = (SCHEMA, kb, version, unicodedata.unidata_version, sqlite3.sqlite_version, size, todo_lines)
@@ -93,26 +93,26 @@ def maker(todo_lines: Sequence[str], version: str, *, kb: str = "") -> str:
 
 
 def create_tables(db: sqlite3.Connection, made_by: str) -> None:
-    """Make an empty index."""
+    """Create the tables of an empty index."""
     db.executescript(_TABLES)
     db.execute(f"PRAGMA application_id = {_APPLICATION}")
     db.execute("INSERT INTO about VALUES('maker', ?)", (made_by,))
 
 
-def fits(db: sqlite3.Connection, made_by: str) -> bool:
-    """Say whether the index was made by the same `maker`."""
-    found = db.execute("SELECT value FROM about WHERE key = 'maker'").fetchone()
-    return found is not None and found[0] == made_by
+def is_made_by(db: sqlite3.Connection, made_by: str) -> bool:
+    """Say whether the index was made with the maker key `made_by`."""
+    stored = db.execute("SELECT value FROM about WHERE key = 'maker'").fetchone()
+    return stored is not None and stored[0] == made_by
 
 
-def digest(data: bytes) -> bytes:
-    """Return that by which a file's content is known again."""
+def content_digest(data: bytes) -> bytes:
+    """Return the digest by which a file's content is recognised."""
     return blake2b(data, digest_size=16).digest()
 
 
 @contextlib.contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """Do all or nothing."""
+    """Run the block in one transaction: all of it or nothing."""
     db.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -124,8 +124,8 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
     db.execute("COMMIT")
 
 
-def summarise(db: sqlite3.Connection) -> None:
-    """Keep the sums that each query needs."""
+def store_sums(db: sqlite3.Connection) -> None:
+    """Store the sums that each query needs."""
     index_counts.count_new(db)
     sums = db.execute("SELECT count(*), total(entries), total(words), total(foreigners) FROM note").fetchone()
     for key, value in zip(("notes", "entries", "words", "foreigners"), sums, strict=True):
@@ -133,21 +133,21 @@ def summarise(db: sqlite3.Connection) -> None:
 
 
 def sums_of(db: sqlite3.Connection) -> dict[str, int]:
-    """Return how many notes, entries, words and entries in other languages than English there are."""
+    """Return the numbers of notes, entries, words and entries in other languages than English."""
     rows = db.execute("SELECT key, value FROM about WHERE key NOT IN ('maker', 'log', 'counted')")
     return {"notes": 0, "entries": 0, "words": 0, "foreigners": 0} | {key: int(value) for key, value in rows}
 
 
 def remove_notes(db: sqlite3.Connection, files: Iterable[str]) -> None:
-    """Take the notes at `files` out of the index, as far as they are there.
+    """Remove the notes at `files` from the index, as far as it has them.
 
     All at once and in their order: FTS5 writes a part of its index to the disk whenever a
     number is smaller than the one before.
     """
-    gone = "SELECT id FROM note WHERE file IN (SELECT value FROM json_each(?))"
-    db.execute(f"CREATE TEMP TABLE leaving AS {gone}", (json.dumps(list(files)),))
+    leaving_query = "SELECT id FROM note WHERE file IN (SELECT value FROM json_each(?))"
+    db.execute(f"CREATE TEMP TABLE leaving AS {leaving_query}", (json.dumps(list(files)),))
     theirs = "id IN (SELECT id FROM entry WHERE note IN temp.leaving)"
-    with index_counts.taken_off(db, theirs):
+    with index_counts.uncount_entries(db, theirs):
         db.execute(
             f"INSERT INTO words(words, rowid, {COLUMNS}) "
             f"SELECT 'delete', id, {COLUMNS} FROM content WHERE {theirs} ORDER BY id"
@@ -162,27 +162,25 @@ def remove_notes(db: sqlite3.Connection, files: Iterable[str]) -> None:
 
 def add_note(
     db: sqlite3.Connection,
-    seen: SeenFile,
+    seen_file: SeenFile,
     note: Note | None,
     *,
     trouble: str = "",
     setups: Sequence[tuple[str, bytes]] = (),
 ) -> None:
-    """Put a note into the index; None for a file that couldn't be read."""
-    entries = [_row(passage) for passage in passages(note)] if note else []
+    """Add a note to the index; None for a file that couldn't be read."""
+    entries = [_passage_row(passage) for passage in split_passages(note)] if note else []
     if any(row.is_cut for row in entries):
-        trouble = (
-            trouble or f"the text of a node has over {_MOST_TEXT:,} characters; words find its beginning only"
-        )
+        trouble = trouble or f"the text of a node has over {_MOST_TEXT:,} characters; words find its beginning only"
     sums = (len(entries), sum(row.length for row in entries), sum(row.is_foreign for row in entries))
     id = db.execute(
         "INSERT INTO note VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (seen.file, seen.stat, seen.settled, seen.digest, trouble, *sums),
+        (seen_file.file, seen_file.stat, seen_file.settled, seen_file.digest, trouble, *sums),
     ).lastrowid
     for row in entries:
         number = db.execute(
             "INSERT INTO entry VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (row.length, id, seen.file, row.line, row.node, row.date, row.is_agent, row.tag_set),
+            (row.length, id, seen_file.file, row.line, row.node, row.date, row.is_agent, row.tag_set),
         ).lastrowid
         db.execute(
             "INSERT INTO content VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -200,7 +198,7 @@ def add_note(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PassageRow:
-    """One passage as its table row."""
+    """A passage as a table row."""
 
     line: int
     node: str | None
@@ -232,7 +230,7 @@ _LONGEST_LINE = 2_000
 
 
 def _kept_names(node: Node) -> Iterator[str]:
-    """Yield the aliases that a node is found by, of very many the first."""
+    """Yield the aliases by which a node is found; of very many only the first."""
     room = _MOST_NAMES
     for alias in node.aliases:
         room -= len(alias)
@@ -242,7 +240,7 @@ def _kept_names(node: Node) -> Iterator[str]:
 
 
 def _kept_lines(passage: NotePassage) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a passage that are searched by words, long ones in pieces with the same number."""
+    """Yield the lines of a passage that are searched by words; a long line in several pieces."""
     room = _MOST_TEXT
     for number, line in passage.lines:
         line = line[:room]
@@ -256,32 +254,32 @@ def _kept_lines(passage: NotePassage) -> Iterator[tuple[int, str]]:
             return
 
 
-def _row(passage: NotePassage) -> _PassageRow:
+def _passage_row(passage: NotePassage) -> _PassageRow:
     node = passage.node
     title, aliases = passage.title[:_LONGEST_NAME], SEPARATOR.join(_kept_names(node)) if node else ""
     lines = tuple(_kept_lines(passage))
     body = "\n".join(text for _, text in lines)
-    found = words(f"{title}\n{aliases}\n{body}")
-    is_foreign = not is_english(found[:_TELLING])
+    passage_words = split_words(f"{title}\n{aliases}\n{body}")
+    is_foreign = not is_english(passage_words[:_TELLING])
     table = word_table()
-    hidden = list(_hidden(found, is_foreign))
+    hidden = list(_hidden_terms(passage_words, is_foreign))
     tags = _kept_tags(passage)
-    told = (title, aliases, SEPARATOR.join(tags), body, " ".join(hidden))
-    indexed: tuple[str, str, str, str, str] = tuple(_storable(text) for text in told)  # type: ignore[assignment]
+    raw_columns = (title, aliases, SEPARATOR.join(tags), body, " ".join(hidden))
+    indexed: tuple[str, str, str, str, str] = tuple(_storable_text(text) for text in raw_columns)  # type: ignore[assignment]
     return _PassageRow(
         line=passage.first_line(),
         node=node.id if node else None,
         date=passage.date,
         is_agent=node is not None and is_agent_passage(passage),
-        length=len(found) + len(hidden) + len(tags),
+        length=len(passage_words) + len(hidden) + len(tags),
         tag_set=tag_set(tags),
-        numbers=_ranges([number for number, _ in lines]),
+        numbers=_format_ranges([number for number, _ in lines]),
         is_cut=sum(len(text) + 1 for _, text in passage.lines) > _MOST_TEXT,
         is_replaced=_REPLACED.search(body) is not None,
-        names=_names(*indexed[:3]),
+        names=_compared_names(*indexed[:3]),
         indexed=indexed,
         is_foreign=is_foreign,
-        vector=table.vector(found) if table else None,
+        vector=table.text_vector(passage_words) if table else None,
     )
 
 
@@ -289,15 +287,15 @@ def _row(passage: NotePassage) -> _PassageRow:
 _REPLACED = lazily(r"^:SUPERSEDED_BY:\s+\S", re.MULTILINE)
 
 
-def _names(title: str, aliases: str, tags: str) -> tuple[str, str, str]:
-    """Return what each query compares with its words."""
-    called = map(flat, (title, *aliases.split(SEPARATOR)) if aliases else (title,))
-    named, tagged = (dict.fromkeys(terms(text)) for text in (f"{title} {aliases}", tags))
-    return SEPARATOR.join(called), SEPARATOR.join(named), SEPARATOR.join(tagged)
+def _compared_names(title: str, aliases: str, tags: str) -> tuple[str, str, str]:
+    """Return the folded names, their terms and the tags' terms, with which queries are compared."""
+    called = map(fold_to_line, (title, *aliases.split(SEPARATOR)) if aliases else (title,))
+    named_terms, tagged_terms = (dict.fromkeys(text_terms(text)) for text in (f"{title} {aliases}", tags))
+    return SEPARATOR.join(called), SEPARATOR.join(named_terms), SEPARATOR.join(tagged_terms)
 
 
 def _kept_tags(passage: NotePassage) -> Sequence[str]:
-    """Return the tags to index: of a heading that inherits a text of its own, only the nearest ones."""
+    """Return the tags to index; of a heading that inherits too many, only the nearest ones."""
     if passage.node is None or not passage.node.level:
         return passage.tags
     room = _MOST_TAG_TEXT
@@ -312,21 +310,21 @@ def _kept_tags(passage: NotePassage) -> Sequence[str]:
 _TELLING = 400
 
 
-def _storable(text: str) -> str:
-    """Return `text` as SQLite takes it: it stops at a NUL in some places and refuses half a character."""
+def _storable_text(text: str) -> str:
+    """Return `text` as SQLite accepts it, without NUL and lone surrogates."""
     return text.replace("\0", " ").encode("utf-8", "replace").decode()
 
 
-def _hidden(found: Sequence[str], is_foreign: bool) -> Iterator[str]:
-    """Yield what stands for `found` where SQLite's own words don't do."""
-    for word in found:
+def _hidden_terms(word_list: Sequence[str], is_foreign: bool) -> Iterator[str]:
+    """Yield the extra terms for words that SQLite's own tokenizer doesn't split as needed."""
+    for word in word_list:
         # nearly all words, of which SQLite sees what we see
         if not is_foreign and word.isascii() and word.isalpha() and word.islower():
             continue
         if UNSPACED.match(word):
             yield from unspaced_groups(word)
             continue
-        if (plain := unpointed(word)) != word:
+        if (plain := strip_points(word)) != word:
             # to SQLite points are letters
             yield plain
         # SQLite itself takes an underscore for a blank
@@ -337,11 +335,11 @@ def _hidden(found: Sequence[str], is_foreign: bool) -> Iterator[str]:
 
 
 def tag_set(tags: Sequence[str]) -> str:
-    """Return the tags so that one can be looked for with a separator on each side."""
-    return SEPARATOR + "".join(_storable(folded(tag)) + SEPARATOR for tag in tags)
+    """Return the folded tags in one string, with a separator on each side of each tag."""
+    return SEPARATOR + "".join(_storable_text(fold_text(tag)) + SEPARATOR for tag in tags)
 
 
-def _ranges(numbers: Sequence[int]) -> str:
+def _format_ranges(numbers: Sequence[int]) -> str:
     """Return line numbers as `first+count` for each run of them."""
     runs: list[list[int]] = []
     for number in numbers:
@@ -349,13 +347,13 @@ def _ranges(numbers: Sequence[int]) -> str:
             runs[-1][1] += 1
         else:
             runs.append([number, 1])
-    return " ".join(f"{first}+{count}" for first, count in runs)
+    return " ".join(f"{start}+{count}" for start, count in runs)
 
 
 def line_numbers(ranges: str) -> list[int]:
-    """Return the line numbers that `_ranges` wrote."""
-    found: list[int] = []
+    """Return the line numbers that `_format_ranges` wrote."""
+    numbers: list[int] = []
     for run in ranges.split():
-        first, _, count = run.partition("+")
-        found += range(int(first), int(first) + int(count))
-    return found
+        start, _, count = run.partition("+")
+        numbers += range(int(start), int(start) + int(count))
+    return numbers

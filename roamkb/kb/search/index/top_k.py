@@ -1,4 +1,4 @@
-"""The best of all that holds any word of a query, without weighing what holds only its common ones.
+"""The best entries for any word of a query, found without scoring all that hold common words.
 
 SQLite finds an entry ten times as fast as it weighs it. What holds a rare word is weighed first;
 then, of the rest, only what holds enough to come as high as the last of the best (MaxScore:
@@ -30,56 +30,58 @@ _MARGIN = 1 - 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryWord:
-    """One word of a query, as often as it is asked for, and how many entries hold it."""
+    """A word of a query, with its count there and the number of entries that hold it."""
 
     #: As FTS5 takes it.
     phrase: str
     times: int
     #: None where it isn't known, as of a word that SQLite takes apart.
-    holding: int | None
+    document_count: int | None
 
-    def worth(self, entries: int) -> float:
-        """Return more than it can add to the score of any entry."""
-        if self.holding is None:
+    def most_score(self, entries: int) -> float:
+        """Return an upper bound of what it adds to the score of an entry."""
+        if self.document_count is None:
             return math.inf
-        weight = math.log((max(entries, self.holding) - self.holding + 0.5) / (self.holding + 0.5))
+        weight = math.log((max(entries, self.document_count) - self.document_count + 0.5) / (self.document_count + 0.5))
         return self.times * max(weight, _LEAST_WEIGHT) * _MOST_WORTH
 
 
-def asked(phrases: Sequence[str], holding: Mapping[str, int]) -> list[QueryWord]:
-    """Return what a query asks for, the rarest first; what `holding` hasn't got stands before."""
+def rarest_words_first(phrases: Sequence[str], holding: Mapping[str, int]) -> list[QueryWord]:
+    """Return the words of a query, the rarest first; words missing in `holding` come before."""
     times = {phrase: phrases.count(phrase) for phrase in phrases}
-    found = [QueryWord(phrase=phrase, times=n, holding=holding.get(phrase)) for phrase, n in times.items()]
-    return sorted(found, key=lambda one: (one.holding or 0, one.phrase))
+    query_words = [QueryWord(phrase=phrase, times=n, document_count=holding.get(phrase)) for phrase, n in times.items()]
+    return sorted(query_words, key=lambda word: (word.document_count or 0, word.phrase))
 
 
-def first(words: Sequence[QueryWord]) -> str | None:
-    """Return the expression for what is weighed first; None where all may be weighed at once."""
-    counts = [word.holding or 0 for word in words]
+def first_expression(words: Sequence[QueryWord]) -> str | None:
+    """Return the expression to score first; None where all may be scored at once."""
+    counts = [word.document_count or 0 for word in words]
     if sum(counts) <= _FEW or len(words) < 2:
         return None
-    kept = 1
-    while kept < len(words) and (sum(counts[:kept]) < _FIRST or words[kept].holding is None):
-        kept += 1
-    return " OR ".join(word.phrase for word in words[:kept]) if kept < len(words) else None
+    first_count = 1
+    while first_count < len(words) and (
+        sum(counts[:first_count]) < _FIRST or words[first_count].document_count is None
+    ):
+        first_count += 1
+    return " OR ".join(word.phrase for word in words[:first_count]) if first_count < len(words) else None
 
 
-def reaching(words: Sequence[QueryWord], least: float, entries: int) -> str:
-    """Return the expression for all that may have the score `least`, and for some that may not."""
+def reaching_expression(words: Sequence[QueryWord], least: float, entries: int) -> str:
+    """Return the expression for all entries that may reach the score `least`, and for some that may not."""
     rare, common = words[:-_MOST_COMBINED], words[-_MOST_COMBINED:]
-    worths = [(word.phrase, word.worth(entries)) for word in common]
+    worths = [(word.phrase, word.most_score(entries)) for word in common]
     alone = [word.phrase for word in rare]
-    combined = _combined(sorted(worths, key=lambda pair: -pair[1]), least * _MARGIN)
+    combined = _combined_expression(sorted(worths, key=lambda pair: -pair[1]), least * _MARGIN)
     return " OR ".join([*alone, combined] if combined else alone)
 
 
-def _combined(worths: Sequence[tuple[str, float]], need: float) -> str:
-    """Return the expression for each set of phrases that is worth `need` together; empty where none is."""
+def _combined_expression(worths: Sequence[tuple[str, float]], need: float) -> str:
+    """Return the expression for each set of phrases worth `need` together; empty where there is none."""
     if sum(worth for _, worth in worths) < need or not worths:
         return ""
-    (phrase, worth), *rest = worths
-    without = _combined(rest, need)
+    (phrase, worth), *others = worths
+    without = _combined_expression(others, need)
     if worth >= need:
         return f"{phrase} OR {without}" if without else phrase
-    with_it = f"({phrase} AND ({_combined(rest, need - worth)}))"
+    with_it = f"({phrase} AND ({_combined_expression(others, need - worth)}))"
     return f"{with_it} OR {without}" if without else with_it

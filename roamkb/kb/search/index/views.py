@@ -1,4 +1,4 @@
-"""What else the index knows: tags, links, and which notes are about the same and not yet linked."""
+"""Other views of the index: tag counts, the link graph, and related nodes that aren't linked."""
 
 import sqlite3
 from collections import Counter
@@ -28,7 +28,7 @@ _ID_LINK = lazily(r"\[\[id:[^\]\[]*\]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TagCount:
-    """A tag and how many nodes have it, inherited or their own."""
+    """A tag and the number of nodes that have it, inherited or their own."""
 
     tag: str
     nodes: int
@@ -36,7 +36,7 @@ class TagCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphNode:
-    """A node of the drawing."""
+    """A node of the link graph."""
 
     id: str
     title: str
@@ -56,39 +56,38 @@ def tag_counts(db: sqlite3.Connection) -> tuple[TagCount, ...]:
     """Return the tags, the most frequent first."""
     counts: Counter[str] = Counter()
     for (tags,) in db.execute("SELECT tags FROM content JOIN entry USING(id) WHERE node IS NOT NULL"):
-        counts.update(set(_split(tags)))
+        counts.update(set(_split_tags(tags)))
     ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     return tuple(TagCount(tag=tag, nodes=nodes) for tag, nodes in ordered)
 
 
-def graph(db: sqlite3.Connection) -> Graph:
-    """Return all nodes, and the links between those that there are."""
+def link_graph(db: sqlite3.Connection) -> Graph:
+    """Return all nodes, and the links between existing nodes."""
     rows = db.execute(
-        "SELECT node, title, file, tags FROM entry JOIN content USING(id) "
-        "WHERE node IS NOT NULL ORDER BY file, line"
+        "SELECT node, title, file, tags FROM entry JOIN content USING(id) WHERE node IS NOT NULL ORDER BY file, line"
     ).fetchall()
     nodes = {row[0]: row for row in reversed(rows)}
     edges = db.execute("SELECT DISTINCT source, dest FROM link ORDER BY source, dest").fetchall()
     return Graph(
         nodes=tuple(
-            GraphNode(id=id, title=title, file=file, tags=_split(tags))
+            GraphNode(id=id, title=title, file=file, tags=_split_tags(tags))
             for id, title, file, tags in reversed(nodes.values())
         ),
         edges=tuple((source, dest) for source, dest in edges if dest in nodes and source != dest),
     )
 
 
-def related(db: sqlite3.Connection, id: str, limit: int) -> Iterator[PassageHit]:
+def related_passages(db: sqlite3.Connection, id: str, limit: int) -> Iterator[PassageHit]:
     """Yield the nodes that share words, tags or neighbours with the node `id`, and no link."""
-    linked = _neighbours(db, id)
-    seconds = Counter(second for first in linked for second in _neighbours(db, first))
-    own_tags, query = _about(db, id)
-    found = {one.id: one for one in IndexQuery(db, query).answers(limit + len(linked) + 1)}
-    missing = tuple(second for second in seconds if second not in found)
+    linked = _linked_nodes(db, id)
+    seconds = Counter(second for neighbour in linked for second in _linked_nodes(db, neighbour))
+    own_tags, query = _tags_and_query(db, id)
+    answers = {hit.id: hit for hit in IndexQuery(db, query).find_answers(limit + len(linked) + 1)}
+    missing = tuple(second for second in seconds if second not in answers)
     if missing:
-        found |= {one.id: one for one in IndexQuery(db, Query(text="", ids=missing)).answers(None)}
+        answers |= {hit.id: hit for hit in IndexQuery(db, Query(text="", ids=missing)).find_answers(None)}
     rated = []
-    for key, answer in found.items():
+    for key, answer in answers.items():
         if key is None or key == id or key in linked:
             continue
         tags = own_tags.intersection(answer.tags)
@@ -99,22 +98,20 @@ def related(db: sqlite3.Connection, id: str, limit: int) -> Iterator[PassageHit]
     yield from rated[:limit]
 
 
-def _neighbours(db: sqlite3.Connection, id: str) -> set[str]:
-    rows = db.execute(
-        "SELECT dest FROM link WHERE source = ?1 UNION SELECT source FROM link WHERE dest = ?1", (id,)
-    )
+def _linked_nodes(db: sqlite3.Connection, id: str) -> set[str]:
+    rows = db.execute("SELECT dest FROM link WHERE source = ?1 UNION SELECT source FROM link WHERE dest = ?1", (id,))
     return {key for (key,) in rows} - {id}
 
 
-def _about(db: sqlite3.Connection, id: str) -> tuple[frozenset[str], Query]:
-    """Return the tags of a node, and a query for what it is about."""
+def _tags_and_query(db: sqlite3.Connection, id: str) -> tuple[frozenset[str], Query]:
+    """Return the tags of a node, and a query for its subject."""
     title, tags, body = db.execute(
         "SELECT title, tags, body FROM content JOIN entry USING(id) WHERE node = ? ORDER BY file, line", (id,)
     ).fetchone()
-    first = parse_words(title)
-    rest = IndexQuery(db, parse_words(_ID_LINK.sub(" ", body))).rarest(_WORDS)
-    return frozenset(_split(tags)) - {"agent"}, parse_words(" ".join((*first.words, *rest)))
+    title_query = parse_words(title)
+    rare_words = IndexQuery(db, parse_words(_ID_LINK.sub(" ", body))).rarest_words(_WORDS)
+    return frozenset(_split_tags(tags)) - {"agent"}, parse_words(" ".join((*title_query.words, *rare_words)))
 
 
-def _split(joined: str) -> tuple[str, ...]:
+def _split_tags(joined: str) -> tuple[str, ...]:
     return tuple(joined.split(SEPARATOR)) if joined else ()

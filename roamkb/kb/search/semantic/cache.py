@@ -1,4 +1,4 @@
-"""How near notes are to a question in meaning, by a sentence model; only where it is asked for.
+"""The nearness of notes to a question in meaning, by an optional sentence model, with its cache.
 
 What the model makes of a text is derived and disposable: it lies beside the index, by a digest
 of model and text, and is made again where it can't be read, kept or believed.
@@ -41,7 +41,7 @@ Progress = Callable[[int, int], None]
 
 
 class SentenceModel:
-    """A model, and what it made of texts before."""
+    """A sentence model with the stored vectors of texts."""
 
     def __init__(
         self,
@@ -52,79 +52,76 @@ class SentenceModel:
         is_multilingual: bool = True,
         progress: Progress | None = None,
     ) -> None:
-        """Keep the vectors in `folder`, without one nowhere; `name` tells the model from any other."""
+        """Store the vectors in `folder`, if given; `name` identifies the model."""
         self.is_multilingual = is_multilingual
         self._encode = encode
         self._name = name
         self._kept = _VectorFile(folder / "meaning.db") if folder else None
         self._progress = progress
 
-    def nearness(self, question: str, texts: Mapping[int, str]) -> dict[int, float]:
-        """Return how near each text is to the question: 1 for the nearest, 0 for the farthest.
+    def rate_nearness(self, question: str, texts: Mapping[int, str]) -> dict[int, float]:
+        """Return the nearness of each text to the question: 1 for the nearest, 0 for the farthest.
 
         A text is as near as the nearest of its parts.
         """
         if not texts:
             return {}
-        asked = array("f", self._encode([question], True)[0])
-        parts = {key: _parts(_said(text)) for key, text in texts.items()}
-        digests = {key: self._digest(parts[key]) for key in texts}
-        vectors = self._kept.read(digests.values()) if self._kept else {}
-        self._read({digests[key]: parts[key] for key in texts}, vectors)
-        found = {key: max(_cosines(vectors[digest], asked)) for key, digest in digests.items()}
-        low, high = min(found.values()), max(found.values())
-        return {key: (value - low) / ((high - low) or 1.0) for key, value in found.items()}
+        question_vector = array("f", self._encode([question], True)[0])
+        parts = {key: _split_parts(_readable_text(text)) for key, text in texts.items()}
+        digests = {key: self._parts_digest(parts[key]) for key in texts}
+        vectors = self._kept.read_vectors(digests.values()) if self._kept else {}
+        self._add_missing_vectors({digests[key]: parts[key] for key in texts}, vectors)
+        best_cosines = {key: max(_part_cosines(vectors[digest], question_vector)) for key, digest in digests.items()}
+        low, high = min(best_cosines.values()), max(best_cosines.values())
+        return {key: (value - low) / ((high - low) or 1.0) for key, value in best_cosines.items()}
 
-    def _read(self, texts: Mapping[bytes, Sequence[str]], vectors: dict[bytes, "array[float]"]) -> None:
-        """Add to `vectors` those of the texts' parts that it hasn't got, and keep them."""
+    def _add_missing_vectors(self, texts: Mapping[bytes, Sequence[str]], vectors: dict[bytes, "array[float]"]) -> None:
+        """Add the missing vectors of the texts' parts to `vectors`, and store them."""
         missing = [digest for digest in texts if digest not in vectors]
         for start in range(0, len(missing), _BATCH):
-            made = self._made({digest: texts[digest] for digest in missing[start : start + _BATCH]})
-            vectors |= made
+            new_vectors = self._encode_texts({digest: texts[digest] for digest in missing[start : start + _BATCH]})
+            vectors |= new_vectors
             if self._kept:
-                self._kept.add(made)
+                self._kept.add_vectors(new_vectors)
             if self._progress:
                 self._progress(min(start + _BATCH, len(missing)), len(missing))
 
-    def _made(self, texts: Mapping[bytes, Sequence[str]]) -> "dict[bytes, array[float]]":
-        """Return the vectors of the parts of each text, one after the other."""
+    def _encode_texts(self, texts: Mapping[bytes, Sequence[str]]) -> "dict[bytes, array[float]]":
+        """Return the vectors of the parts of each text, concatenated."""
         rows = iter(self._encode([part for parts in texts.values() for part in parts], False))
-        return {
-            digest: array("f", (value for _ in parts for value in next(rows)))
-            for digest, parts in texts.items()
-        }
+        return {digest: array("f", (value for _ in parts for value in next(rows))) for digest, parts in texts.items()}
 
-    def _digest(self, parts: Sequence[str]) -> bytes:
-        read = "\0".join((self._name, *parts))
-        return hashlib.blake2b(read.encode("utf-8", "replace"), digest_size=16).digest()
+    def _parts_digest(self, parts: Sequence[str]) -> bytes:
+        digested = "\0".join((self._name, *parts))
+        return hashlib.blake2b(digested.encode("utf-8", "replace"), digest_size=16).digest()
 
 
 def sentence_model(folder: Path | None, *, progress: Progress | None = None) -> SentenceModel:
-    """Return the model that an extra brought, its vectors kept in `folder`.
+    """Return the installed sentence model, its vectors stored in `folder`.
 
     Raises:
         UsageError: there is none, or it isn't the one that was measured.
     """
-    found = get_encoder()
+    encoder = get_encoder()
     return SentenceModel(
-        found.encode,
-        name=found.name,
+        encoder.encode,
+        name=encoder.name,
         folder=folder,
-        is_multilingual=found.is_multilingual,
+        is_multilingual=encoder.is_multilingual,
         progress=progress,
     )
 
 
 class _VectorFile:
-    """A file of vectors, each with its check; whatever is wrong with it, there are none."""
+    """A file of vectors, each with a checksum; a damaged file counts as empty."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._is_writable = True
 
-    def read(self, digests: Iterable[bytes]) -> "dict[bytes, array[float]]":
-        """Return the vectors that are there, unharmed."""
-        found: dict[bytes, array[float]] = {}
+    def read_vectors(self, digests: Iterable[bytes]) -> "dict[bytes, array[float]]":
+        """Return the stored vectors of `digests` whose checksums hold."""
+        vectors: dict[bytes, array[float]] = {}
         try:
             if not self._path.is_file():
                 return {}
@@ -134,34 +131,34 @@ class _VectorFile:
                     if (
                         row
                         and isinstance(row[0], bytes)
-                        and _check(digest, row[0][_CHECK:]) == row[0][:_CHECK]
+                        and _vector_checksum(digest, row[0][_CHECK:]) == row[0][:_CHECK]
                     ):
-                        found[digest] = array("f", row[0][_CHECK:])
+                        vectors[digest] = array("f", row[0][_CHECK:])
         except (OSError, sqlite3.Error) as error:
-            self._mend(error)
-        return found
+            self._remove_if_damaged(error)
+        return vectors
 
-    def add(self, vectors: "Mapping[bytes, array[float]]") -> None:
-        """Keep the vectors; after the first time that it can't be done, nothing more."""
+    def add_vectors(self, vectors: "Mapping[bytes, array[float]]") -> None:
+        """Store the vectors; after the first failure, store nothing more."""
         if not self._is_writable:
             return
-        rows = [(digest, _check(digest, data := made.tobytes()) + data) for digest, made in vectors.items()]
+        rows = [
+            (digest, _vector_checksum(digest, data := vector.tobytes()) + data) for digest, vector in vectors.items()
+        ]
         try:
             if self._path.is_file() and self._path.stat().st_size > _MOST_KEPT:
                 self._path.unlink()
             with contextlib.closing(sqlite3.connect(self._path, timeout=1.0)) as db, db:
                 # what a power cut tears, the checks find
                 db.execute("PRAGMA synchronous = OFF")
-                db.execute(
-                    "CREATE TABLE IF NOT EXISTS vector(digest BLOB PRIMARY KEY, data BLOB) WITHOUT ROWID"
-                )
+                db.execute("CREATE TABLE IF NOT EXISTS vector(digest BLOB PRIMARY KEY, data BLOB) WITHOUT ROWID")
                 db.executemany("INSERT OR REPLACE INTO vector VALUES(?, ?)", rows)
         except (OSError, sqlite3.Error) as error:
             self._is_writable = False
-            self._mend(error)
+            self._remove_if_damaged(error)
 
-    def _mend(self, error: Exception) -> None:
-        """Take a file away that nobody can read; one that another process writes stays."""
+    def _remove_if_damaged(self, error: Exception) -> None:
+        """Remove the file if it is damaged; leave it if another process is writing it."""
         code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK)
         # the higher bits say which damage
         if code & 0xFF in _DAMAGES:
@@ -169,23 +166,23 @@ class _VectorFile:
                 self._path.unlink(missing_ok=True)
 
 
-def _said(text: str) -> str:
-    """Return what a note says: its title, once, and its text without what is there for programs."""
-    title, _, rest = text.partition("\n")
-    rest = " ".join(_LINK.sub(r"\1", _MACHINERY.sub("", rest)).split())
-    return rest if rest.startswith(title) else f"{title} {rest}"
+def _readable_text(text: str) -> str:
+    """Return the readable text of a note: its title once, and its text without drawers and keywords."""
+    title, _, body = text.partition("\n")
+    body = " ".join(_LINK.sub(r"\1", _MACHINERY.sub("", body)).split())
+    return body if body.startswith(title) else f"{title} {body}"
 
 
-def _parts(text: str) -> list[str]:
+def _split_parts(text: str) -> list[str]:
     words = text.split()
     starts = range(0, max(len(words), 1), _PART)[:_MOST_PARTS]
     return [" ".join(words[start : start + _PART]) for start in starts]
 
 
-def _check(digest: bytes, data: bytes) -> bytes:
+def _vector_checksum(digest: bytes, data: bytes) -> bytes:
     return hashlib.blake2b(digest + data, digest_size=_CHECK).digest()
 
 
-def _cosines(vectors: Sequence[float], asked: Sequence[float]) -> list[float]:
-    size = len(asked)
-    return [sum(map(mul, vectors[n : n + size], asked)) for n in range(0, len(vectors), size)] or [0.0]
+def _part_cosines(vectors: Sequence[float], question_vector: Sequence[float]) -> list[float]:
+    size = len(question_vector)
+    return [sum(map(mul, vectors[n : n + size], question_vector)) for n in range(0, len(vectors), size)] or [0.0]

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 from typing import Any
 
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.core.text import folded
+from roamkb.core.text import fold_text
 from roamkb.text.store.word_vector_file import word_lines
-from roamkb.text.word_vectors import pieces
+from roamkb.text.word_vectors import word_pieces
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,7 +42,7 @@ _TOKEN = lazily(r"[^\W_]+|[^\w\s]|_")
 
 
 class MiniLM:
-    """The model, ready to read English texts."""
+    """The model, with its weights in memory, for English texts."""
 
     def __init__(self, path: Path) -> None:
         """Read the weights.
@@ -57,96 +57,90 @@ class MiniLM:
         data = path.read_bytes()
         if hashlib.sha256(data).hexdigest() != SHA256:
             raise ValueError(f"{path} is damaged or another release's")
-        raw = dict(_tensors(memoryview(data)))
+        raw = dict(_read_tensors(memoryview(data)))
 
-        def floats(name: str) -> "Array":
+        def read_floats(name: str) -> "Array":
             return np.frombuffer(raw[name], np.float32)
 
-        def whole(name: str) -> "Array":
+        def read_matrix(name: str) -> "Array":
             # each column of a layer's weights has a scale of its own
-            scale = floats(f"{name}_scale")
+            scale = read_floats(f"{name}_scale")
             return np.frombuffer(raw[f"{name}_q"], np.int8).reshape(-1, len(scale)) * scale
 
-        def norm(name: str) -> "tuple[Array, Array]":
-            return floats(f"{name}.LayerNorm.weight"), floats(f"{name}.LayerNorm.bias")
+        def read_norm(name: str) -> "tuple[Array, Array]":
+            return read_floats(f"{name}.LayerNorm.weight"), read_floats(f"{name}.LayerNorm.bias")
 
         self._known = {word: number for number, word in enumerate(word_lines()) if word}
-        self._words = np.frombuffer(raw["inner.embeddings.word_embeddings.weight_q"], np.int8).reshape(
-            -1, _WIDTH
-        )
-        self._scales = floats("inner.embeddings.word_embeddings.weight_scale")[:, None]
-        places = np.frombuffer(raw["inner.embeddings.position_embeddings.weight_q"], np.int8).reshape(
-            -1, _WIDTH
-        )
+        self._words = np.frombuffer(raw["inner.embeddings.word_embeddings.weight_q"], np.int8).reshape(-1, _WIDTH)
+        self._scales = read_floats("inner.embeddings.word_embeddings.weight_scale")[:, None]
+        places = np.frombuffer(raw["inner.embeddings.position_embeddings.weight_q"], np.int8).reshape(-1, _WIDTH)
         self._places = (
-            places.astype(np.float32) * floats("inner.embeddings.position_embeddings.weight_scale")[:, None]
-            + floats("inner.embeddings.token_type_embeddings.weight")[:_WIDTH]
+            places.astype(np.float32) * read_floats("inner.embeddings.position_embeddings.weight_scale")[:, None]
+            + read_floats("inner.embeddings.token_type_embeddings.weight")[:_WIDTH]
         )
-        self._norm = norm("inner.embeddings")
+        self._norm = read_norm("inner.embeddings")
         self._layers = []
         # query, key, value, attention's output, intermediate, output; and so on, numbered upwards
-        matrices = sorted(
-            (name[:-2] for name in raw if re.fullmatch(r"val_\d+_q", name)), key=lambda n: int(n[4:])
-        )
+        matrices = sorted((name[:-2] for name in raw if re.fullmatch(r"val_\d+_q", name)), key=lambda n: int(n[4:]))
         for number in range(_LAYERS):
-            query, key, value, attended, inner, outer = map(whole, matrices[6 * number : 6 * number + 6])
+            query, key, value, attended, inner, outer = map(read_matrix, matrices[6 * number : 6 * number + 6])
             name = f"inner.encoder.layer.{number}"
-            biases = [floats(f"{name}.attention.self.{part}.bias") for part in ("query", "key", "value")]
+            biases = [read_floats(f"{name}.attention.self.{part}.bias") for part in ("query", "key", "value")]
             self._layers.append(
                 (
                     (np.concatenate((query, key, value), axis=1), np.concatenate(biases)),
-                    (attended, floats(f"{name}.attention.output.dense.bias")),
-                    norm(f"{name}.attention.output"),
-                    (inner, floats(f"{name}.intermediate.dense.bias")),
-                    (outer, floats(f"{name}.output.dense.bias")),
-                    norm(f"{name}.output"),
+                    (attended, read_floats(f"{name}.attention.output.dense.bias")),
+                    read_norm(f"{name}.attention.output"),
+                    (inner, read_floats(f"{name}.intermediate.dense.bias")),
+                    (outer, read_floats(f"{name}.output.dense.bias")),
+                    read_norm(f"{name}.output"),
                 )
             )
 
     def encode(self, texts: Sequence[str], _is_question: bool = False) -> list[list[float]]:
         """Return the unit vector of each text; questions are texts like others."""
-        found: list[list[float]] = []
+        vectors: list[list[float]] = []
         batch: list[list[int]] = []
         for text in texts:
-            numbers = self.numbers(text)
+            numbers = self.piece_numbers(text)
             if batch and sum(map(len, batch)) + len(numbers) > _BATCH:
-                found += self._vectors(batch)
+                vectors += self._encode_batch(batch)
                 batch = []
             batch.append(numbers)
-        return found + (self._vectors(batch) if batch else [])
+        return vectors + (self._encode_batch(batch) if batch else [])
 
-    def numbers(self, text: str) -> list[int]:
+    def piece_numbers(self, text: str) -> list[int]:
         """Return the numbers of the word pieces of `text`, as BERT cuts it."""
-        found = [_BEGIN]
-        for token in _TOKEN.findall(folded(text)):
+        numbers = [_BEGIN]
+        for token in _TOKEN.findall(fold_text(text)):
             # a sign that nobody knows says nothing
-            found += pieces(token, self._known) or ([_UNKNOWN] if token.isalnum() else [])
-            if len(found) >= _MOST_PIECES:
+            numbers += word_pieces(token, self._known) or ([_UNKNOWN] if token.isalnum() else [])
+            if len(numbers) >= _MOST_PIECES:
                 break
-        return [*found[: _MOST_PIECES - 1], _END]
+        return [*numbers[: _MOST_PIECES - 1], _END]
 
-    def _vectors(self, batch: Sequence[Sequence[int]]) -> list[list[float]]:
-        """Return the vectors of texts whose pieces go through the layers side by side."""
+    def _encode_batch(self, batch: Sequence[Sequence[int]]) -> list[list[float]]:
+        """Return the vectors of several texts, computed as one batch."""
         import numpy as np
 
-        numbers = np.concatenate([np.asarray(one) for one in batch])
-        places = np.concatenate([np.arange(len(one)) for one in batch])
-        ends = np.cumsum([len(one) for one in batch]).tolist()
+        numbers = np.concatenate([np.asarray(text_numbers) for text_numbers in batch])
+        places = np.concatenate([np.arange(len(text_numbers)) for text_numbers in batch])
+        ends = np.cumsum([len(text_numbers) for text_numbers in batch]).tolist()
         spans = list(zip([0, *ends], ends, strict=False))
-        said = self._words[numbers].astype(np.float32) * self._scales[numbers]
-        x = _normed(said + self._places[places], self._norm)
-        for all_three, attended, first, inner, outer, second in self._layers:
+        embeddings = self._words[numbers].astype(np.float32) * self._scales[numbers]
+        x = _layer_norm(embeddings + self._places[places], self._norm)
+        for all_three, attended, attention_norm, inner, outer, output_norm in self._layers:
             z = x @ all_three[0] + all_three[1]
-            seen = np.concatenate([_attention(z[start:end]) for start, end in spans])
-            x = _normed(x + seen @ attended[0] + attended[1], first)
-            x = _normed(x + _gelu(x @ inner[0] + inner[1]) @ outer[0] + outer[1], second)
+            attention_output = np.concatenate([_self_attention(z[start:end]) for start, end in spans])
+            x = _layer_norm(x + attention_output @ attended[0] + attended[1], attention_norm)
+            x = _layer_norm(x + _gelu(x @ inner[0] + inner[1]) @ outer[0] + outer[1], output_norm)
         means = np.stack([x[start:end].mean(0) for start, end in spans])
         vectors: list[list[float]] = (means / np.linalg.norm(means, axis=1, keepdims=True)).tolist()
         return vectors
 
 
-def _attention(z: "Array") -> "Array":
-    """Return what each piece of one text takes from the others; `z` has its query, key and value."""
+def _self_attention(z: "Array") -> "Array":
+    """Return the mix of the other pieces of a text that each piece gets; `z` is query, key and value."""
     import numpy as np
 
     query, key, value = z.reshape(len(z), 3, _HEADS, -1).transpose(1, 2, 0, 3)
@@ -157,7 +151,7 @@ def _attention(z: "Array") -> "Array":
     return mixed
 
 
-def _normed(x: "Array", weights: "tuple[Array, Array]") -> "Array":
+def _layer_norm(x: "Array", weights: "tuple[Array, Array]") -> "Array":
     import numpy as np
 
     x = x - x.mean(-1, keepdims=True)
@@ -176,39 +170,39 @@ def _gelu(x: "Array") -> "Array":
 # The few parts of ONNX, which is written in Protocol Buffers, that hold the weights
 
 
-def _tensors(data: memoryview) -> Iterator[tuple[str, memoryview]]:
+def _read_tensors(data: memoryview) -> Iterator[tuple[str, memoryview]]:
     """Yield the name and the bytes of each tensor of the model's graph."""
-    for graph in _of(data, 7):
-        for tensor in _of(graph, 5):
-            raw = next(_of(tensor, 9), None)
+    for graph in _field_contents(data, 7):
+        for tensor in _field_contents(graph, 5):
+            raw = next(_field_contents(tensor, 9), None)
             if raw is not None:
-                yield bytes(next(_of(tensor, 8))).decode(), raw
+                yield bytes(next(_field_contents(tensor, 8))).decode(), raw
 
 
-def _of(data: memoryview, wanted: int) -> Iterator[memoryview]:
-    """Yield the contents of the fields with the number `wanted` that have a length."""
-    at = 0
-    while at < len(data):
-        key, at = _number(data, at)
+def _field_contents(data: memoryview, field_number: int) -> Iterator[memoryview]:
+    """Yield the contents of the length-delimited fields with the number `field_number`."""
+    position = 0
+    while position < len(data):
+        key, position = _read_varint(data, position)
         match key & 7:
             case 0:
-                _, at = _number(data, at)
+                _, position = _read_varint(data, position)
             case 2:
-                size, at = _number(data, at)
-                if key >> 3 == wanted:
-                    yield data[at : at + size]
-                at += size
+                size, position = _read_varint(data, position)
+                if key >> 3 == field_number:
+                    yield data[position : position + size]
+                position += size
             case width:
-                at += 8 if width == 1 else 4
+                position += 8 if width == 1 else 4
 
 
-def _number(data: memoryview, at: int) -> tuple[int, int]:
-    """Return the number that begins at `at`, seven bits a byte, and where it ends."""
+def _read_varint(data: memoryview, position: int) -> tuple[int, int]:
+    """Return the varint at `position`, seven bits a byte, and the position behind it."""
     value = shift = 0
     while True:
-        byte = data[at]
-        at += 1
+        byte = data[position]
+        position += 1
         value |= (byte & 127) << shift
         shift += 7
         if byte < 128:
-            return value, at
+            return value, position

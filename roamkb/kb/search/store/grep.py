@@ -1,4 +1,4 @@
-"""Grep over the notes: a regular expression against each line of the files, and as it is shown."""
+"""Grep over the notes: a regular expression against each line of the files, raw and as shown."""
 
 import re
 import signal
@@ -15,7 +15,7 @@ from roamkb.core.model import Note
 from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.core.text import shown
+from roamkb.core.text import one_line
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.org.body import lines_as_shown
 
@@ -47,22 +47,22 @@ _BRACKET = lazily(r"\\.|\[\[\]", re.DOTALL)
 
 def _posix_class(match: re.Match[str]) -> str:
     inside = _CLASSES[match[2]]
-    return _others(inside) if match[1] else inside
+    return _complement_class(inside) if match[1] else inside
 
 
-def _others(inside: str) -> str:
-    """Return what a class leaves, to stand among others between brackets."""
+def _complement_class(inside: str) -> str:
+    """Return the complement of a class, as it can stand between brackets."""
     if inside == r"\s":
         return r"\S"
-    one = re.compile(f"[{inside}]")
-    left = (f"\\x{code:02x}" for code in range(128) if not one.match(chr(code)))
-    return "".join(left) + r"\x80-\U0010ffff"
+    class_pattern = re.compile(f"[{inside}]")
+    remaining = (f"\\x{code:02x}" for code in range(128) if not class_pattern.match(chr(code)))
+    return "".join(remaining) + r"\x80-\U0010ffff"
 
 
 def _in_python(pattern: str) -> str:
-    """Return `pattern` as Python's `re` says the same."""
+    """Return `pattern` in the syntax of Python's `re`."""
     spelt = _POSIX.sub(_posix_class, pattern)
-    return _BRACKET.sub(lambda found: r"[\[]" if found[0] == "[[]" else found[0], spelt)
+    return _BRACKET.sub(lambda match: r"[\[]" if match[0] == "[[]" else match[0], spelt)
 
 
 class _LineMatcher(Protocol):
@@ -71,14 +71,14 @@ class _LineMatcher(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchedNote:
-    """A note with the lines that a pattern matches."""
+    """A note with the lines that match a pattern."""
 
     note: Note
     lines: tuple[tuple[int, str], ...]
 
 
 class Grep:
-    """The lines of all notes that match, in the order of files and lines."""
+    """The search for matching lines in all notes, in the order of files and lines."""
 
     def __init__(self, notes: Notes, pattern: str) -> None:
         """Compile `pattern`.
@@ -87,41 +87,41 @@ class Grep:
             UsageError: it is no regular expression.
         """
         self._notes = notes
-        self._matcher, self._is_linear = _compiled(pattern)
+        self._matcher, self._is_linear = _compile_pattern(pattern)
         self.skipped: list[UnreadableFile] = []
 
-    def find(self) -> tuple[MatchedNote, ...]:
+    def find_matches(self) -> tuple[MatchedNote, ...]:
         """Return the notes with matching lines.
 
         Raises:
             UsageError: the pattern took too long.
         """
         if self._is_linear:
-            return tuple(self._matches())
+            return tuple(self._matching_notes())
         with _time_limit():
-            return tuple(self._matches())
+            return tuple(self._matching_notes())
 
-    def _matches(self) -> Iterator[MatchedNote]:
-        self.skipped += self._notes.walk.unreadable
-        for file in self._notes.walk.files:
-            text = self._notes.text(file)
+    def _matching_notes(self) -> Iterator[MatchedNote]:
+        self.skipped += self._notes.kb_walk.unreadable
+        for file in self._notes.kb_walk.files:
+            text = self._notes.read_text(file)
             if isinstance(text, UnreadableFile):
                 self.skipped.append(text)
                 continue
-            if lines := tuple(self._matching(text)):
-                yield MatchedNote(note=self._notes.parse(file, text), lines=lines)
+            if lines := tuple(self._matching_lines(text)):
+                yield MatchedNote(note=self._notes.parse_text(file, text), lines=lines)
 
-    def _matching(self, text: str) -> Iterator[tuple[int, str]]:
-        """Yield the lines that match: as `show` has them, or else as they stand in the file."""
-        told = lines_as_shown(text)
+    def _matching_lines(self, text: str) -> Iterator[tuple[int, str]]:
+        """Yield the lines that match, as `show` prints them or else as they stand in the file."""
+        shown_lines = lines_as_shown(text)
         for number, line in enumerate(text.removesuffix("\n").split("\n") if text else (), start=1):
-            if number in told and self._matcher.search(told[number]):
-                yield number, told[number]
+            if number in shown_lines and self._matcher.search(shown_lines[number]):
+                yield number, shown_lines[number]
             elif self._matcher.search(line):
                 yield number, line
 
 
-def _compiled(pattern: str) -> tuple[_LineMatcher, bool]:
+def _compile_pattern(pattern: str) -> tuple[_LineMatcher, bool]:
     """Return the compiled pattern, and whether its time is linear in the text."""
     try:
         import re2
@@ -129,7 +129,7 @@ def _compiled(pattern: str) -> tuple[_LineMatcher, bool]:
         pass
     else:
         try:
-            return re2.compile(pattern, options=_quiet()), True
+            return re2.compile(pattern, options=_quiet_options()), True
         except (re2.error, UnicodeEncodeError):
             # what RE2 has not (look-around, back references) `re` may have, in its time limit
             pass
@@ -145,8 +145,8 @@ def _compiled(pattern: str) -> tuple[_LineMatcher, bool]:
         ) from error
 
 
-def _quiet() -> object:
-    """Return options for RE2 by which it says nothing on standard error by itself."""
+def _quiet_options() -> object:
+    """Return options for RE2 that keep it from writing to standard error."""
     import re2
 
     options = re2.Options()
@@ -154,8 +154,8 @@ def _quiet() -> object:
     return options
 
 
-def linear(pattern: str) -> Callable[[str], bool] | None:
-    """Return what says whether a text has a match, in time linear in it; None where RE2 isn't installed.
+def linear_matcher(pattern: str) -> Callable[[str], bool] | None:
+    """Return a test for a match in linear time; None where RE2 isn't installed.
 
     Raises:
         UsageError: RE2 can't read the pattern.
@@ -165,10 +165,10 @@ def linear(pattern: str) -> Callable[[str], bool] | None:
     except ImportError:
         return None
     try:
-        compiled = re2.compile(pattern, options=_quiet())
+        compiled = re2.compile(pattern, options=_quiet_options())
     except (re2.error, UnicodeEncodeError) as error:
         raise UsageError(
-            f"no regular expression of RE2: {shown(pattern)}",
+            f"no regular expression of RE2: {one_line(pattern)}",
             hint="it has no look-around and no back references: github.com/google/re2/wiki/Syntax",
         ) from error
     return lambda text: compiled.search(text) is not None
@@ -176,20 +176,20 @@ def linear(pattern: str) -> Callable[[str], bool] | None:
 
 @contextmanager
 def _time_limit() -> Iterator[None]:
-    """Bound what `re`, which can take exponential time, may take: an error, never a hang."""
+    """Limit the time of `re`, which may be exponential: raise an error instead of hanging."""
     if threading.current_thread() is not threading.main_thread():
         raise UsageError("regular expressions need google-re2 here", hint="pip install google-re2")
 
-    def stop(_signal: int, _frame: FrameType | None) -> None:
+    def raise_timeout(_signal: int, _frame: FrameType | None) -> None:
         raise UsageError(
             f"the pattern took more than {_PATIENCE:.0f} s",
             hint="make it simpler, or `pip install google-re2`, whose time is linear",
         )
 
-    before = signal.signal(signal.SIGALRM, stop)
+    previous_handler = signal.signal(signal.SIGALRM, raise_timeout)
     signal.setitimer(signal.ITIMER_REAL, _PATIENCE)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGALRM, previous_handler)

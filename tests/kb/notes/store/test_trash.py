@@ -15,9 +15,9 @@ from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
 from roamkb.core.errors import NoKnowledgeBase
 from roamkb.core.errors import NotFound
-from roamkb.fs.files import digest
+from roamkb.fs.files import content_digest
 from roamkb.fs.locks import StateFolders
-from roamkb.fs.locks import lock
+from roamkb.fs.locks import hold_lock
 from roamkb.kb.notes.store.trash import Trash
 from roamkb.kb.notes.store.trash import TrashEntry
 
@@ -53,7 +53,7 @@ def note(trash: Trash) -> Path:
 
 def put(trash: Trash, note: Path) -> TrashEntry:
     """Trash the note."""
-    return trash.put(note, was=digest(note.read_bytes()), id="id-1", title="Gone “é”")
+    return trash.trash_note(note, was=content_digest(note.read_bytes()), id="id-1", title="Gone “é”")
 
 
 def left(trash: Trash) -> int:
@@ -71,15 +71,15 @@ def test_a_note_goes_and_comes_back(trash: Trash, note: Path) -> None:
         title="Gone “é”",
         file="daily/a.org",
         when="2026-06-10T14:29:05",
-        sha256=digest(BODY),
+        sha256=content_digest(BODY),
         mode=0o640,
     )
-    assert trash.entries() == (entry,)
+    assert trash.list_entries() == (entry,)
     assert trash.folder.stat().st_mode & 0o777 == 0o700
-    assert trash.restore(trash.get("id-1")) == note
+    assert trash.restore_entry(trash.get_entry("id-1")) == note
     assert note.read_bytes() == BODY
     assert note.stat().st_mode & 0o777 == 0o640
-    assert trash.entries() == ()
+    assert trash.list_entries() == ()
     assert left(trash) == 0
 
 
@@ -87,12 +87,12 @@ def test_a_folder_that_is_gone_is_made_again(trash: Trash, note: Path) -> None:
     """The human may have tidied up; the base itself is never made."""
     entry = put(trash, note)
     note.parent.rmdir()
-    assert trash.restore(entry).read_bytes() == BODY
+    assert trash.restore_entry(entry).read_bytes() == BODY
     entry = put(trash, note)
     note.parent.rmdir()
     trash.kb.rmdir()
     with pytest.raises(NoKnowledgeBase):
-        trash.restore(entry)
+        trash.restore_entry(entry)
     assert not trash.kb.exists()
 
 
@@ -101,9 +101,9 @@ def test_a_taken_name_stays_taken(trash: Trash, note: Path) -> None:
     entry = put(trash, note)
     note.write_bytes(b"by hand")
     with pytest.raises(NameTaken, match="there already"):
-        trash.restore(entry)
+        trash.restore_entry(entry)
     assert note.read_bytes() == b"by hand"
-    assert trash.entries() == (entry,)
+    assert trash.list_entries() == (entry,)
 
 
 def test_the_latest_comes_back(trash: Trash, note: Path) -> None:
@@ -111,30 +111,30 @@ def test_the_latest_comes_back(trash: Trash, note: Path) -> None:
     first = put(trash, note)
     note.write_bytes(b"second")
     second = put(trash, note)
-    assert trash.get("id-1") == second
-    assert trash.get(first.key) == first
-    assert trash.entries() == (second, first)
+    assert trash.get_entry("id-1") == second
+    assert trash.get_entry(first.key) == first
+    assert trash.list_entries() == (second, first)
 
 
 def test_what_isnt_in_the_trash_isnt_found(trash: Trash) -> None:
     """An empty trash, or none at all, is no error until something is asked of it."""
-    assert trash.entries() == ()
+    assert trash.list_entries() == ()
     with pytest.raises(NotFound, match="no trashed node id-1"):
-        trash.get("id-1")
+        trash.get_entry("id-1")
 
 
 def test_a_note_that_changed_stays(trash: Trash, note: Path) -> None:
     """Nothing of the attempt is left in the trash."""
     with pytest.raises(ChangedOnDisk):
-        trash.put(note, was=digest(b"as it was read"), id="id-1", title="")
+        trash.trash_note(note, was=content_digest(b"as it was read"), id="id-1", title="")
     assert note.read_bytes() == BODY
     assert left(trash) == 0
 
 
 def test_a_note_waits_for_the_lock(trash: Trash, note: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another roamkb at work keeps the note where it is."""
-    monkeypatch.setattr("roamkb.kb.notes.store.trash.lock", lambda path: lock(path, wait=0))
-    with lock(trash.lock_file), pytest.raises(Busy):
+    monkeypatch.setattr("roamkb.kb.notes.store.trash.hold_lock", lambda path: hold_lock(path, wait=0))
+    with hold_lock(trash.lock_file), pytest.raises(Busy):
         put(trash, note)
     assert note.read_bytes() == BODY
     assert left(trash) == 0
@@ -177,7 +177,7 @@ def test_a_torn_record_is_no_entry(damage: Callable[[Path], object], trash: Tras
     note.write_bytes(b"another")
     good = put(trash, note)
     damage(trash.folder / f"{torn.key}.json")
-    assert trash.entries() == (good,)
+    assert trash.list_entries() == (good,)
 
 
 def test_a_copy_that_isnt_what_was_trashed_is_left_to_the_human(trash: Trash, note: Path) -> None:
@@ -185,7 +185,7 @@ def test_a_copy_that_isnt_what_was_trashed_is_left_to_the_human(trash: Trash, no
     entry = put(trash, note)
     (trash.folder / f"{entry.key}.org").write_bytes(b"bit rot")
     with pytest.raises(DiskError, match="isn't what was trashed"):
-        trash.restore(entry)
+        trash.restore_entry(entry)
     assert not note.exists()
 
 
@@ -198,5 +198,5 @@ def test_a_record_cant_name_a_place_outside(file: str, trash: Trash, note: Path,
     record = trash.folder / f"{entry.key}.json"
     record.write_text(json.dumps({**json.loads(record.read_text()), "file": file}))
     with pytest.raises(DiskError, match="names a place where no note can be"):
-        trash.restore(trash.get("id-1"))
+        trash.restore_entry(trash.get_entry("id-1"))
     assert list((tmp_path / "outside").iterdir()) == []

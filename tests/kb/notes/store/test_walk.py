@@ -9,7 +9,7 @@ import pytest
 from roamkb.core.errors import NoKnowledgeBase
 from roamkb.kb.notes.store.walk import NotesWalk
 from roamkb.kb.notes.store.walk import check_kb
-from roamkb.kb.notes.store.walk import walk
+from roamkb.kb.notes.store.walk import walk_notes
 
 
 @pytest.fixture
@@ -30,20 +30,20 @@ def put(path: Path, text: str = "x") -> Path:
 
 def files(kb: Path) -> list[str]:
     """Return the notes' places."""
-    return [note.file for note in walk(kb).files]
+    return [note.file for note in walk_notes(kb).files]
 
 
 def complaints(kb: Path) -> dict[str, str]:
     """Return what can't be read, and why."""
     return {
         os.fsencode(each.path).decode("utf-8", "replace")[len(str(kb)) + 1 :]: each.reason
-        for each in walk(kb).unreadable
+        for each in walk_notes(kb).unreadable
     }
 
 
 def test_notes_come_in_order_with_their_stat(kb: Path) -> None:
     """Each note has its place, relative and absolute, and what tells a change."""
-    first, second = walk(kb).files
+    first, second = walk_notes(kb).files
     assert (first.file, second.file) == ("b.org", "daily/a.org")
     assert second.path == kb / "daily" / "a.org"
     stat = second.path.stat()
@@ -64,7 +64,7 @@ def test_what_isnt_a_note_isnt_listed_and_copies_are_counted(kb: Path) -> None:
     put(kb / "picture.sync-conflict-20261121-203710-ABCDEF2.png")
     put(kb / ".stversions/b.sync-conflict-20261121-203710-ABCDEF2.org")
     secret = put(kb / "daily/s.org.gpg")
-    found = walk(kb)
+    found = walk_notes(kb)
     assert [note.file for note in found.files] == ["b.org", "daily/a.org"]
     assert found.conflict_copies == (copy,)
     assert found.encrypted == (secret,)
@@ -73,7 +73,7 @@ def test_what_isnt_a_note_isnt_listed_and_copies_are_counted(kb: Path) -> None:
 
 def test_an_empty_folder_holds_nothing(tmp_path: Path) -> None:
     """Nothing found is a result."""
-    assert walk(tmp_path) == NotesWalk(files=(), conflict_copies=(), encrypted=(), unreadable=())
+    assert walk_notes(tmp_path) == NotesWalk(files=(), conflict_copies=(), encrypted=(), unreadable=())
 
 
 def test_what_only_has_a_notes_name_is_said(kb: Path) -> None:
@@ -148,7 +148,7 @@ def test_a_base_that_is_itself_a_link_is_walked(kb: Path) -> None:
     put(kb / ".store/s.org")
     (kb / "s.org").symlink_to(".store/s.org")
     assert files(link) == ["b.org", "daily/a.org", "s.org"]
-    assert walk(link).files[0].path == link / "b.org"
+    assert walk_notes(link).files[0].path == link / "b.org"
 
 
 def test_a_deep_tree_ends_where_the_system_ends_it(kb: Path) -> None:
@@ -163,7 +163,7 @@ def test_a_deep_tree_ends_where_the_system_ends_it(kb: Path) -> None:
         os.close(fd)
         fd = below
     os.close(fd)
-    found = walk(kb)
+    found = walk_notes(kb)
     assert len(found.files) == 3
     assert [each.reason for each in found.unreadable] == ["its name is too long for the system"]
 
@@ -174,7 +174,7 @@ def test_a_walk_finds_many(tmp_path: Path) -> None:
         (tmp_path / str(folder)).mkdir()
         for number in range(1000):
             os.close(os.open(tmp_path / str(folder) / f"{number}.org", os.O_CREAT))
-    assert len(walk(tmp_path).files) == 10_000
+    assert len(walk_notes(tmp_path).files) == 10_000
 
 
 @pytest.mark.parametrize("sign", [".stfolder", ".git", "note.org", "deep/er/note.org"])
@@ -199,21 +199,19 @@ def test_a_base_that_isnt_there_is_said(tmp_path: Path) -> None:
 
 def test_a_walk_of_nothing_says_so(tmp_path: Path) -> None:
     """A base that vanished is one thing that can't be read."""
-    assert [each.reason for each in walk(tmp_path / "none").unreadable] == ["doesn't exist"]
+    assert [each.reason for each in walk_notes(tmp_path / "none").unreadable] == ["doesn't exist"]
 
 
 def test_a_second_walk_sees_all_that_the_first_could_not(kb: Path) -> None:
     """What is remembered of names and stats never hides a change: of content, kind, place or time."""
     put(kb / "c.org")
-    before = walk(kb)
-    assert walk(kb).files is before.files
+    before = walk_notes(kb)
+    assert walk_notes(kb).files is before.files
     stat = (kb / "b.org").stat()
     put(kb / "b.org", "y")
     os.utime(kb / "b.org", ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    changed = walk(kb)
-    assert [note.file for old, note in zip(before.files, changed.files, strict=True) if old != note] == [
-        "b.org"
-    ]
+    changed = walk_notes(kb)
+    assert [note.file for old, note in zip(before.files, changed.files, strict=True) if old != note] == ["b.org"]
     assert changed.files[1] is before.files[1]
     (kb / "c.org").unlink()
     os.mkfifo(kb / "c.org")
@@ -224,7 +222,7 @@ def test_a_second_walk_sees_all_that_the_first_could_not(kb: Path) -> None:
     assert complaints(kb) == {"c.org": "links out of the knowledge base"}
     (kb / "daily").rename(kb / "weekly")
     put(kb / "new.sync-conflict-20261121-203710-ABCDEF2.org")
-    found = walk(kb)
+    found = walk_notes(kb)
     assert [note.file for note in found.files] == ["b.org", "weekly/a.org"]
     assert len(found.conflict_copies) == 1
 
@@ -238,9 +236,7 @@ def test_walks_of_two_bases_in_turn_are_each_its_own(kb: Path, tmp_path: Path) -
         assert files(other) == ["b.org"]
 
 
-def test_a_file_that_goes_between_its_name_and_its_stat_is_left_out(
-    kb: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_goes_between_its_name_and_its_stat_is_left_out(kb: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A syncer replaces it; the others are listed, and the next walk has it again."""
     lstat = os.lstat
 
@@ -250,7 +246,7 @@ def test_a_file_that_goes_between_its_name_and_its_stat_is_left_out(
         return lstat(place)
 
     put(kb / "c.org")
-    walk(kb)
+    walk_notes(kb)
     monkeypatch.setattr("os.lstat", gone)
     assert files(kb) == ["c.org", "daily/a.org"]
     monkeypatch.undo()

@@ -22,9 +22,7 @@ class Base:
         #: Nanoseconds by which the clock that the index sees is ahead.
         self.ahead = 0
 
-    def note(
-        self, name: str, title: str, body: str = "", *, tags: str = "", head: str = "", drawer: str = ""
-    ) -> Path:
+    def note(self, name: str, title: str, body: str = "", *, tags: str = "", head: str = "", drawer: str = "") -> Path:
         """Write a note with one node."""
         path = self.kb / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -54,14 +52,14 @@ class Base:
 
     def titles(self, text: str, limit: int | None = 20) -> list[str]:
         """What the kept index finds."""
-        return [one.title for one in self.index().find(parse_query(text, today=TODAY), limit=limit).answers]
+        return [one.title for one in self.index().find_passages(parse_query(text, today=TODAY), limit=limit).answers]
 
     def check(self, *texts: str) -> None:
         """The kept index answers as one made just now does."""
         for text in texts:
             query = parse_query(text, today=TODAY)
-            fresh = Index(Notes(self.kb, todo_lines=self.todo_lines), None).find(query)
-            assert fresh == self.index().find(query)
+            fresh = Index(Notes(self.kb, todo_lines=self.todo_lines), None).find_passages(query)
+            assert fresh == self.index().find_passages(query)
 
     @property
     def file(self) -> Path:

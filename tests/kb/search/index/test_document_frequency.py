@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from roamkb.kb.search.index import document_frequency as index_counts
-from roamkb.kb.search.index.document_frequency import holding
+from roamkb.kb.search.index.document_frequency import document_frequency
 from tests.kb.search.index.index_base import Base
 
 
@@ -29,7 +29,7 @@ def test_counts_are_what_sqlite_counts(tmp_path: Path, many: int, monkeypatch: p
                 words = " ".join(dice.choices("zebras stripe naïve 縞馬 foo_bar HTTPServer".split(), k=4))
                 heading = "* Head\n:PROPERTIES:\n:ID: h\n:END:\nzebra" if dice.random() < 0.5 else ""
                 base.note(name, words, f"{words}\n{heading}", head=f"#+x: {dice.random()}\n")
-        kept, counted = base.index().view(_counts)
+        kept, counted = base.index().read_view(_counts)
         assert counted == kept
 
 
@@ -38,6 +38,6 @@ def test_an_unknown_word_is_held_by_none(tmp_path: Path) -> None:
     base = Base(tmp_path)
     base.note("a.org", "Zebra", "zebras and a zebra")
     base.note("b.org", "Tapir", "no zebra")
-    assert (2, 1, 0) == base.index().view(
-        lambda db: (holding(db, "zebra"), holding(db, "tapir"), holding(db, "quagga"))
+    assert (2, 1, 0) == base.index().read_view(
+        lambda db: (document_frequency(db, "zebra"), document_frequency(db, "tapir"), document_frequency(db, "quagga"))
     )

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from roamkb.fs.locks import lock
+from roamkb.fs.locks import hold_lock
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.search.index.index import Index
 from roamkb.kb.search.query import parse_query
@@ -48,21 +48,15 @@ def comes_first(base: Base, one: dict[str, str], other: dict[str, str], query: s
 def test_the_promises_hold_on_notes(base: Base) -> None:
     """All words, title, alias, tag, more hits: each beats what it should on notes of equal length."""
     assert comes_first(base, {"body": "zebra stripe x y"}, {"body": "zebra zebra zebra y"}, "zebra stripe")
-    assert comes_first(
-        base, {"title": "Zebra", "body": "w x y z"}, {"body": "zebra zebra zebra zebra"}, "zebra"
-    )
-    assert comes_first(
-        base, {"title": "Zebra", "body": "w x y z"}, {"body": "w x y z", "tags": ":zebra:"}, "zebra"
-    )
+    assert comes_first(base, {"title": "Zebra", "body": "w x y z"}, {"body": "zebra zebra zebra zebra"}, "zebra")
+    assert comes_first(base, {"title": "Zebra", "body": "w x y z"}, {"body": "w x y z", "tags": ":zebra:"}, "zebra")
     assert comes_first(
         base, {"drawer": ":ROAM_ALIASES: Zebra\n", "body": "w x y z"}, {"body": "zebra zebra y z"}, "zebra"
     )
     assert comes_first(
         base, {"drawer": ":ROAM_ALIASES: Zebra\n", "body": "w x"}, {"body": "w x", "tags": ":zebra:"}, "zebra"
     )
-    assert comes_first(
-        base, {"body": "w x y z", "tags": ":zebra:"}, {"body": "zebra zebra zebra zebra"}, "zebra"
-    )
+    assert comes_first(base, {"body": "w x y z", "tags": ":zebra:"}, {"body": "zebra zebra zebra zebra"}, "zebra")
     assert comes_first(base, {"body": "zebra zebra y z"}, {"body": "zebra x y z"}, "zebra")
     assert comes_first(
         base,
@@ -116,7 +110,7 @@ def test_phrases_are_needed(base: Base) -> None:
 
 def test_lines_are_those_that_hold_the_words(base: Base) -> None:
     """With their numbers in the file, the best first."""
-    (answer,) = base.index().find(parse_query("flies", today=TODAY), limit=1).answers
+    (answer,) = base.index().find_passages(parse_query("flies", today=TODAY), limit=1).answers
     assert ((8, "Stripes confuse flies."),) == answer.lines
     assert "Stripes confuse flies." == (base.kb / answer.file).read_text().split("\n")[8 - 1]
 
@@ -125,7 +119,7 @@ def test_an_unchanged_note_is_not_read_again(base: Base, monkeypatch: pytest.Mon
     """Once its time is past doubt, its stat is enough."""
     later = (base.kb / "20240101000000-zebra.org").stat().st_ctime_ns + 10**10
     assert base.titles("zebra")
-    Index(Notes(base.kb), base.cache, clock=lambda: later).find(parse_query("zebra", today=TODAY))
+    Index(Notes(base.kb), base.cache, clock=lambda: later).find_passages(parse_query("zebra", today=TODAY))
 
     def no_reading(*_: object, **__: object) -> None:
         raise AssertionError("a note was read")
@@ -205,7 +199,7 @@ def test_an_unreadable_note_is_named_and_read_when_it_can_be(base: Base) -> None
     base.titles("flies")
     path.rename(base.kb / "kept.txt")
     path.symlink_to("/nonexistent")
-    answers = base.index().find(parse_query("zebra", today=TODAY))
+    answers = base.index().find_passages(parse_query("zebra", today=TODAY))
     assert ([path], 2) == ([entry.path for entry in answers.skipped], len(answers.answers))
     path.unlink()
     (base.kb / "kept.txt").rename(path)
@@ -217,9 +211,7 @@ def test_the_index_is_its_owners_alone(base: Base) -> None:
     base.titles("zebra")
     assert 0o700 == stat.S_IMODE(base.cache.stat().st_mode)
     assert base.file.exists()
-    assert not [
-        path for path in base.kb.rglob("*") if path.suffix not in (".org", ".stfolder") and path.is_file()
-    ]
+    assert not [path for path in base.kb.rglob("*") if path.suffix not in (".org", ".stfolder") and path.is_file()]
 
 
 def test_a_cache_that_cannot_be_written_to_costs_no_answer(base: Base) -> None:
@@ -255,7 +247,7 @@ def test_a_search_never_waits_for_another_s_index(base: Base, has_index: bool) -
     if has_index:
         base.titles("zebra")
         base.note("new.org", "Quagga", "zebra-like")
-    held = lock(base.cache / "index.lock")
+    held = hold_lock(base.cache / "index.lock")
     with held:
         assert "Zebra" in base.titles("zebra")
         if has_index:
@@ -268,9 +260,7 @@ def test_only_what_a_killed_build_left_is_swept(base: Base) -> None:
     for name in ("notes.tmp", "mine.tmp.org", "build.tmp", "build.0123456789abcdef.tmp"):
         (base.cache / name).write_text("mine")
     base.titles("zebra")
-    assert ["build.tmp", "mine.tmp.org", "notes.tmp"] == sorted(
-        path.name for path in base.cache.glob("*.tmp*")
-    )
+    assert ["build.tmp", "mine.tmp.org", "notes.tmp"] == sorted(path.name for path in base.cache.glob("*.tmp*"))
 
 
 @pytest.mark.parametrize("kind", ["nested", "fifo", "folder", "huge"])
@@ -309,7 +299,7 @@ def test_inherited_tags_do_not_multiply_in_the_index(base: Base) -> None:
     assert ["All tags"] == base.titles("tag:t0")
     assert 100 == len(base.titles("tag:own", None))
     assert base.file.stat().st_size < 1_000_000
-    for note in base.index().find(parse_query("tag:zebra", today=TODAY)).answers:
+    for note in base.index().find_passages(parse_query("tag:zebra", today=TODAY)).answers:
         assert ("zebra",) == note.tags
 
 
@@ -330,7 +320,7 @@ def test_an_error_of_the_query_is_not_taken_for_damage(base: Base) -> None:
     base.titles("zebra")
     before = base.file.stat().st_ino
     with pytest.raises(sqlite3.OperationalError):
-        base.index().view(lambda db: db.execute("SELECT nothing FROM nowhere"))
+        base.index().read_view(lambda db: db.execute("SELECT nothing FROM nowhere"))
     assert (base.cache / "index.seal").exists()
     base.titles("zebra")
     assert before == base.file.stat().st_ino
@@ -340,9 +330,7 @@ def test_an_error_of_the_query_is_not_taken_for_damage(base: Base) -> None:
 def test_a_query_of_any_length_is_answered(base: Base, text: str) -> None:
     """A pasted blob asks for what its beginning asks for, and is found where it stands."""
     base.note("blob.org", "Blob", text)
-    base.note(
-        "other.org", "Andere", "Die Streifen und das Fell sind nicht von hier, wie wir mit dem Tier sich"
-    )
+    base.note("other.org", "Andere", "Die Streifen und das Fell sind nicht von hier, wie wir mit dem Tier sich")
     assert "Blob" in base.titles(text)
 
 
@@ -437,9 +425,7 @@ def test_two_at_once_answer_alike(base: Base) -> None:
 
 
 @pytest.mark.parametrize("calls", range(1, 12))
-def test_a_kill_at_any_note_leaves_nothing_wrong(
-    base: Base, calls: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_kill_at_any_note_leaves_nothing_wrong(base: Base, calls: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Dead in the middle of a build or a refresh, between two commits or in a transaction; then asked again."""
     monkeypatch.setattr("roamkb.kb.search.index.refresh._BATCH", 2)
     for kind in ("build", "refresh"):
@@ -455,7 +441,7 @@ def test_a_kill_at_any_note_leaves_nothing_wrong(
                     os._exit(9)
                 return 0
 
-            Index(Notes(base.kb), base.cache, clock=dying).find(parse_query("zebra", today=TODAY))
+            Index(Notes(base.kb), base.cache, clock=dying).find_passages(parse_query("zebra", today=TODAY))
             os._exit(0)
         os.waitpid(child, 0)
         base.check("zebra", "again", "animal savanna")
@@ -486,11 +472,11 @@ def test_what_was_read_before_an_interruption_stays(many: Base, kind: str) -> No
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Index(Notes(many.kb), many.cache, progress=interrupted).find(parse_query("zebra", today=TODAY))
-    assert 8 == many.index().waiting()
+        Index(Notes(many.kb), many.cache, progress=interrupted).find_passages(parse_query("zebra", today=TODAY))
+    assert 8 == many.index().count_unread_notes()
     read: list[int] = []
     rest = Index(Notes(many.kb), many.cache, progress=lambda done, _: read.append(done))
-    rest.find(parse_query("zebra", today=TODAY))
+    rest.find_passages(parse_query("zebra", today=TODAY))
     assert list(range(1, 9)) == read
     many.check("zebra", "again", "quiet words")
 
@@ -505,30 +491,30 @@ def test_a_kill_costs_no_step_that_was_done(many: Base, calls: int) -> None:
             if next(left, None) is None:
                 os._exit(9)
 
-        Index(Notes(many.kb), many.cache, progress=dying).find(parse_query("zebra", today=TODAY))
+        Index(Notes(many.kb), many.cache, progress=dying).find_passages(parse_query("zebra", today=TODAY))
         os._exit(0)
     os.waitpid(child, 0)
-    assert max(0, 12 - calls) == many.index().waiting()
+    assert max(0, 12 - calls) == many.index().count_unread_notes()
     many.check("zebra", "quiet words")
 
 
 def test_an_index_grows_as_far_as_the_time_goes(many: Base) -> None:
     """At least a note each time, until there is nothing to read; whoever asks meanwhile is told of all."""
-    waiting = [many.index().waiting()]
+    waiting = [many.index().count_unread_notes()]
     while waiting[-1]:
-        many.index().advance(0)
-        waiting.append(many.index().waiting())
-        with lock(many.cache / "index.lock"):
-            many.index().advance(60)
-            assert waiting[-1] == many.index().waiting(), "another process has it"
+        many.index().read_ahead(0)
+        waiting.append(many.index().count_unread_notes())
+        with hold_lock(many.cache / "index.lock"):
+            many.index().read_ahead(60)
+            assert waiting[-1] == many.index().count_unread_notes(), "another process has it"
             if waiting[-1] == 6:
                 assert 12 == len(many.titles("zebra zebras"))
     assert list(range(12, -1, -1)) == waiting
     many.note("new.org", "Quagga", "extinct")
-    many.index().advance(0)
-    assert 0 == many.index().waiting()
+    many.index().read_ahead(0)
+    assert 0 == many.index().count_unread_notes()
     many.check("zebra", "extinct")
-    Index(Notes(many.kb), None).advance(0)
+    Index(Notes(many.kb), None).read_ahead(0)
 
 
 _NAMES = st.sampled_from(["a.org", "b.org", "sub/c.org", "2024-01-01.org"])
@@ -566,7 +552,7 @@ def test_after_any_history_the_answers_are_a_fresh_index_s(
         for kind, name, value in steps:
             change(base, kind, name, value)
         base.check("zebra", "zebra stripe", "tag:zebra", "streifen und", "縞馬", '"zebra stripe"', "-quagga")
-        assert 0 == base.index().differences()
+        assert 0 == base.index().count_differences()
 
 
 def change(base: Base, kind: str, name: str, value: str) -> None:

@@ -38,7 +38,7 @@ def ours(folder: Path, facts: Sequence[str]) -> Search:
         base.note(f"{number}.org", str(number), fact)
     index = base.index()
     return lambda text: [
-        facts[int(one.title)] for one in index.find(parse_query(text, today=TODAY), limit=10).answers
+        facts[int(one.title)] for one in index.find_passages(parse_query(text, today=TODAY), limit=10).answers
     ]
 
 
@@ -80,10 +80,10 @@ def test_what_a_question_reads_is_bounded_in_any_language(
 
     def read(db: sqlite3.Connection) -> None:
         db.set_trace_callback(asked.append)
-        assert list(IndexQuery(db, parse_query(question, today=TODAY)).answers(10))
+        assert list(IndexQuery(db, parse_query(question, today=TODAY)).find_answers(10))
         db.set_trace_callback(None)
 
-    base.index().view(read)
+    base.index().read_view(read)
     matches = [re.findall(r'"([^"]+)"', one) for one in asked if "MATCH" in one and " OR " in one]
     # each of these stands in all 60 notes, and two at least are asked for
     assert matches

@@ -8,16 +8,16 @@ import pytest
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.search.index.index import Index
 from roamkb.kb.search.index.near_duplicates import near_entries
-from roamkb.text.similarity.jaccard import shape
+from roamkb.text.similarity.jaccard import prepare_text
 from tests.conftest import World
 
 _COMMON = "proxy cache server client request timeout deploy staging index worker queue token".split()
 
 
 def _near(kb: Path, title: str, body: str = "") -> list[str]:
-    told = shape(body) if body else None
-    return Index(Notes(kb), None).view(
-        lambda db: [entry.node for entry in near_entries(db, shape(title), told, limit=0.8)]
+    told = prepare_text(body) if body else None
+    return Index(Notes(kb), None).read_view(
+        lambda db: [entry.node for entry in near_entries(db, prepare_text(title), told, limit=0.8)]
     )
 
 
@@ -41,9 +41,7 @@ def test_a_name_is_found(world: World, title: str, asked: str) -> None:
 
 def test_an_alias_is_a_name(world: World) -> None:
     """A node is called by it."""
-    world.note(
-        "a.org", ':PROPERTIES:\n:ID: a\n:ROAM_ALIASES: "Idle sockets are dropped"\n:END:\n#+title: Proxy\n'
-    )
+    world.note("a.org", ':PROPERTIES:\n:ID: a\n:ROAM_ALIASES: "Idle sockets are dropped"\n:END:\n#+title: Proxy\n')
     assert ["a"] == _near(world.kb, "Idle sockets get dropped")
 
 

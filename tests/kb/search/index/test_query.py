@@ -22,7 +22,7 @@ def base(tmp_path: Path) -> Base:
 
 def found(base: Base, text: str, limit: int | None = 20) -> list[tuple[str, tuple[str, ...]]]:
     """Titles, best first, with what they owe their places to."""
-    answers = base.index().find(parse_query(text, today=TODAY), limit=limit).answers
+    answers = base.index().find_passages(parse_query(text, today=TODAY), limit=limit).answers
     scores = [answer.score for answer in answers]
     assert scores == sorted(scores, reverse=True)
     return [(answer.title, answer.why) for answer in answers]
@@ -67,12 +67,10 @@ def test_two_that_link_to_each_other_are_found_once(base: Base) -> None:
     assert ["Backups", "NAS"] == sorted(dict(found(base, "nightly")))
 
 
-@pytest.mark.parametrize(
-    "text", ["one way out", "a day off", "who may buy", "keys and a key", "ways out of it"]
-)
+@pytest.mark.parametrize("text", ["one way out", "a day off", "who may buy", "keys and a key", "ways out of it"])
 def test_a_short_word_is_shown_in_its_line(base: Base, text: str) -> None:
     """Its stem may end in another letter than it does: way, and wai."""
     base.note("5-way.org", "Other", f"Nothing here.\n{text}")
     for word in text.split():
-        answers = base.index().find(parse_query(word, today=TODAY), limit=20).answers
+        answers = base.index().find_passages(parse_query(word, today=TODAY), limit=20).answers
         assert [((7, text),)] == [one.lines for one in answers if one.file == "5-way.org"]

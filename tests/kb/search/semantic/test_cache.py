@@ -35,20 +35,20 @@ def test_the_nearest_has_one_and_the_farthest_none() -> None:
     """Whatever narrow range a model's cosines lie in, and whichever part of a text is near."""
     model = SentenceModel(Letters(), name="letters", folder=None)
     texts = {1: "abc", 2: "jjj", 3: "ab", 4: "j " * 400 + "abc " * 180}
-    near = model.nearness("abc", texts)
+    near = model.rate_nearness("abc", texts)
     assert (1.0, 0.0) == (round(near[1], 6), near[2])
     assert 0 < near[3] < 1
     assert near[4] > 0.9
-    assert {} == model.nearness("abc", {})
+    assert {} == model.rate_nearness("abc", {})
 
 
 def test_a_text_is_read_once_by_each_model(tmp_path: Path) -> None:
     """What was made is kept beside the index, by text and model."""
     letters = Letters()
-    first = SentenceModel(letters, name="a", folder=tmp_path).nearness("abc", {1: "abc", 2: "jjj"})
-    assert first == SentenceModel(letters, name="a", folder=tmp_path).nearness("abc", {1: "abc", 2: "jjj"})
+    first = SentenceModel(letters, name="a", folder=tmp_path).rate_nearness("abc", {1: "abc", 2: "jjj"})
+    assert first == SentenceModel(letters, name="a", folder=tmp_path).rate_nearness("abc", {1: "abc", 2: "jjj"})
     assert 2 == letters.made
-    SentenceModel(letters, name="b", folder=tmp_path).nearness("abc", {1: "abc", 2: "jjk"})
+    SentenceModel(letters, name="b", folder=tmp_path).rate_nearness("abc", {1: "abc", 2: "jjk"})
     assert 4 == letters.made
 
 
@@ -67,7 +67,7 @@ def test_the_model_reads_what_a_reader_reads(tmp_path: Path) -> None:
         3: "def f(a):\n\n    :param a: what is asked\n#+begin_src\n",
         4: "",
     }
-    SentenceModel(encode, name="a", folder=None).nearness("abc", texts)
+    SentenceModel(encode, name="a", folder=None).rate_nearness("abc", texts)
     assert [
         "abc",
         "Deploys See the runbook and .",
@@ -94,14 +94,14 @@ def test_what_cannot_be_kept_costs_no_answer(tmp_path: Path, kind: str) -> None:
     letters = Letters()
     for _ in range(3):
         model = SentenceModel(letters, name="a", folder=folder)
-        assert {1: 1.0, 2: 0.0} == model.nearness("abc", {1: "abc", 2: "jjj"})
+        assert {1: 1.0, 2: 0.0} == model.rate_nearness("abc", {1: "abc", 2: "jjj"})
     assert letters.made == (6 if kind in ("a folder", "nowhere") else 2)
 
 
 def test_a_damaged_file_is_no_wrong_answer(tmp_path: Path) -> None:
     """Wherever its bytes were turned or it ends: what it holds is believed only with its check."""
     texts = {number: "abcdefghij"[number % 10] * (1 + number // 10) + "abc" for number in range(60)}
-    right = SentenceModel(Letters(), name="a", folder=tmp_path).nearness("abc", texts)
+    right = SentenceModel(Letters(), name="a", folder=tmp_path).rate_nearness("abc", texts)
     path = tmp_path / "meaning.db"
     whole = path.read_bytes()
     dice = random.Random(7)
@@ -110,20 +110,20 @@ def test_a_damaged_file_is_no_wrong_answer(tmp_path: Path) -> None:
         for at in dice.choices(range(len(whole)), k=dice.choice((1, 20))):
             harmed[at] ^= 1 << dice.randrange(8)
         path.write_bytes(harmed[: dice.choice((len(whole), dice.randrange(len(whole))))])
-        assert right == SentenceModel(Letters(), name="a", folder=tmp_path).nearness("abc", texts)
+        assert right == SentenceModel(Letters(), name="a", folder=tmp_path).rate_nearness("abc", texts)
 
 
 def test_a_file_that_another_process_writes_is_left_alone(tmp_path: Path) -> None:
     """The answer doesn't need it, and what it holds isn't thrown away."""
     letters = Letters()
-    SentenceModel(letters, name="a", folder=tmp_path).nearness("abc", {1: "abc", 2: "jjj"})
+    SentenceModel(letters, name="a", folder=tmp_path).rate_nearness("abc", {1: "abc", 2: "jjj"})
     with contextlib.closing(sqlite3.connect(tmp_path / "meaning.db", isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         model = SentenceModel(letters, name="a", folder=tmp_path)
-        assert {1: 1.0, 2: 0.0} == model.nearness("abc", {1: "abc", 2: "jjj"})
+        assert {1: 1.0, 2: 0.0} == model.rate_nearness("abc", {1: "abc", 2: "jjj"})
         assert 4 == letters.made
         other.execute("COMMIT")
-    SentenceModel(letters, name="a", folder=tmp_path).nearness("abc", {1: "abc", 2: "jjj"})
+    SentenceModel(letters, name="a", folder=tmp_path).rate_nearness("abc", {1: "abc", 2: "jjj"})
     assert 4 == letters.made
 
 
@@ -139,9 +139,9 @@ def test_who_gives_up_loses_little(tmp_path: Path) -> None:
 
     letters = Letters()
     with pytest.raises(KeyboardInterrupt):
-        SentenceModel(letters, name="a", folder=tmp_path, progress=heard_enough).nearness("abc", texts)
+        SentenceModel(letters, name="a", folder=tmp_path, progress=heard_enough).rate_nearness("abc", texts)
     assert [(16, 40), (32, 40)] == heard
-    SentenceModel(letters, name="a", folder=tmp_path).nearness("abc", texts)
+    SentenceModel(letters, name="a", folder=tmp_path).rate_nearness("abc", texts)
     assert 40 == letters.made
 
 
@@ -155,7 +155,7 @@ def test_the_order_of_hits_follows_the_model(tmp_path: Path) -> None:
         query = parse_query(asked.rpartition(" ")[0], today=TODAY)
         assert query.words == ("zebra", "stripe")
         index = Index(Notes(base.kb), None, model=model)
-        found = index.find(parse_query(asked, today=TODAY), limit=5).answers
+        found = index.find_passages(parse_query(asked, today=TODAY), limit=5).answers
         assert expected == found[0].title
 
 
@@ -166,7 +166,7 @@ def test_for_a_word_alone_no_note_is_read(tmp_path: Path) -> None:
     letters = Letters()
     model = SentenceModel(letters, name="letters", folder=None)
     query = parse_query("what is a zebra?", today=TODAY)
-    assert 1 == len(Index(Notes(base.kb), None, model=model).find(query, limit=5).answers)
+    assert 1 == len(Index(Notes(base.kb), None, model=model).find_passages(query, limit=5).answers)
     assert 0 == letters.made
 
 
@@ -178,7 +178,7 @@ def test_a_question_in_a_language_that_the_model_has_not_learned_goes_by_its_wor
         letters = Letters()
         model = SentenceModel(letters, name="letters", folder=None, is_multilingual=is_multilingual)
         query = parse_query("wo ist der Hund und die Katze?", today=TODAY)
-        assert 1 == len(Index(Notes(base.kb), None, model=model).find(query, limit=5).answers)
+        assert 1 == len(Index(Notes(base.kb), None, model=model).find_passages(query, limit=5).answers)
         assert is_multilingual is (letters.made > 0)
 
 

@@ -47,10 +47,10 @@ def test_it_knows_what_is_meant() -> None:
 def test_a_text_is_cut_as_bert_cuts_it() -> None:
     """Case and accents folded, signs by themselves, long words in pieces, other letters unknown."""
     lines = word_lines()
-    said = [lines[number] for number in model().numbers("Naïve: re-embeddings_2 “北京” …")[1:-1]]
+    said = [lines[number] for number in model().piece_numbers("Naïve: re-embeddings_2 “北京” …")[1:-1]]
     assert ["naive", ":", "re", "-", "em", "##bed", "##ding", "##s", "_", "2", "", ".", ".", "."] == said
-    assert [101, 102] == model().numbers("")
-    assert 256 == len(model().numbers("bread " * 1000))
+    assert [101, 102] == model().piece_numbers("")
+    assert 256 == len(model().piece_numbers("bread " * 1000))
 
 
 @settings(max_examples=examples(20), deadline=None)

