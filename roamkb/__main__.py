@@ -7,8 +7,9 @@ import sys
 _HOOK_HELP = """\
 Usage: roamkb hook EVENT
 
-  Answer a hook of Claude Code or Codex: its JSON on standard input, ours on standard output, status 0.
-  `roamkb install --claude` and `--codex` have harnesses call it; `roamkb doctor` tries each.
+  Answer a hook of Claude Code, Codex or Gemini CLI: its JSON on standard input, ours on standard output,
+  status 0.
+  `roamkb install --claude`, `--codex` and `--gemini` have harnesses call it; `roamkb doctor` tries each.
 
 Events: session-start, subagent-start, user-prompt-submit, pre-tool-use, post-tool-use, post-tool-use-failure,
   stop, subagent-stop, pre-compact, post-compact, session-end. Without one, the JSON's hook_event_name counts.

@@ -6,6 +6,7 @@ import secrets
 import stat
 from pathlib import Path
 
+from roamkb.boundary.store.server_ports import TOKEN
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
 from roamkb.core.startup.dataclasses import dataclass
@@ -14,7 +15,6 @@ from roamkb.fs.append import open_regular_file
 from roamkb.fs.append import read_bytes
 from roamkb.fs.files import create_file
 from roamkb.fs.locks import make_private_folder
-from roamkb.guard.store.server_ports import TOKEN_FILE
 
 #: 256 bits in base64, as `token_urlsafe` spells them.
 _TOKEN_FORM = lazily(rb"[A-Za-z0-9_-]{43}\n?")
@@ -34,12 +34,12 @@ def open_access_token(folder: Path) -> AccessToken:
     Raises:
         DiskError: it can't be read or made, or somebody else could know it.
     """
-    path = make_private_folder(folder) / TOKEN_FILE
+    path = make_private_folder(folder) / TOKEN
     if data := read_bytes(path):
         return AccessToken(path=path, token=_require_private_token(path, data))
     # another server was faster, or the file is empty, which the look below says
     with contextlib.suppress(NameTaken):
-        create_file(folder, TOKEN_FILE, f"{secrets.token_urlsafe(32)}\n".encode(), mode=0o600)
+        create_file(folder, TOKEN, f"{secrets.token_urlsafe(32)}\n".encode(), mode=0o600)
     return AccessToken(path=path, token=_require_private_token(path, read_bytes(path)))
 
 

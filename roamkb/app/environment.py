@@ -7,18 +7,17 @@ from datetime import datetime
 from pathlib import Path
 
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.harnesses.registry import declared
+from roamkb.harnesses.registry import declared_by
 
 #: Who is running, by a variable that only it sets.
 _AGENT_VARIABLES = {
-    "CLAUDECODE": "claude-code",
-    "CODEX_SANDBOX": "codex",
-    "CODEX_THREAD_ID": "codex",
-    "GEMINI_CLI": "gemini-cli",
+    **declared_by("agent_variables"),
     "CURSOR_AGENT": "cursor",
     "OPENCODE": "opencode",
 }
 #: By which variable a harness tells its commands the session.
-_SESSION_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID")
+_SESSION_VARIABLES = declared("session_variables")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +83,6 @@ class ProcessEnvironment:
     @staticmethod
     def from_process() -> "ProcessEnvironment":
         """Return the environment of this process."""
-        from roamkb.core.ids import new_id
-
         home = Path(os.environ.get("HOME") or _account_home(Path("/")))
         return ProcessEnvironment(
             home=home,
@@ -94,9 +91,15 @@ class ProcessEnvironment:
             cwd=_current_folder(),
             pid=os.getpid(),
             now=datetime.now,
-            new_id=new_id,
+            new_id=_new_id,
             login=_login_name(),
         )
+
+
+def _new_id(now: datetime) -> str:
+    from roamkb.core.ids import new_id
+
+    return new_id(now)
 
 
 def _current_folder() -> Path | None:

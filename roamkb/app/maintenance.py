@@ -152,8 +152,10 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
         """Install the rule and the requested parts; a second call changes nothing."""
         from importlib.util import find_spec
 
+        from roamkb.harnesses.registry import declared_by
         from roamkb.install.install import install
         from roamkb.install.plan import InstallOptions
+        from roamkb.install.requests import named_harnesses
         from roamkb.install.store.apply import shipped_rules
 
         now = self.environment.now()
@@ -165,8 +167,7 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
             snippets=self._optional_absolute_path(request.snippets),
             create_kb=request.create_kb,
             dry_run=request.dry_run,
-            claude=request.claude,
-            codex=request.codex,
+            harnesses=named_harnesses(request, declared_by("options")),
             yes=request.yes,
             program=self._find_hook_program(),
             has_mcp=find_spec("mcp") is not None,
@@ -187,7 +188,9 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
     @takes_request(lambda: requests.UninstallRequest)
     def uninstall(self, request: "requests.UninstallRequest") -> "InstallReport":
         """Remove the installed parts, and name what stays; with `purge`, roamkb's own data as well."""
+        from roamkb.harnesses.registry import declared_by
         from roamkb.install.plan import InstallOptions
+        from roamkb.install.requests import named_harnesses
         from roamkb.install.store.apply import shipped_rules
         from roamkb.install.uninstall import uninstall
 
@@ -196,8 +199,7 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
             snippets=self._optional_absolute_path(request.snippets),
             purge=request.purge,
             dry_run=request.dry_run,
-            claude=request.claude,
-            codex=request.codex,
+            harnesses=named_harnesses(request, declared_by("options")),
         )
         return uninstall(
             options,
@@ -234,7 +236,7 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
         """Return the path of the program that hooks run."""
         import sys
 
-        from roamkb.harnesses.store.probe import find_program
+        from roamkb.install.store.probe import find_program
 
         search_path = self.environment.variables.get("PATH", "")
         return find_program(self.environment.home, search_path, Path(sys.executable))

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from roamkb.curation.audit import AuditRequest as AuditRequest
     from roamkb.curation.curate import CurateRequest as CurateRequest
     from roamkb.curation.refine import RefineRequest as RefineRequest
-    from roamkb.install.install import InstallRequest as InstallRequest
-    from roamkb.install.uninstall import UninstallRequest as UninstallRequest
+    from roamkb.install.requests import InstallRequest as InstallRequest
+    from roamkb.install.requests import UninstallRequest as UninstallRequest
     from roamkb.instructions.approve import ApproveRequest as ApproveRequest
     from roamkb.instructions.approve import RejectRequest as RejectRequest
     from roamkb.instructions.review import ReviewRequest as ReviewRequest
@@ -70,7 +70,7 @@ _MODULES = {
     "IngestRequest": "roamkb.pipeline.ingest.ingest",
     "InitRequest": "roamkb.log.init",
     "InjectRequest": "roamkb.context.store.injections",
-    "InstallRequest": "roamkb.install.install",
+    "InstallRequest": "roamkb.install.requests",
     "JournalRequest": "roamkb.journal.journal",
     "LearnRequest": "roamkb.log.learn",
     "LinksRequest": "roamkb.kb.links",
@@ -96,7 +96,7 @@ _MODULES = {
     "TemplateRequest": "roamkb.sharing.template",
     "TrashRequest": "roamkb.kb.trash",
     "UndoRequest": "roamkb.log.undo",
-    "UninstallRequest": "roamkb.install.uninstall",
+    "UninstallRequest": "roamkb.install.requests",
     "UsedRequest": "roamkb.tasks.used",
     "VerifyRequest": "roamkb.pipeline.verify",
     "WriteRequest": "roamkb.kb.write",

@@ -93,9 +93,9 @@ class ServedKnowledgeBase(KnowledgeBase):
 
     def keep_port(self, port: int) -> None:
         """Store the server's port for hooks."""
-        from roamkb.guard.store.server_ports import save_port
+        from roamkb.boundary.store.server_ports import keep_port
 
-        save_port(str(self.state_folders.state), port)
+        keep_port(str(self.state_folders.state), port)
 
     def log_change_feed(self) -> "LogChangeFeed":
         """Return the feed of changes to the project's log; it is empty as long as there is no log."""

@@ -15,6 +15,9 @@ from typing import Final
 from typing import Protocol
 
 from roamkb.core.errors import UsageError
+from roamkb.harnesses.registry import declared
+from roamkb.harnesses.registry import declared_by
+from roamkb.harnesses.registry import declared_of
 
 
 class HumanAtTerminal(Protocol):
@@ -33,21 +36,18 @@ class HumanAtTerminal(Protocol):
 _AGENT_VARIABLES: Final = (
     # any agent's, by an agreement of several harnesses
     "AI_AGENT",
-    "CLAUDECODE",
-    "CLAUDE_CODE_ENTRYPOINT",
-    "CODEX_SANDBOX",
-    "CODEX_SANDBOX_NETWORK_DISABLED",
-    "CODEX_THREAD_ID",
-    "GEMINI_CLI",
+    *declared("marks"),
     "QWEN_CODE",
     "CURSOR_AGENT",
     "CLINE_ACTIVE",
     "OPENCODE",
 )
 #: The harnesses themselves, as processes and as the scripts that an interpreter runs.
-_HARNESSES: Final = frozenset("claude codex gemini qwen opencode cursor-agent aider droid copilot kiro-cli".split())
-#: Where Claude Code's installer puts the program, which is then called by its number.
-_VERSIONS_FOLDER: Final = "/claude/versions/"
+_HARNESSES: Final = frozenset(
+    (*declared("programs"), *"qwen opencode cursor-agent aider droid copilot kiro-cli".split())
+)
+#: Where an installer puts a program, which is then called by its number.
+_VERSIONS_FOLDER: Final = declared_by("version_folders")
 #: Words of a command that may name the program: an interpreter, an option, its script.
 _LEADING_WORDS = 3
 
@@ -59,15 +59,19 @@ def find_harness(ancestors: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, s
     """
     for number, words in ancestors:
         for word in words[:_LEADING_WORDS]:
-            name = "claude" if _is_claude_version(word) else basename(word).removesuffix(".js").removesuffix(".exe")
+            name = _versioned(word) or basename(word).removesuffix(".js").removesuffix(".exe")
             if name in _HARNESSES:
                 return number, name
     return None
 
 
-def _is_claude_version(word: str) -> bool:
-    folder, separator, version = word.rpartition(_VERSIONS_FOLDER)
-    return bool(folder and separator) and version[:1].isdigit() and "/" not in version
+def _versioned(word: str) -> str:
+    """Return which harness's program a path is, called by its version's number; empty for none."""
+    for end, name in _VERSIONS_FOLDER.items():
+        folder, found, version = word.rpartition(end)
+        if folder and found and version[:1].isdigit() and "/" not in version:
+            return declared_of(name, "programs")[0]
+    return ""
 
 
 def agent_evidence(environment: Mapping[str, str], harness: tuple[str, str] | None, *, hidden: str = "") -> str:

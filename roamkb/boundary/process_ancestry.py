@@ -13,6 +13,9 @@ from roamkb.boundary.human_consent import find_harness
 from roamkb.core.data_tables import words_by_role
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
+from roamkb.harnesses.registry import declared_by
+from roamkb.harnesses.registry import declared_of
+from roamkb.harnesses.registry import get_harness
 
 #: The most letters of a process's name.
 _MAX_NAME_LENGTH: Final = 15
@@ -26,8 +29,8 @@ _TERMINAL_PROGRAMS: Final = frozenset(
 _INTERPRETER_NAME: Final = lazily(r"(?:python|node|bash|dash|sh)[\d.]*")
 #: A program's file by its plain name: `.emacs-29.4-wrapped` is Emacs.
 _PROGRAM_NAME: Final = lazily(r"^\.?(.*?)(?:-[\d.]+)?(?:-wrapped)?$")
-#: Codex's background server, which runs for all sessions.
-_CODEX_SERVER: Final = "app-server"
+#: A harness's background server, which runs for all sessions, by the first word of its command.
+_SERVERS: Final = declared_by("server_words")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,8 +57,14 @@ class AncestorProcess:
 
     @property
     def is_server(self) -> bool:
-        """Whether it is Codex's background server."""
-        return self._harness_name == "codex" and _CODEX_SERVER in self.words[1:2]
+        """Whether it is a harness's background server."""
+        return bool(self.server_of)
+
+    @property
+    def server_of(self) -> str:
+        """The harness whose background server it is; empty where it is none."""
+        name = _SERVERS.get("".join(self.words[1:2]), "")
+        return name if name and self._harness_name in declared_of(name, "programs") else ""
 
     @property
     def _harness_name(self) -> str:
@@ -88,7 +97,7 @@ class ProcessAncestry:
 def hidden_reason(lineage: ProcessAncestry, *, knows_session: bool = False) -> str:
     """Return why a process's ancestors can't be seen, as a clause; empty where they can.
 
-    `knows_session` says that Codex told whose it is.
+    `knows_session` says that a harness told whose it is.
     """
     if lineage.doubt:
         return lineage.doubt
@@ -96,8 +105,10 @@ def hidden_reason(lineage: ProcessAncestry, *, knows_session: bool = False) -> s
     if knows_session or any(process.is_harness for process in parents):
         return ""
     # its servers of tools and hooks are its own children; a command has a shell between
-    if any(process.is_server for process in parents[1:]):
-        return "Codex's background server began it, and CODEX_THREAD_ID doesn't say for which session"
+    if server := next((process.server_of for process in parents[1:] if process.is_server), ""):
+        (variable, *_) = declared_of(server, "session_variables")
+        title = get_harness(server).title
+        return f"{title}'s background server began it, and {variable} doesn't say for which session"
     if parents and parents[0].is_server:
         return ""
     if lineage.is_shut_off:

@@ -60,7 +60,7 @@ class _BrokenPointer(Exception):
 def is_project_root(folder: str) -> bool:
     """Say whether `folder` is a project's root; raises `OSError` where it can't be looked at.
 
-    A `.git` with nothing in it is none, and git looks further up, too: Codex's sandbox puts one into each
+    A `.git` with nothing in it is none, and git looks further up, too: a harness's sandbox puts one into each
     folder that may be written to, and a command that is killed leaves it there.
     """
     return any(_path_exists(join(folder, mark)) and not _is_empty_git_folder(join(folder, mark)) for mark in ROOT_MARKS)

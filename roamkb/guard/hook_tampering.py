@@ -2,7 +2,7 @@
 
 A project's settings can turn them off, or break them.
 
-Claude Code reads those files again as soon as they change, and starts hooks with the variables that they set.
+A harness may read those files again as soon as they change, and start hooks with the variables that they set.
 A harness that is started from within can be told to run none.
 """
 
@@ -11,21 +11,23 @@ import re
 from collections.abc import Iterable
 from collections.abc import Mapping
 
+from roamkb.harnesses.registry import declared
 from roamkb.shell.programs import ParsedArguments
 
-#: Claude Code's settings of a project, beside those of the user, which no agent writes at all.
-PROJECT_SETTINGS = ("settings.json", "settings.local.json")
-#: Has Claude Code run each command behind the wall.
-SHELL_PREFIX = "CLAUDE_CODE_SHELL_PREFIX"
+#: A project's settings, beside those of the user, which no agent writes at all.
+_PROJECT_SETTINGS = frozenset(declared("project_settings"))
+#: What has each command run behind the wall.
+_PREFIXES = frozenset(declared("prefix_variables"))
 #: What a hook depends on, or what runs before it.
 _HOOK_VARIABLES = (
-    rf"HOME|PATH|BASH_ENV|ENV|NODE_OPTIONS|CLAUDE_CONFIG_DIR|CODEX_HOME|{SHELL_PREFIX}"
+    rf"HOME|PATH|BASH_ENV|ENV|NODE_OPTIONS|{'|'.join((*declared('home_variables'), *_PREFIXES))}"
     r"|(?:PYTHON|LD_|XDG_)[A-Z_]+"
 )
 #: What turns hooks off; those variables; a letter in disguise.
-_TAMPERING_IN_JSON = rf'disableAllHooks|"(?:{_HOOK_VARIABLES})"\s*:|\\u00'
+_OFF = "|".join(declared("hooks_off"))
+_TAMPERING_IN_JSON = rf'{_OFF}|"(?:{_HOOK_VARIABLES})"\s*:|\\u00'
 #: The same as a command may put it together.
-_TAMPERING_IN_COMMAND = rf"disableAllHooks|\benv\b|\b(?:{_HOOK_VARIABLES})\b\s*:"
+_TAMPERING_IN_COMMAND = rf"{_OFF}|\benv\b|\b(?:{_HOOK_VARIABLES})\b\s*:"
 
 
 def disables_hooks(text: str) -> bool:
@@ -36,14 +38,13 @@ def disables_hooks(text: str) -> bool:
 def is_project_settings(path: str) -> bool:
     """Say whether an absolute path is a project's settings file."""
     folder, name = posixpath.split(path)
-    return name in PROJECT_SETTINGS and posixpath.basename(folder) == ".claude"
+    return f"{posixpath.basename(folder)}/{name}" in _PROJECT_SETTINGS
 
 
 def may_disable_hooks(command: str) -> bool:
     """Say whether a command that writes a project's settings may turn hooks off."""
-    return re.search(_TAMPERING_IN_COMMAND, command) is not None or "disableAllHooks" in re.sub(
-        r"[^A-Za-z]", "", command
-    )
+    letters = re.sub(r"[^A-Za-z]", "", command)
+    return re.search(_TAMPERING_IN_COMMAND, command) is not None or re.search(_OFF, letters) is not None
 
 
 def starts_without_hooks(parsed: ParsedArguments, variables: Iterable[str]) -> bool:
@@ -57,7 +58,7 @@ def starts_without_hooks(parsed: ParsedArguments, variables: Iterable[str]) -> b
 
 def drops_prefix(words: list[str], settings: Mapping[str, str]) -> bool:
     """Say whether a command unsets or sets the variable that puts commands behind the wall."""
-    if SHELL_PREFIX in settings:
+    if not _PREFIXES.isdisjoint(settings):
         return True
-    is_named = any(word.partition("=")[0].removeprefix("-u").removeprefix("--unset=") == SHELL_PREFIX for word in words)
+    is_named = any(word.partition("=")[0].removeprefix("-u").removeprefix("--unset=") in _PREFIXES for word in words)
     return is_named and words[0] in ("unset", "env", "export", "declare", "typeset", "local", "readonly")

@@ -1,7 +1,7 @@
 """Interactive commands, which take orders from the keyboard and so past the hooks.
 
-Codex may start one on a terminal of its own and type into it afterwards, by a tool (`write_stdin`) that it
-tells no hook of. Hooks import this, so it imports next to nothing.
+A harness may start one on a terminal of its own and type into it afterwards, by a tool (`write_stdin`) that
+it tells no hook of. Hooks import this, so it imports next to nothing.
 """
 
 import re

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from roamkb.guard.paths import NOTE_ENDINGS
 from roamkb.guard.paths import FolderNames
 from roamkb.guard.paths import PathReach
+from roamkb.harnesses.registry import declared
 
 
 class GuardContext:
@@ -95,11 +96,7 @@ class Denial:
 
 #: Below the home folder: what makes the rule and its hooks count, and where the program is put.
 PROTECTED = (
-    ".claude/rules/knowledge-base.md",
-    ".claude/settings.json",
-    ".claude/settings.local.json",
-    ".codex/hooks.json",
-    ".codex/config.toml",
+    *declared("guarded"),
     ".local/bin/roamkb",
     ".local/share/uv/tools/roamkb",
     ".local/share/pipx/venvs/roamkb",
@@ -109,7 +106,7 @@ PROTECTED = (
 _PROGRAM_FILES = (".dir-locals.el", ".dir-locals-2.el", ".stignore", ".git", ".venv")
 _QUOTING_SIGNS = str.maketrans("", "", "'\"\\")
 _TOKEN_PATTERN = r"[^\s'\"=:;|&<>(),]+"
-_OWN_NAMES = r"roamkb|knowledge-base|claude|codex|settings\.|hooks\.json|SHELL_PREFIX"
+_OWN_NAMES = rf"roamkb|knowledge-base|{'|'.join(declared('programs'))}|settings\.|hooks\.json|SHELL_PREFIX"
 #: What may lead anywhere: home, upwards, a glob from the root. Each word is read once, for all its slashes.
 _FAR_REACHING = r"~|\$\{?HOME|\$\(|`|\.\.|(?<!\S)/\S*[*?\[{]|\$'"
 _WILDCARD_SIGNS = "*?[\0$`"
@@ -252,5 +249,5 @@ def _may_be_humans(path: str, context: GuardContext) -> bool:
 
 
 def patch_paths(patch: str) -> list[str]:
-    """Return the paths that a patch in Codex's form changes."""
+    """Return the paths that a patch changes that begins with `*** Begin Patch`."""
     return re.findall(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): *([^\r\n]+?) *\r?$", patch, re.MULTILINE)

@@ -36,6 +36,7 @@ from roamkb.guard.policy import protected_files
 from roamkb.guard.policy import rule_denial
 from roamkb.guard.shell_state import ShellCall
 from roamkb.guard.shell_state import ShellState
+from roamkb.harnesses.registry import declared
 from roamkb.shell.programs import ASSIGNMENT
 from roamkb.shell.programs import ShellCommand
 from roamkb.shell.programs import ShellScript
@@ -50,7 +51,8 @@ _DUPLICATED_DESCRIPTOR = r"\d*-?"
 _ECHO_PROGRAMS = frozenset("echo printf realpath readlink dirname".split())
 _SETTER_PROGRAMS = frozenset("export declare local readonly typeset".split())
 _RULE_IN_TEXT = "|".join(re.escape(one).replace("/", r"\W{1,8}") for one in PROTECTED[:5])
-_SETTINGS_IN_TEXT = r"\.claude\W{1,8}settings(?:\.local)?\.json"
+_FOLDERS = tuple(dict.fromkeys(path.partition("/")[0] for path in declared("project_settings")))
+_SETTINGS_IN_TEXT = rf"(?:{'|'.join(map(re.escape, _FOLDERS))})\W{{1,8}}settings(?:\.local)?\.json"
 _QUOTING_SIGNS = str.maketrans("", "", "'\"\\")
 #: Of a piece of code, that is looked at one by one.
 _PATH_PATTERN = r"[^\s'\"`;|&<>(){},=]*/[^\s'\"`;|&<>(){},=]+"
@@ -489,7 +491,7 @@ class _ShellJudge:
             raise _DeniedError(approval_denial(verb))
         note_path = self._note_path_in_code(code, call)
         plain = code.translate(_QUOTING_SIGNS)
-        at_settings = _SETTINGS_IN_TEXT if posixpath.basename(call.cwd) != ".claude" else "settings"
+        at_settings = _SETTINGS_IN_TEXT if posixpath.basename(call.cwd) not in _FOLDERS else "settings"
         names_rule = re.search(_RULE_IN_TEXT, plain) or (re.search(at_settings, plain) and may_disable_hooks(plain))
         is_guess = call.program.kind != "edits"
         if not names_rule and (not note_path or (is_guess and self._ground.wall_stands())):

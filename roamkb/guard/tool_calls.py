@@ -5,8 +5,8 @@ import posixpath
 import re
 from collections.abc import Iterator
 from collections.abc import Mapping
+from functools import cache
 
-from roamkb.core.data_tables import words_by_role
 from roamkb.guard.policy import Denial
 from roamkb.guard.policy import GuardContext
 from roamkb.guard.policy import may_concern
@@ -14,6 +14,7 @@ from roamkb.guard.policy import may_concern_path
 from roamkb.guard.policy import names_server
 from roamkb.guard.policy import patch_paths
 from roamkb.guard.policy import server_denial
+from roamkb.harnesses.registry import declared
 
 #: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
 TYPE_CHECKING = False
@@ -23,27 +24,39 @@ if TYPE_CHECKING:
 
     Given = Mapping[str, Any]
 
-#: Claude Code's and Codex's own names; in lower case.
-_EDITOR_TOOLS = frozenset("write edit multiedit notebookedit create str_replace_based_edit_tool".split())
-_SHELL_TOOLS = frozenset(
-    "bash shell exec exec_command local_shell local_shell_call unified_exec shell_command write_stdin"
-    " container.exec powershell monitor".split()
-)
-_READER_TOOLS = frozenset("read glob grep ls webfetch websearch task agent todowrite notebookread view_image".split())
-_WORDS_BY_ROLE = words_by_role("tool_words.tsv")
-#: Verbs in a server's words for what a tool does, or is told to do.
-_CHANGE_VERBS = _WORDS_BY_ROLE["change"]
+#: Harnesses' own names; in lower case.
+_EDITOR_TOOLS = frozenset(declared("editors"))
+_SHELL_TOOLS = frozenset(declared("shells"))
+_READER_TOOLS = frozenset(declared("guard_readers"))
+#: Fields of a shell's input that hold a command.
+_COMMAND_KEYS = frozenset(declared("command_keys"))
 _WORD_PATTERN = r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])"
 #: A short value, such as the name of a method.
 _METHOD_NAME = r"[\w.-]{1,40}"
-#: Keys under which anything may be said, of a note as well.
-_CONTENT_KEY = rf"(?i)^(?:{'|'.join(_WORDS_BY_ROLE['content'])})$"
-_COMMAND_KEYS = _WORDS_BY_ROLE["command"]
-_PATH_KEY = rf"(?i){'|'.join(_WORDS_BY_ROLE['path'])}"
 #: An edit of settings that touches none of these leaves the hooks alone.
 _HOOK_WORDS = r"(?i)hook|roam|tool|command|matcher|knowledge"
 _MAX_DEPTH = 6
 _MAX_VALUES = 200
+
+
+@cache
+def _words(role: str) -> frozenset[str]:
+    """Return words by which other tools' calls are read; most calls are a shell's and need none."""
+    from roamkb.core.data_tables import words_by_role
+
+    return words_by_role("tool_words.tsv")[role]
+
+
+@cache
+def _said_key() -> str:
+    """Return what matches keys under which anything may be said, of a note as well."""
+    return rf"(?i)^(?:{'|'.join(_words('content'))})$"
+
+
+@cache
+def _path_key() -> str:
+    """Return what matches keys under which a path may be said."""
+    return rf"(?i){'|'.join(_words('path'))}"
 
 
 def judge_tool(tool: str, tool_input: "Given", context: GuardContext) -> Denial | None:
@@ -62,17 +75,19 @@ def judge_tool(tool: str, tool_input: "Given", context: GuardContext) -> Denial 
     if name in ("apply_patch", "applypatch"):
         return _judge_paths(patch_paths("\n".join(value for _, value in texts)), tool_input, context)
     if name in _EDITOR_TOOLS:
-        return _judge_paths([value for key, value in texts if re.search(_PATH_KEY, key)], tool_input, context)
+        return _judge_paths([value for key, value in texts if re.search(_path_key(), key)], tool_input, context)
     return _judge_other(tool.rpartition("__")[2], texts, tool_input, context)
 
 
 def _judge_other(tool: str, texts: list[tuple[str, str]], tool_input: "Given", context: GuardContext) -> Denial | None:
     """Judge an unknown tool by its input: a command, code, or a path and a verb."""
+    # verbs in a server's words for what a tool does, or is told to do
+    changes, said_keys = _words("change"), _said_key()
     for _, value in texts:
-        is_said = all(re.search(_CONTENT_KEY, key) for key, text in texts if text == value)
+        is_said = all(re.search(said_keys, key) for key, text in texts if text == value)
         if not is_said and re.search(r"[\s(]", value) and (denial := _judge_text(value, context)):
             return denial
-    words = [value for key, value in texts if not re.search(_CONTENT_KEY, key) and re.fullmatch(_METHOD_NAME, value)]
+    words = [value for key, value in texts if not re.search(said_keys, key) and re.fullmatch(_METHOD_NAME, value)]
     verbs = {item.lower() for text in (tool, *words) for item in re.findall(_WORD_PATTERN, text)}
     lists = [
         value
@@ -82,9 +97,9 @@ def _judge_other(tool: str, texts: list[tuple[str, str]], tool_input: "Given", c
     for item in lists:
         if denial := _judge_words(item, context):
             return denial
-    if not verbs & _CHANGE_VERBS:
+    if not verbs & changes:
         return None
-    spared = _CONTENT_KEY if verbs & _CHANGE_VERBS != {"copy"} else rf"{_CONTENT_KEY}|(?i:source|src|from)"
+    spared = said_keys if verbs & changes != {"copy"} else rf"{said_keys}|(?i:source|src|from)"
     return _judge_paths([value for key, value in texts if not re.search(spared, key)], tool_input, context)
 
 
@@ -113,7 +128,7 @@ def _names_server(name: str, tool_input: "Given", context: GuardContext) -> bool
     texts = (
         text
         for key, text in _texts_by_key(tool_input)
-        if (key in _COMMAND_KEYS if name in _SHELL_TOOLS else re.search(_PATH_KEY, key))
+        if (key in _COMMAND_KEYS if name in _SHELL_TOOLS else re.search(_path_key(), key))
     )
     return any(names_server(text, context) for text in texts)
 
@@ -150,7 +165,7 @@ def _judge_paths(paths: list[str], tool_input: "Given", context: GuardContext) -
         return None
     from roamkb.guard.shell_policy import judge_path
 
-    contents = "\n".join(value for key, value in _texts_by_key(tool_input) if not re.search(_PATH_KEY, key))
+    contents = "\n".join(value for key, value in _texts_by_key(tool_input) if not re.search(_path_key(), key))
     for path in paths:
         denial = judge_path(path, contents, context, spares_hooks=_spares_hooks(path, tool_input))
         if denial:

@@ -1,8 +1,8 @@
 """roamkb's hooks and permission rules in a harness's settings: put in, found, taken out again.
 
-Claude Code's `settings.json` and Codex's `hooks.json` hold hooks in the same three levels: event,
-group with a matcher, handler. Ours are known by their command, whose program is called `roamkb` and
-whose first word is `hook`. Every other byte of the file stays.
+Harnesses' settings hold hooks in the same three levels: event, group with a matcher, handler. Ours are known
+by their command, whose program is called `roamkb` and whose first word is `hook`. Every other byte of the
+file stays.
 """
 
 import shlex
@@ -17,11 +17,6 @@ from roamkb.fs.json_edit import remove_value
 from roamkb.fs.json_edit import replace_value
 from roamkb.harnesses.hook_list import Hook
 from roamkb.harnesses.hook_list import HookHandler
-
-#: How a file begins that was made for our hooks alone, so that it can be known again.
-CLAUDE_MADE_FILE = '{\n  "$schema": "https://json.schemastore.org/claude-code-settings.json"\n}\n'
-#: Codex refuses a file with a field that it doesn't know.
-CODEX_MADE_FILE = '{\n  "description": "made by roamkb install"\n}\n'
 
 _BOM = "\ufeff"
 
@@ -93,10 +88,51 @@ def _missing_from_text(text: str, deny: Sequence[str]) -> tuple[str, ...]:
     return tuple(rule for rule in deny if not isinstance(deny_list, list) or rule not in deny_list)
 
 
-def is_disabled(data: bytes) -> bool:
-    """Return whether the settings turn every hook off."""
-    settings = parse_json(_split_bom(data)[1])
-    return isinstance(settings, dict) and settings.get("disableAllHooks") is True
+def has_flag(data: bytes, way: JsonPath, value: object) -> bool:
+    """Say whether the settings have that value at `way`."""
+    return find_setting(data, way) is value
+
+
+def find_setting(data: bytes, way: JsonPath) -> object:
+    """Return what the settings have at `way`; None where it leads nowhere."""
+    return _value_at(_split_bom(data)[1], way)
+
+
+def with_server(data: bytes, way: JsonPath, program: str) -> bytes:
+    """Return the settings with roamkb's MCP server at `way`; one of that name that is there stays.
+
+    Only the path of our own program is renewed.
+
+    Raises:
+        BadJson: they aren't of a form that takes it.
+    """
+    bom, text = _split_bom(data)
+    (servers, name), wanted = way, {"command": program, "args": ["mcp"]}
+    told = _value_at(text, (servers,))
+    if told is None:
+        return (bom + insert_item(text, (), str(servers), {name: wanted})).encode()
+    if not isinstance(told, dict):
+        raise BadJson(f'has no object under "{servers}"')
+    if name not in told:
+        text = insert_item(text, (servers,), str(name), wanted)
+    elif _is_own_server(told[name]) and told[name]["command"] != program:
+        text = replace_value(text, (*way, "command"), program)
+    return (bom + text).encode()
+
+
+def without_server(data: bytes, way: JsonPath) -> bytes:
+    """Return the settings without roamkb's MCP server."""
+    bom, text = _split_bom(data)
+    if _is_own_server(_value_at(text, way)):
+        servers = _value_at(text, way[:1])
+        text = remove_value(text, way[:1] if isinstance(servers, dict) and len(servers) == 1 else way)
+    return (bom + text).encode()
+
+
+def _is_own_server(server: object) -> bool:
+    command = server.get("command") if isinstance(server, dict) else None
+    is_ours = isinstance(command, str) and command.rpartition("/")[2] == "roamkb"
+    return is_ours and isinstance(server, dict) and server.get("args") == ["mcp"]
 
 
 def enabled_plugin(data: bytes) -> str:

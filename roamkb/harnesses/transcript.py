@@ -1,5 +1,7 @@
 """Transcripts of sessions: messages, calls and output in order, whichever harness kept them."""
 
+import json
+from collections.abc import Mapping
 from collections.abc import Sequence
 from enum import StrEnum
 from itertools import pairwise
@@ -18,6 +20,59 @@ class Speaker(StrEnum):
     PAGE = "page"
     #: What roamkb itself put in front of the agent.
     RECALLED = "recalled"
+
+
+@dataclass(frozen=True, slots=True)
+class SaidText:
+    """A message, as a line of a transcript has it."""
+
+    speaker: Speaker
+    text: str
+    #: Of a message that is written again as it grows; empty where none is.
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool's call, whose result stands in a later line."""
+
+    id: str
+    name: str
+    given: object
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """What a call that was told before has brought."""
+
+    id: str
+    content: object
+    #: None where the content says it.
+    has_failed: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WholeCall:
+    """A call together with its result."""
+
+    id: str
+    name: str
+    given: object
+    result: object
+
+
+@dataclass(frozen=True, slots=True)
+class FileChanges:
+    """A patch that was applied: the files and their differences."""
+
+    id: str
+    files: tuple[str, ...]
+    diffs: tuple[str, ...]
+    printed: str
+    has_failed: bool
+
+
+TranscriptEntry = SaidText | ToolCall | CallResult | WholeCall | FileChanges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,3 +127,22 @@ def split_turns(passages: Sequence[TranscriptPassage]) -> list[Sequence[Transcri
     ]
     bounds = [*dict.fromkeys((0, *starts)), len(passages)]
     return [passages[start:end] for start, end in pairwise(bounds) if start < end]
+
+
+def joined(content: object) -> str:
+    """Return the texts of a message's or a result's blocks."""
+    if isinstance(content, str):
+        return content
+    blocks = content if isinstance(content, list) else ()
+    texts = (block.get("text") for block in blocks if isinstance(block, Mapping))
+    return "\n\n".join(text for text in texts if isinstance(text, str))
+
+
+def decoded(given: object) -> object:
+    """Return a call's input, read where it is a JSON object as text."""
+    if not isinstance(given, str):
+        return given
+    try:
+        return json.loads(given)
+    except (ValueError, RecursionError):
+        return given

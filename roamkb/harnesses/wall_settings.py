@@ -1,6 +1,6 @@
 """The wall in Claude Code's settings: the prefix of its shell commands, and its sandbox.
 
-`env` names the program in `CLAUDE_CODE_SHELL_PREFIX`; where the user has the harness's own sandbox on, its
+`env` names the program in a variable of the harness's; where the user has the harness's own sandbox on, its
 `sandbox.filesystem.denyWrite` keeps the same paths. Every other byte of the file stays.
 """
 
@@ -13,7 +13,6 @@ from roamkb.fs.json_edit import insert_item
 from roamkb.fs.json_edit import parse_json
 from roamkb.fs.json_edit import remove_value
 from roamkb.fs.json_edit import replace_value
-from roamkb.guard.hook_tampering import SHELL_PREFIX
 from roamkb.harnesses.settings_json import enabled_plugin
 from roamkb.harnesses.settings_json import own_handlers
 
@@ -24,14 +23,14 @@ _DENY_WRITE = ("sandbox", "filesystem", "denyWrite")
 _BOM = "\ufeff"
 
 
-def shell_prefix(data: bytes) -> str:
+def shell_prefix(data: bytes, variable: str) -> str:
     """Return the program that runs the harness's shell commands, by its settings; empty for none.
 
     Raises:
         BadJson: the settings can't be read.
     """
     env = _value_at(_decode_settings(data), (_ENV_KEY,))
-    prefix = env.get(SHELL_PREFIX) if isinstance(env, dict) else None
+    prefix = env.get(variable) if isinstance(env, dict) else None
     return prefix if isinstance(prefix, str) else ""
 
 
@@ -40,13 +39,13 @@ def is_own_launcher(prefix: str) -> bool:
     return prefix.endswith(_OWN_LAUNCHER_SUFFIX)
 
 
-def wall_trouble(data: bytes, environment: Mapping[str, str]) -> str:
+def wall_trouble(data: bytes, environment: Mapping[str, str], variable: str) -> str:
     """Return why no wall stands around a session's shell commands, in one line; empty where one does.
 
     Only where the settings have hooks of roamkb's: what a hook finds around it is what commands are run by.
     """
     try:
-        prefix = shell_prefix(data)
+        prefix = shell_prefix(data, variable)
         if not own_handlers(data) and not enabled_plugin(data):
             return ""
     except BadJson:
@@ -55,12 +54,12 @@ def wall_trouble(data: bytes, environment: Mapping[str, str]) -> str:
     effect = "shell commands are only judged before they run"
     if not is_own_launcher(prefix):
         return f"no wall keeps shell commands out of the notes (`roamkb doctor` says why): {effect}"
-    if environment.get(SHELL_PREFIX) != prefix:
-        return f"the wall around the notes is off in this session, as {SHELL_PREFIX} isn't roamkb's: {effect}"
+    if environment.get(variable) != prefix:
+        return f"the wall around the notes is off in this session, as {variable} isn't roamkb's: {effect}"
     return ""
 
 
-def with_wall(data: bytes, launcher: str, closed: Sequence[str]) -> bytes:
+def with_wall(data: bytes, launcher: str, closed: Sequence[str], variable: str) -> bytes:
     """Return the settings with our launcher before each shell command, unless another one stands there.
 
     Raises:
@@ -71,22 +70,22 @@ def with_wall(data: bytes, launcher: str, closed: Sequence[str]) -> bytes:
     if not isinstance(env, dict | None):
         raise BadJson('has no object under "env"')
     if env is None:
-        text = insert_item(text, (), _ENV_KEY, {SHELL_PREFIX: launcher})
-    elif SHELL_PREFIX not in env:
-        text = insert_item(text, (_ENV_KEY,), SHELL_PREFIX, launcher)
-    elif env[SHELL_PREFIX] != launcher and isinstance(env[SHELL_PREFIX], str) and is_own_launcher(env[SHELL_PREFIX]):
-        text = replace_value(text, (_ENV_KEY, SHELL_PREFIX), launcher)
+        text = insert_item(text, (), _ENV_KEY, {variable: launcher})
+    elif variable not in env:
+        text = insert_item(text, (_ENV_KEY,), variable, launcher)
+    elif env[variable] != launcher and isinstance(env[variable], str) and is_own_launcher(env[variable]):
+        text = replace_value(text, (_ENV_KEY, variable), launcher)
     if _value_at(text, ("sandbox", "enabled")) is True:
         text = _text_with_denied_paths(text, closed)
     return _encode_settings(data, text)
 
 
-def without_wall(data: bytes, closed: Sequence[str]) -> bytes:
+def without_wall(data: bytes, closed: Sequence[str], variable: str) -> bytes:
     """Return the settings without the entries of `with_wall`."""
     text = _decode_settings(data)
-    if is_own_launcher(shell_prefix(data)):
+    if is_own_launcher(shell_prefix(data, variable)):
         env = _value_at(text, (_ENV_KEY,))
-        text = remove_value(text, (_ENV_KEY,) if isinstance(env, dict) and len(env) == 1 else (_ENV_KEY, SHELL_PREFIX))
+        text = remove_value(text, (_ENV_KEY,) if isinstance(env, dict) and len(env) == 1 else (_ENV_KEY, variable))
     while (index := _denied_index(text, closed)) is not None:
         text = remove_value(text, (*_DENY_WRITE, index))
     for json_path in (_DENY_WRITE, _DENY_WRITE[:2]):

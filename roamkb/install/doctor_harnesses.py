@@ -3,31 +3,18 @@
 import re
 from collections.abc import Iterator
 from collections.abc import Sequence
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from roamkb.core.model import Rule
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.fs.json_edit import BadJson
-from roamkb.guard.hook_tampering import PROJECT_SETTINGS
-from roamkb.harnesses.codex_toml import BadToml
-from roamkb.harnesses.codex_toml import has_hooks_off
-from roamkb.harnesses.codex_toml import untrusted_events
-from roamkb.harnesses.hook_list import CLAUDE_HOOKS
-from roamkb.harnesses.hook_list import CODEX_HOOKS as WANTED_OF_CODEX
+from roamkb.harnesses.harness import Harness
+from roamkb.harnesses.harness import SettingsOnDisk
+from roamkb.harnesses.harness import UnreadableSettings
 from roamkb.harnesses.hook_list import Hook
 from roamkb.harnesses.hook_list import HookHandler
-from roamkb.harnesses.hook_list import deny_rules
-from roamkb.harnesses.settings_json import enabled_plugin
-from roamkb.harnesses.settings_json import is_disabled
-from roamkb.harnesses.settings_json import missing_rules
-from roamkb.harnesses.settings_json import own_handlers
-from roamkb.harnesses.store.probe import CLAUDE_SETTINGS_PATH
-from roamkb.harnesses.store.probe import CODEX_CONFIG_PATH
-from roamkb.harnesses.store.probe import CODEX_HOOKS_PATH
-from roamkb.harnesses.store.probe import probe_hook
-from roamkb.harnesses.store.probe import program_fault
+from roamkb.harnesses.registry import all_harnesses
 from roamkb.install.doctor_report import DoctorCheck
 from roamkb.install.doctor_report import build_check
 from roamkb.install.doctor_report import run_check
@@ -37,85 +24,54 @@ from roamkb.install.plan import RegularFile
 from roamkb.install.store.apply import read_path_state
 from roamkb.install.store.apply import real_path
 from roamkb.install.store.machine import DoctorContext
+from roamkb.install.store.probe import probe
+from roamkb.install.store.probe import program_fault
 
-#: Tools that the hook before a tool must hear of.
-_WRITING_TOOLS = ("Bash", "Edit", "Write", "NotebookEdit", "mcp__files__write_file")
 _TOOL_LIST = lazily(r"[\w\-, |]*")
-#: A human's act, in Codex itself.
-_TRUST_HINT = (
-    'start `codex` in a terminal: it asks, and "Trust all and continue" is enough, or type /hooks there and '
-    "then t; `codex exec` never asks"
-)
 
 
 def check_harnesses(context: DoctorContext) -> Iterator[DoctorCheck]:
     """Yield a check for each harness whose settings may hold hooks of ours."""
-    yield run_check("Claude Code", lambda: _check_claude(context))
-    yield run_check("Codex", lambda: _check_codex(context))
+    for harness in all_harnesses():
+        yield run_check(harness.title, partial(_checked, context, harness))
 
 
-def _check_claude(context: DoctorContext) -> DoctorCheck:
-    path = context.home / CLAUDE_SETTINGS_PATH
-    data = _read_settings(path)
+def _checked(patient: DoctorContext, harness: Harness) -> DoctorCheck:
+    settings = SettingsOnDisk(home=patient.home, root=patient.project.root, read=content_of, real=real_path)
+    path = patient.home / harness.files[0].path
+    data = settings.read(path)
     try:
-        handlers = own_handlers(data) if data.strip() else ()
-        plugin = enabled_plugin(data) if data.strip() else ""
-    except BadJson as error:
-        return _unreadable_check("Claude Code", path, error)
-    off_reasons = list(_hooks_off_reasons(path, context.project.root)) if handlers or plugin else []
-    if plugin and handlers:
-        detail = f"the plugin {plugin} is on beside them: each hook runs twice"
-        fix = f"`claude plugin disable {plugin}`, or `roamkb uninstall --claude`"
-        return DoctorCheck(name="Claude Code", ok=False, detail=detail, fix=fix)
+        mine, plugin = harness.handlers(data), harness.plugin(data)
+        faults = tuple(harness.faults(settings, mine)) if mine or plugin else ()
+    except UnreadableSettings as error:
+        return _unreadable_check(harness.title, error.path, error)
+    except ValueError as error:
+        return _unreadable_check(harness.title, path, error)
+    option = f"--{harness.options[0]}"
+    off = [fault.detail for fault in faults if not fault.fix]
+    if plugin and mine:
+        said = f"the plugin {plugin} is on beside them: each hook runs twice"
+        fix = f"`{harness.programs[0]} plugin disable {plugin}`, or `roamkb uninstall {option}`"
+        return DoctorCheck(name=harness.title, ok=False, detail=said, fix=fix)
     if plugin:
-        detail = f"the plugin {plugin} brings them"
-        return replace(build_check("Claude Code", off_reasons, fine=detail, fix="take that out"), proved=False)
-    handlers_check = _check_handlers(
-        context, "Claude Code", handlers, CLAUDE_HOOKS, [*off_reasons, *_short_timeouts(handlers)], "--claude"
-    )
-    if handlers and handlers_check.ok and isinstance(context.rule, Rule):
-        (edits, *_) = deny_rules(shorten_path(context.rule.kb, context.home))
-        if missing_rules(data, (edits,)):
-            return replace(handlers_check, fix=f"`roamkb install --claude` adds the permission rule {edits}, too")
-    return handlers_check
+        said = f"the plugin {plugin} brings them"
+        return replace(build_check(harness.title, off, fine=said, fix="take that out"), proved=False)
+    found = _check_handlers(patient, harness, mine, off, option)
+    if not mine or not found.ok:
+        return found
+    if fault := next((fault for fault in faults if fault.fix), None):
+        return DoctorCheck(name=harness.title, ok=False, detail=fault.detail, fix=fault.fix)
+    if isinstance(patient.rule, Rule):
+        advice = harness.advice(data, shorten_path(patient.rule.kb, patient.home))
+        if advice:
+            return replace(found, fix=f"`roamkb install {option}` adds {advice}, too")
+    return found
 
 
-def _hooks_off_reasons(settings: Path, root: Path | None) -> Iterator[str]:
-    """Yield the settings, the user's or the project's, that turn every hook off."""
-    project_settings = [root / ".claude" / name for name in PROJECT_SETTINGS] if root else []
-    for path in (settings, *project_settings):
-        with suppress(BadJson):
-            if is_disabled(_read_settings(path) or b"{}"):
-                yield f"{path} says disableAllHooks: none is run"
-
-
-def _check_codex(context: DoctorContext) -> DoctorCheck:
-    path = context.home / CODEX_HOOKS_PATH
-    data, config = _read_settings(path), _read_settings(context.home / CODEX_CONFIG_PATH)
-    try:
-        handlers = own_handlers(data) if data.strip() else ()
-    except BadJson as error:
-        return _unreadable_check("Codex", path, error)
-    try:
-        off_reasons = ["config.toml turns hooks off under [features]"] if handlers and has_hooks_off(config) else []
-        skipped = (
-            untrusted_events(data, config, {str(path), str(real_path(path))}) if handlers and not off_reasons else ()
-        )
-    except BadToml as error:
-        return _unreadable_check("Codex", context.home / CODEX_CONFIG_PATH, error)
-    handlers_check = _check_handlers(context, "Codex", handlers, WANTED_OF_CODEX, off_reasons, "--codex")
-    if not skipped or not handlers_check.ok:
-        return handlers_check
-    detail = f"skipped without a word, since nobody has trusted them as they are now: {', '.join(skipped)}"
-    return DoctorCheck(name="Codex", ok=False, detail=detail, fix=_TRUST_HINT)
-
-
-def _read_settings(path: Path) -> bytes:
-    """Return the content of a settings file, links followed; empty if it is absent."""
-    path_state = read_path_state(real_path(path))
-    return (
-        path_state.data if isinstance(path_state, RegularFile) else b"" if isinstance(path_state, AbsentPath) else b"?"
-    )
+def content_of(path: Path) -> bytes:
+    """Return what a settings file holds, at the end of whatever links lead there."""
+    found = read_path_state(real_path(path))
+    return found.data if isinstance(found, RegularFile) else b"" if isinstance(found, AbsentPath) else b"?"
 
 
 def _unreadable_check(name: str, path: Path, error: ValueError) -> DoctorCheck:
@@ -129,29 +85,29 @@ def _unreadable_check(name: str, path: Path, error: ValueError) -> DoctorCheck:
 
 def _check_handlers(
     context: DoctorContext,
-    name: str,
+    harness: Harness,
     handlers: Sequence[HookHandler],
-    expected_hooks: Sequence[Hook],
     faults: Sequence[str],
     option: str,
 ) -> DoctorCheck:
+    name, expected_hooks = harness.title, harness.hooks
     if not handlers:
         detail = "no hooks of roamkb's in its settings"
         fix = f"`roamkb install {option}` puts them there, or a plugin does: nothing is recalled by itself"
         return DoctorCheck(name=name, ok=True, detail=detail, fix=fix, proved=False)
     all_faults = (
         *faults,
-        *_misplaced_hooks(handlers, expected_hooks),
+        *_misplaced_hooks(handlers, harness),
         *_missing_hooks(handlers, expected_hooks),
-        *_command_faults(context, handlers),
+        *_command_faults(context, harness, handlers),
     )
     fine = f"{len(handlers)} hooks, each answered"
     return build_check(name, all_faults, fine=fine, fix=f"`roamkb install {option}`, or put it right in the settings")
 
 
-def _misplaced_hooks(handlers: Sequence[HookHandler], expected_hooks: Sequence[Hook]) -> Iterator[str]:
+def _misplaced_hooks(handlers: Sequence[HookHandler], harness: Harness) -> Iterator[str]:
     """Yield the hooks that will never run, or run for the wrong event."""
-    hook_by_event = {hook.event: hook for hook in expected_hooks}
+    hook_by_event = {hook.event: hook for hook in harness.hooks}
     for handler in handlers:
         hook = hook_by_event.get(handler.event)
         command = " ".join(handler.words[1:])
@@ -160,11 +116,11 @@ def _misplaced_hooks(handlers: Sequence[HookHandler], expected_hooks: Sequence[H
         elif handler.words[2:3] != (hook.command_word,):
             yield f"{handler.event} runs `{command}`, not `hook {hook.command_word}`"
         elif handler.timeout is not None and handler.timeout < hook.timeout:
-            yield f"{handler.event} has {handler.timeout:g} s, less than {hook.timeout}"
-        if handler.event == "PreToolUse":
-            unmatched_tools = [tool for tool in _WRITING_TOOLS if not _matches_tool(handler.matcher, tool)]
+            yield f"{handler.event} has {handler.timeout:g} {hook.unit}, less than {hook.timeout}"
+        if hook is not None and hook.command_word == "pre-tool-use":
+            unmatched_tools = [tool for tool in harness.writers if not _matches_tool(handler.matcher, tool)]
             if unmatched_tools:
-                yield f"PreToolUse doesn't hear of {', '.join(unmatched_tools)}: its matcher is {handler.matcher}"
+                yield f"{handler.event} doesn't hear of {', '.join(unmatched_tools)}: its matcher is {handler.matcher}"
 
 
 def _matches_tool(matcher: str, tool: str) -> bool:
@@ -187,12 +143,7 @@ def _missing_hooks(handlers: Sequence[HookHandler], expected_hooks: Sequence[Hoo
         yield f"nothing runs at {', '.join(missing_events)}"
 
 
-def _short_timeouts(handlers: Sequence[HookHandler]) -> Iterator[str]:
-    if any(handler.event == "SessionEnd" and handler.timeout is None for handler in handlers):
-        yield "SessionEnd has no timeout, so that all hooks there share 1.5 s"
-
-
-def _command_faults(context: DoctorContext, handlers: Sequence[HookHandler]) -> Iterator[str]:
+def _command_faults(context: DoctorContext, harness: Harness, handlers: Sequence[HookHandler]) -> Iterator[str]:
     """Yield the faults of the hooks' commands, each run once."""
     rule = context.rule if isinstance(context.rule, Rule) else None
     programs = dict.fromkeys(handler.words[0] for handler in handlers)
@@ -200,6 +151,6 @@ def _command_faults(context: DoctorContext, handlers: Sequence[HookHandler]) -> 
     yield from (f"{fault}: its hooks are skipped" for fault in fault_of_program.values() if fault)
     for words in dict.fromkeys(handler.words for handler in handlers):
         if fault_of_program[words[0]] is None and len(words) == 3:
-            fault = probe_hook(words, home=context.home, search_path=context.search_path, rule=rule)
+            fault = probe(words, harness, home=context.home, search_path=context.search_path, rule=rule)
             if fault:
                 yield f"`{' '.join(words[1:])}` {fault}"

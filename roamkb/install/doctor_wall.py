@@ -5,18 +5,15 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from roamkb.core.errors import BadRule
-from roamkb.guard.hook_tampering import SHELL_PREFIX
-from roamkb.harnesses.codex_sandbox import NO_SANDBOX
-from roamkb.harnesses.codex_sandbox import containing_writable_root
-from roamkb.harnesses.codex_sandbox import sandbox_mode
+from roamkb.harnesses.harness import Harness
+from roamkb.harnesses.harness import SettingsOnDisk
+from roamkb.harnesses.registry import all_harnesses
 from roamkb.harnesses.settings_json import enabled_plugin
 from roamkb.harnesses.settings_json import own_handlers
-from roamkb.harnesses.store.probe import CLAUDE_SETTINGS_PATH
-from roamkb.harnesses.store.probe import CODEX_CONFIG_PATH
-from roamkb.harnesses.store.probe import CODEX_HOOKS_PATH
 from roamkb.harnesses.wall_settings import is_own_launcher
 from roamkb.harnesses.wall_settings import shell_prefix
 from roamkb.install.doctor_report import DoctorCheck
@@ -35,44 +32,52 @@ _PROBE_TIMEOUT = 60
 #: No note by its name, and nothing that a syncer would keep for long.
 _PROBE_FILE = ".roamkb-doctor-probe"
 _UNLINK_FIX = "of roamkb's program: `UV_LINK_MODE=copy uv tool install --reinstall roamkb`; of a note: copy it anew"
-_INSTALL_FIX = "`roamkb install --claude` puts it before Claude Code's shell commands"
 
 
 def check_wall(context: DoctorContext, wall: WallSetup) -> Iterator[DoctorCheck]:
     """Yield the checks of what keeps each harness's commands from writing to the notes."""
-    claude, codex = _read_settings(context.home / CLAUDE_SETTINGS_PATH), _read_settings(context.home / CODEX_HOOKS_PATH)
-    yield run_check("wall", lambda: _check_claude(context, wall, claude))
-    if codex.strip() and own_handlers(codex):
-        yield run_check("wall for Codex", lambda: _check_codex(context))
+    for harness in all_harnesses():
+        settings = _read_settings(context.home / harness.files[0].path)
+        if harness.prefix_variables:
+            yield run_check("wall", partial(_walled, context, wall, harness, settings))
+        elif settings.strip() and own_handlers(settings):
+            yield run_check(f"wall for {harness.title}", partial(_sandboxed, context, harness))
 
 
-def _check_claude(context: DoctorContext, wall: WallSetup, settings: bytes) -> DoctorCheck:
+def _walled(patient: DoctorContext, wall: WallSetup, harness: Harness, settings: bytes) -> DoctorCheck:
+    (variable,), option = harness.prefix_variables, f"--{harness.options[0]}"
     name = "wall"
-    prefix = shell_prefix(settings) if settings.strip() else ""
-    wall_method = next(find_wall_methods(), None)
-    if wall_method is None:
-        detail = "nothing here can keep a command from writing to the notes; what it would do is only judged"
-        return DoctorCheck(name=name, ok=False, detail=detail, fix="install bubblewrap, or a Linux from 5.19 on")
-    wall_name = WALL_NAMES[wall_method[0]]
+    prefix = shell_prefix(settings, variable) if settings.strip() else ""
+    works = next(find_wall_methods(), None)
+    if works is None:
+        said = "nothing here can keep a command from writing to the notes; what it would do is only judged"
+        return DoctorCheck(name=name, ok=False, detail=said, fix="install bubblewrap, or a Linux from 5.19 on")
+    how = WALL_NAMES[works[0]]
     if not prefix:
-        has_hooks = bool(settings.strip()) and bool(own_handlers(settings) or enabled_plugin(settings))
-        detail = f"{wall_name} would work, and no harness runs its commands by it; `roamkb exec -- COMMAND` does"
-        return DoctorCheck(name=name, ok=not has_hooks, detail=detail, fix=_INSTALL_FIX, proved=False)
+        hooked = bool(settings.strip()) and bool(own_handlers(settings) or enabled_plugin(settings))
+        said = f"{how} would work, and no harness runs its commands by it; `roamkb exec -- COMMAND` does"
+        return DoctorCheck(
+            name=name,
+            ok=not hooked,
+            detail=said,
+            fix=f"`roamkb install {option}` puts it before {harness.title}'s shell commands",
+            proved=False,
+        )
     if not is_own_launcher(prefix):
-        detail = f"{SHELL_PREFIX} in the settings is your own, {prefix}: its commands have no wall of roamkb's"
-        fix = "without it, `roamkb install --claude` puts one there"
-        return DoctorCheck(name=name, ok=True, detail=detail, fix=fix, proved=False)
-    if isinstance(context.rule, BadRule):
+        said = f"{variable} in the settings is your own, {prefix}: its commands have no wall of roamkb's"
+        fix = f"without it, `roamkb install {option}` puts one there"
+        return DoctorCheck(name=name, ok=True, detail=said, fix=fix, proved=False)
+    if isinstance(patient.rule, BadRule):
         wall.renew_plan_file()
-        detail = f"by {wall_name}, around what the last good rule named"
-        return DoctorCheck(name=name, ok=True, detail=detail, proved=False)
+        said = f"by {how}, around what the last good rule named"
+        return DoctorCheck(name=name, ok=True, detail=said, proved=False)
     closed = wall.renew_plan_file().paths_for("/").closed
-    if fault := _find_breach(Path(prefix), context.rule.kb, closed):
-        return DoctorCheck(name=name, ok=False, detail=fault, fix="`roamkb install --claude` makes it anew")
-    if hard_link := _find_hard_link(closed):
-        detail = f"{hard_link} has another name, outside of what is closed: by that it can be written"
-        return DoctorCheck(name=name, ok=False, detail=detail, fix=_UNLINK_FIX)
-    return DoctorCheck(name=name, ok=True, detail=f"by {wall_name}; a command that tried couldn't write to the notes")
+    if fault := _find_breach(Path(prefix), patient.rule.kb, closed, harness.title):
+        return DoctorCheck(name=name, ok=False, detail=fault, fix=f"`roamkb install {option}` makes it anew")
+    if twin := _find_hard_link(closed):
+        said = f"{twin} has another name, outside of what is closed: by that it can be written"
+        return DoctorCheck(name=name, ok=False, detail=said, fix=_UNLINK_FIX)
+    return DoctorCheck(name=name, ok=True, detail=f"by {how}; a command that tried couldn't write to the notes")
 
 
 #: Tries to make a file in each folder and to open each file; says which of them it could. Nothing is changed.
@@ -89,7 +94,7 @@ done
 """
 
 
-def _find_breach(launcher: Path, kb: Path, closed: list[str]) -> str:
+def _find_breach(launcher: Path, kb: Path, closed: list[str], title: str) -> str:
     """Return the fault of a wall after trying to write through it to every closed path."""
     try:
         completed = subprocess.run(
@@ -103,7 +108,7 @@ def _find_breach(launcher: Path, kb: Path, closed: list[str]) -> str:
     except subprocess.TimeoutExpired:
         return f"a command behind it doesn't end within {_PROBE_TIMEOUT} s"
     except OSError as error:
-        return f"{launcher} can't be run: {error.strerror}; no shell command of Claude Code's can"
+        return f"{launcher} can't be run: {error.strerror}; no shell command of {title}'s can"
     head, _, written_paths = completed.stdout.partition(b"tried\n")
     if head or not completed.stdout:
         return f"{launcher} doesn't run a command (status {completed.returncode})"
@@ -138,22 +143,16 @@ def _files_below(top: str) -> Iterator[str]:
         yield from (f"{folder}/{name}" for name in files)
 
 
-def _check_codex(context: DoctorContext) -> DoctorCheck:
-    name, config = "wall for Codex", _read_settings(context.home / CODEX_CONFIG_PATH)
-    fix = "start it as `roamkb exec -- codex`: all of it is behind a wall then"
-    try:
-        mode = sandbox_mode(config)
-        kb = "" if isinstance(context.rule, BadRule) else str(real_path(context.rule.kb))
-        root = containing_writable_root(config, kb, str(context.home)) if kb else ""
-    except ValueError as error:
-        return DoctorCheck(name=name, ok=False, detail=f"config.toml can't be read: {error}", fix="put it right")
-    if mode == NO_SANDBOX:
-        return DoctorCheck(name=name, ok=False, detail=f"none: sandbox_mode is {NO_SANDBOX}", fix=fix)
-    if root:
-        detail = f"none: writable_roots names {root}, where the notes are"
-        return DoctorCheck(name=name, ok=False, detail=detail, fix=f"take that out, or {fix}")
-    detail = f"its own sandbox ({mode}) lets nothing be written outside of the project"
-    return DoctorCheck(name=name, ok=True, detail=detail, proved=False)
+def _sandboxed(patient: DoctorContext, harness: Harness) -> DoctorCheck:
+    settings = SettingsOnDisk(home=patient.home, root=None, read=_read_settings, real=real_path)
+    kb = "" if isinstance(patient.rule, BadRule) else str(real_path(patient.rule.kb))
+    report = harness.sandbox(settings, kb)
+    name = f"wall for {harness.title}"
+    if report is None:
+        return DoctorCheck(name=name, ok=True, detail="roamkb's own", proved=False)
+    if report.ok:
+        return DoctorCheck(name=name, ok=True, detail=report.detail, proved=False)
+    return DoctorCheck(name=name, ok=False, detail=report.detail, fix=report.fix)
 
 
 def _read_settings(path: Path) -> bytes:

@@ -12,24 +12,12 @@ from roamkb.core.errors import UsageError
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import clip_text
 from roamkb.core.text import strip_hidden
-from roamkb.fs.json_edit import BadJson
-from roamkb.harnesses.codex_toml import BadToml
-from roamkb.harnesses.codex_toml import with_server
-from roamkb.harnesses.codex_toml import without_server
-from roamkb.harnesses.hook_list import CLAUDE_HOOKS
-from roamkb.harnesses.hook_list import CODEX_HOOKS as WANTED_OF_CODEX
-from roamkb.harnesses.hook_list import deny_rules
-from roamkb.harnesses.settings_json import CLAUDE_MADE_FILE
-from roamkb.harnesses.settings_json import CODEX_MADE_FILE
+from roamkb.harnesses.harness import Harness
+from roamkb.harnesses.harness import SettingsFile
+from roamkb.harnesses.harness import SettingsRequest
+from roamkb.harnesses.registry import all_harnesses
+from roamkb.harnesses.registry import get_harness
 from roamkb.harnesses.settings_json import own_handlers
-from roamkb.harnesses.settings_json import with_hooks
-from roamkb.harnesses.settings_json import without_hooks
-from roamkb.harnesses.store.probe import CLAUDE_SETTINGS_PATH
-from roamkb.harnesses.store.probe import CODEX_CONFIG_PATH
-from roamkb.harnesses.store.probe import CODEX_HOOKS_PATH
-from roamkb.harnesses.store.probe import is_read_only
-from roamkb.harnesses.wall_settings import with_wall
-from roamkb.harnesses.wall_settings import without_wall
 from roamkb.install.plan import AbsentPath
 from roamkb.install.plan import InstallOptions
 from roamkb.install.plan import InstallStep
@@ -43,6 +31,7 @@ from roamkb.install.plan import left_alone_step
 from roamkb.install.plan import unchanged_step
 from roamkb.install.store.apply import read_path_state
 from roamkb.install.store.apply import real_path
+from roamkb.install.store.probe import is_read_only
 from roamkb.install.wall_setup import LAUNCHER_STEP
 from roamkb.install.wall_setup import WallSetup
 from roamkb.install.wall_setup import launcher_removals
@@ -51,9 +40,6 @@ from roamkb.install.wall_setup import no_wall_step
 from roamkb.install.wall_setup import wall_fault
 from roamkb.secrets.detector import withhold_secrets
 
-_CLAUDE_HOOKS_STEP = "Claude Code hooks"
-_CODEX_HOOKS_STEP = "Codex hooks"
-_CODEX_SERVER_STEP = "Codex MCP server"
 #: Of a line in a diff. Settings may be one line, and who says yes has to see all that is added to it.
 _MAX_DIFF_WIDTH = 20_000
 _Edit = Callable[[bytes | None], bytes | None]
@@ -65,59 +51,51 @@ def harness_steps(wishes: InstallOptions, *, home: Path, kb: str, wall: WallSetu
     Raises:
         UsageError: there is no command that a hook could run.
     """
-    if not (wishes.claude or wishes.codex):
+    if not wishes.harnesses:
         return ()
     if wishes.program is None:
         raise UsageError("no command roamkb for hooks to run", hint="run `make install`, or put it on the PATH")
-    program = str(wishes.program)
+    request = SettingsRequest(program=str(wishes.program), kb=kb, has_mcp=wishes.has_mcp)
+    return tuple(
+        step
+        for harness in map(get_harness, wishes.harnesses)
+        for step in _steps_of(harness, request, home=home, wall=wall)
+    )
+
+
+def _steps_of(harness: Harness, request: SettingsRequest, *, home: Path, wall: WallSetup) -> list[InstallStep]:
     steps = []
-    if wishes.claude:
-        settings = home / CLAUDE_SETTINGS_PATH
-        fault = wall_fault(wall, settings)
-
-        def edit_claude_settings(data: bytes | None) -> bytes:
-            new_data = with_hooks(data, CLAUDE_HOOKS, program, new_file_text=CLAUDE_MADE_FILE, deny=deny_rules(kb))
-            return new_data if fault else with_wall(new_data, str(wall.launcher_path), wall.closed_paths)
-
+    if harness.prefix_variables:
+        fault = wall_fault(wall, home / harness.files[0].path, harness)
         steps += [no_wall_step(fault)] if fault else [launcher_step(wall)]
-        steps.append(_plan_edit(_CLAUDE_HOOKS_STEP, settings, edit_claude_settings))
-    if wishes.codex:
+        if not fault:
+            request = replace(request, launcher=str(wall.launcher_path), closed=tuple(wall.closed_paths))
+    for file in harness.files:
+        if not file.is_server or request.has_mcp:
+            steps.append(_put_in(file, home / file.path, request))
+    return steps
 
-        def edit_codex_hooks(data: bytes | None) -> bytes:
-            return with_hooks(data, WANTED_OF_CODEX, program, new_file_text=CODEX_MADE_FILE)
 
-        steps.append(_plan_edit(_CODEX_HOOKS_STEP, home / CODEX_HOOKS_PATH, edit_codex_hooks))
-        if wishes.has_mcp:
-            steps.append(
-                _plan_edit(_CODEX_SERVER_STEP, home / CODEX_CONFIG_PATH, lambda data: with_server(data, program))
-            )
-    return tuple(steps)
+def _put_in(file: SettingsFile, place: Path, request: SettingsRequest) -> InstallStep:
+    return _plan_edit(file, place, lambda data: file.put_in(data, request))
 
 
 def harness_removals(wishes: InstallOptions, *, home: Path, kb: str | None, wall: WallSetup) -> tuple[InstallStep, ...]:
     """Return the steps that take out roamkb's own settings and nothing else."""
-    steps = []
-    if wishes.claude:
-
-        def strip_claude_settings(data: bytes | None) -> bytes | None:
-            without_launcher = without_wall(data or b"", wall.closed_paths)
-            return without_hooks(without_launcher, new_file_text=CLAUDE_MADE_FILE, deny=deny_rules(kb) if kb else ())
-
-        steps.append(_plan_edit(_CLAUDE_HOOKS_STEP, home / CLAUDE_SETTINGS_PATH, strip_claude_settings, removing=True))
-        if steps[-1].outcome is not StepOutcome.LEFT_ALONE:
+    steps: list[InstallStep] = []
+    for harness in map(get_harness, wishes.harnesses):
+        is_walled = bool(harness.prefix_variables)
+        closed = tuple(wall.closed_paths) if is_walled else ()
+        request = SettingsRequest(program="", kb=kb, closed=closed)
+        steps += (_removed(file, home / file.path, request) for file in harness.files)
+        if is_walled and steps[-1].outcome is not StepOutcome.LEFT_ALONE:
             # without the file that they name, no shell command would run
             steps += launcher_removals(wall)
-    if wishes.codex:
-
-        def strip_codex_hooks(data: bytes | None) -> bytes | None:
-            return without_hooks(data or b"", new_file_text=CODEX_MADE_FILE)
-
-        steps.append(_plan_edit(_CODEX_HOOKS_STEP, home / CODEX_HOOKS_PATH, strip_codex_hooks, removing=True))
-        server = _plan_edit(
-            _CODEX_SERVER_STEP, home / CODEX_CONFIG_PATH, lambda data: without_server(data or b""), removing=True
-        )
-        steps.append(server)
     return tuple(steps)
+
+
+def _removed(file: SettingsFile, place: Path, request: SettingsRequest) -> InstallStep:
+    return _plan_edit(file, place, lambda data: file.take_out(data or b"", request), removing=True)
 
 
 def ask_approval(
@@ -128,9 +106,8 @@ def ask_approval(
     The launcher of the wall is part of what is asked: it comes with the settings that name it.
     """
     steps = tuple(_ask_step_approval(step, assume_yes=assume_yes, ask=ask) for step in steps)
-    refused_step = next(
-        (step for step in steps if step.what == _CLAUDE_HOOKS_STEP and step.outcome is StepOutcome.SHOWN), None
-    )
+    walled = {file.label for harness in all_harnesses() if harness.prefix_variables for file in harness.files}
+    refused_step = next((step for step in steps if step.what in walled and step.outcome is StepOutcome.SHOWN), None)
     if refused_step is None:
         return steps
     return tuple(
@@ -152,8 +129,9 @@ def _ask_step_approval(step: InstallStep, *, assume_yes: bool, ask: Callable[[st
     return replace(step, outcome=StepOutcome.SHOWN, why="not written, as you said", change=None, diff="")
 
 
-def _plan_edit(step_name: str, link_or_path: Path, edit: _Edit, *, removing: bool = False) -> InstallStep:
+def _plan_edit(file: SettingsFile, link_or_path: Path, edit: _Edit, *, removing: bool = False) -> InstallStep:
     """Return the step that edits the file at the end of the links at that path."""
+    step_name = file.label
     path, path_state = real_path(link_or_path), read_path_state(link_or_path)
     if isinstance(path_state, SymbolicLink):
         # a dotfile manager's: the file is changed where it is kept, and the link stays
@@ -169,7 +147,7 @@ def _plan_edit(step_name: str, link_or_path: Path, edit: _Edit, *, removing: boo
     old_data = path_state.data if isinstance(path_state, RegularFile) else None
     try:
         new_data = edit(old_data)
-    except (BadJson, BadToml) as error:
+    except ValueError as error:
         return left_alone_step(step_name, path, f"{error}; nothing was changed, put it right and try again")
     if new_data == old_data:
         return unchanged_step(step_name, path, "holds nothing of roamkb's" if removing else "all is there already")
@@ -177,24 +155,24 @@ def _plan_edit(step_name: str, link_or_path: Path, edit: _Edit, *, removing: boo
         return left_alone_step(
             step_name, path, "is read-only; whoever made it so adds the hooks (--dry-run shows them)"
         )
-    return _build_step(step_name, path, path_state, new_data, removing=removing)
+    return _build_step(file, path, path_state, new_data, removing=removing)
 
 
 def _build_step(
-    step_name: str, path: Path, path_state: PathState, new_data: bytes | None, *, removing: bool
+    file: SettingsFile, path: Path, path_state: PathState, new_data: bytes | None, *, removing: bool
 ) -> InstallStep:
     old_data = path_state.data if isinstance(path_state, RegularFile) else None
-    is_replacing = not removing and step_name != _CODEX_SERVER_STEP and _has_replaced(old_data, new_data)
+    is_replacing = not removing and not file.is_server and _has_replaced(old_data, new_data)
     change = RemovePath(was=path_state) if new_data is None else PutFile(data=new_data, was=path_state)
     if removing:
         reason = "the file held nothing else" if new_data is None else "only roamkb's own; every other byte stays"
-    elif step_name == _CODEX_HOOKS_STEP:
-        reason = "Codex skips them until you trust them: start `codex` in a terminal, and it asks"
+    elif file.pending:
+        reason = file.pending
     else:
         change_phrase = "their command is another one now" if is_replacing else "added"
         reason = "a new file" if old_data is None else f"{change_phrase}; every other byte stays"
     return InstallStep(
-        what=step_name,
+        what=file.label,
         path=path,
         outcome=StepOutcome.REMOVED if removing else StepOutcome.WRITTEN,
         why=reason,

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
-from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from roamkb.boundary.rule_copy import parse_own_copy
 from roamkb.boundary.rule_copy import render_own_copy
 from roamkb.boundary.rule_file import parse_rule
 from roamkb.boundary.rule_file import render_rule
+from roamkb.boundary.store.folder_evidence import RULE_PATH
 from roamkb.boundary.store.folder_evidence import CallOrigin
 from roamkb.boundary.store.folder_evidence import classify_folder
 from roamkb.boundary.store.folder_evidence import find_rule
@@ -34,11 +34,6 @@ from roamkb.core.gitignore import literal_path
 from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
-from roamkb.core.request import flag_option
-from roamkb.core.request import repeatable_option
-from roamkb.core.request import text_option
-from roamkb.core.startup.dataclasses import KW_ONLY
-from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import one_line
 from roamkb.fs.marked_block import BadMarks
@@ -87,31 +82,6 @@ RULE_COPY_STEP = "copy of the rule"
 _IN_PLACE = (StepOutcome.WRITTEN, StepOutcome.UNCHANGED)
 #: Who answers nonsense three times doesn't want to be asked.
 _MAX_ANSWERS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class InstallRequest:
-    """The options of `install`."""
-
-    _: KW_ONLY
-    kb: str | None = text_option("--kb", "Your knowledge base.", metavar="DIR")
-    work_roots: Sequence[str] = repeatable_option(
-        "--work-root", "A folder under which everything is work.", metavar="DIR"
-    )
-    project_parents: Sequence[str] = repeatable_option(
-        "--project-parent", "A folder of personal projects.", metavar="DIR"
-    )
-    agents_md: str | None = text_option(
-        "--agents-md", "Keep a block with the rule's gist in this file.", metavar="FILE"
-    )
-    create_kb: bool = flag_option("--create-kb", "Make the folder and a first node that documents it.")
-    snippets: str | None = text_option(
-        "--snippets", "Write the Emacs setting and the .stignore lines here.", metavar="DIR"
-    )
-    claude: bool = flag_option("--claude", "Put hooks, and rules that deny, into Claude Code's settings; asks first.")
-    codex: bool = flag_option("--codex", "Put hooks, and the MCP server, into Codex's settings; asks first.")
-    yes: bool = flag_option("--yes", "Write those settings without asking.")
-    dry_run: bool = flag_option("--dry-run", "Say what would be done; do nothing.")
 
 
 def install(  # noqa: PLR0913 - facts of this machine, each by name
@@ -251,7 +221,7 @@ def _parse_unused_rule(home: Path) -> Rule | None:
 
 def rule_path(home: Path) -> Path:
     """Return the path at which agents and roamkb look for the rule."""
-    return home / ".claude" / "rules" / RULE_NAME
+    return home / RULE_PATH
 
 
 def rule_copies_folder(data: Path) -> Path:

@@ -110,7 +110,7 @@ class InstallStep:
 
     JSON = "what path outcome why diff"
     #: `rule`, `copy of the rule`, `knowledge base`, `first note`, `agents block`, `Emacs setting`,
-    #: `.stignore lines`, `Claude Code hooks`, `Codex hooks`, `Codex MCP server`; of `uninstall` also `notes`,
+    #: `.stignore lines`, the label of a harness's settings file; of `uninstall` also `notes`,
     #: `project's log`, `index`, `state`, `trash` and `program`.
     what: str
     path: Path | None
@@ -166,8 +166,8 @@ class InstallOptions:
     dry_run: bool = False
     #: Whether what roamkb keeps for itself is to go as well.
     purge: bool = False
-    claude: bool = False
-    codex: bool = False
+    #: The names of the harnesses that are meant.
+    harnesses: tuple[str, ...] = ()
     #: Whether settings that others write to are changed without asking.
     yes: bool = False
     #: The command that hooks are to run; None where there is none.

@@ -2,6 +2,8 @@
 
 from datetime import datetime
 
+from roamkb.boundary.store.folder_evidence import RULE_PATH
+
 #: `%a` speaks the user's language; org's own days are English here.
 _DAY_NAMES = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
@@ -83,7 +85,7 @@ This folder is a knowledge base: plain org-roam notes, yours and those of your c
 - What an agent wrote carries the tag =agent= and says in its drawer who wrote it, when, and where it was
   learned. Agents change such notes only. Take the tag off a note and it is yours.
 - Agents of every project read here; only those of your personal projects write here. What counts as work
-  is listed in the rule, =~/.claude/rules/knowledge-base.md=.
+  is listed in the rule, =~/{RULE_PATH}=.
 - Emacs shows new notes after =M-x org-roam-db-sync=.
 - Carry the folder from machine to machine with Syncthing or git. Conflict copies are never searched.
 

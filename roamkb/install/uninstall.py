@@ -12,10 +12,6 @@ from roamkb.boundary.store.folder_evidence import lies_within
 from roamkb.core.errors import BadRule
 from roamkb.core.gitignore import literal_path
 from roamkb.core.model import Rule
-from roamkb.core.request import flag_option
-from roamkb.core.request import text_option
-from roamkb.core.startup.dataclasses import KW_ONLY
-from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import count_phrase
 from roamkb.fs.locks import TRASH
@@ -24,6 +20,7 @@ from roamkb.fs.marked_block import BadMarks
 from roamkb.fs.marked_block import without_block
 from roamkb.fs.package_manager import uninstall_command
 from roamkb.fs.user_dirs import JOURNAL
+from roamkb.harnesses.registry import all_harnesses
 from roamkb.install.doctor_report import join_first
 from roamkb.install.harness_settings import harness_removals
 from roamkb.install.install import RULE_COPY_STEP
@@ -61,21 +58,6 @@ from roamkb.kb.notes.store.trash import trashed_notes
 from roamkb.log.store.project_log import LOG_FOLDER as LOG_FOLDER
 
 _PURGE_HINT = "`--purge` takes it"
-
-
-@dataclass(frozen=True, slots=True)
-class UninstallRequest:
-    """The options of `uninstall`."""
-
-    _: KW_ONLY
-    agents_md: str | None = text_option("--agents-md", "Take the block out of this file.", metavar="FILE")
-    snippets: str | None = text_option(
-        "--snippets", "Take the Emacs setting and .stignore lines out of here.", metavar="DIR"
-    )
-    claude: bool = flag_option("--claude", "Take the hooks and rules out of Claude Code's settings as well.")
-    codex: bool = flag_option("--codex", "Take the hooks and the MCP server out of Codex's settings as well.")
-    purge: bool = flag_option("--purge", "Take roamkb's cache, state and data too; never notes nor projects' logs.")
-    dry_run: bool = flag_option("--dry-run", "Say what would be done; do nothing.")
 
 
 def uninstall(
@@ -237,11 +219,12 @@ def _remaining_steps(
                 for log in logs
                 if isinstance(read_path_state(log), FolderOnDisk)
             )
-    unnamed_harnesses = replace(wishes, claude=not wishes.claude, codex=not wishes.codex)
-    for step in harness_removals(unnamed_harnesses, home=home, kb=None, wall=wall):
-        if step.change and step.what != LAUNCHER_STEP:
-            option = "--claude" if step.what.startswith("Claude") else "--codex"
-            steps.append(kept_step(step.what, step.path, f"`roamkb uninstall {option}` takes them out"))
+    for harness in all_harnesses():
+        others = replace(wishes, harnesses=() if harness.name in wishes.harnesses else (harness.name,))
+        for step in harness_removals(others, home=home, kb=None, wall=wall):
+            if step.change and step.what != LAUNCHER_STEP:
+                why = f"`roamkb uninstall --{harness.options[0]}` takes them out"
+                steps.append(kept_step(step.what, step.path, why))
     if not real_path(Path(sys.prefix)).is_relative_to(real_path(data)):
         steps.append(kept_step("program", Path(sys.prefix), f"`{uninstall_command()}` takes it away"))
     return tuple(steps)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.fs.json_edit import BadJson
-from roamkb.guard.hook_tampering import SHELL_PREFIX
+from roamkb.harnesses.harness import Harness
 from roamkb.harnesses.wall_settings import is_own_launcher
 from roamkb.harnesses.wall_settings import shell_prefix
 from roamkb.install.plan import AbsentPath
@@ -60,23 +60,21 @@ class WallSetup:
         return renew_plan(str(self.launcher_path.with_name(plans.PLAN)), *homes, str(self.state), str(self.data))
 
 
-def wall_fault(wall: WallSetup, settings: Path) -> str:
+def wall_fault(wall: WallSetup, settings: Path, harness: Harness) -> str:
     """Return why Claude Code's shell commands can't be walled here; empty where they can be."""
+    (variable,) = harness.prefix_variables
     settings_state = read_path_state(real_path(settings))
     try:
-        prefix = (
-            shell_prefix(settings_state.data)
-            if isinstance(settings_state, RegularFile) and settings_state.data.strip()
-            else ""
-        )
+        settled = settings_state.data if isinstance(settings_state, RegularFile) else b""
+        prefix = shell_prefix(settled, variable) if settled.strip() else ""
     except BadJson:
         # said where the settings are to be written
         prefix = ""
     if prefix and not is_own_launcher(prefix):
-        return f"{settings} has a {SHELL_PREFIX} of yours, and it stays; without it there would be a wall"
+        return f"{settings} has a {variable} of yours, and it stays; without it there would be a wall"
     # it takes what follows a blank and a dash for the program's options
     if " -" in str(wall.launcher_path):
-        return f"Claude Code can't run a program at {wall.launcher_path}: no folder above may be called so"
+        return f"{harness.title} can't run a program at {wall.launcher_path}: no folder above may be called so"
     if not list(find_wall_methods()):
         return "nothing here can raise one: no user namespaces, no bubblewrap, no Landlock (Linux 5.19)"
     return ""

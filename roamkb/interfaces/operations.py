@@ -9,6 +9,7 @@ from roamkb.core.request import count_option
 from roamkb.core.request import request_parameters
 from roamkb.core.request import text_option
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.harnesses.registry import declared
 
 _KB = "Knowledge base"
 _LOG = "Project's log"
@@ -140,7 +141,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "extract",
         "Have a language model propose what of a session is worth keeping; the gate decides.",
-        "roamkb extract --with claude",
+        f"roamkb extract --with {declared('models')[0]}",
         request="ExtractRequest",
         panel=_LOG,
     ),

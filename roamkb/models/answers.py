@@ -11,6 +11,9 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import clip_text
 from roamkb.core.text import one_line
+from roamkb.harnesses.harness import NoModelAnswer
+from roamkb.harnesses.registry import get_harness
+from roamkb.models.names import LanguageModel
 from roamkb.models.names import ModelKind
 from roamkb.secrets.detector import withhold_secrets
 
@@ -37,9 +40,11 @@ class NoAnswer(ValueError):
     """A text that is no whole answer; the message is a clause with the reason."""
 
 
-def parse_answer(kind: ModelKind, text: str) -> Mapping[str, Any]:
+def parse_answer(model: LanguageModel, text: str) -> Mapping[str, Any]:
     """Return the JSON object in a model's answer, or raise `NoAnswer`."""
-    return extract_object(_EXTRACTORS[kind](text) if kind in _EXTRACTORS else text)
+    if model.kind is ModelKind.HARNESS:
+        return extract_object(_of_harness(model, text))
+    return extract_object(_EXTRACTORS[model.kind](text) if model.kind in _EXTRACTORS else text)
 
 
 def extract_object(text: str) -> Mapping[str, Any]:
@@ -136,39 +141,12 @@ def _value_at(value: object, *path: str | int) -> object:
     return value
 
 
-def _extract_claude_text(text: str) -> str:
-    """Return the answer's text from `claude --print --output-format json`; it may be a list of events."""
-    result = next((record for record in reversed(_require_records(text)) if record.get("type") == "result"), None)
-    if result is None:
-        raise NoAnswer("holds no result")
-    answer = result.get("result")
-    if result.get("is_error") or result.get("subtype") != "success":
-        raise NoAnswer(f"is an error: {extract_error(answer if isinstance(answer, str) else text)}")
-    if not isinstance(answer, str):
-        raise NoAnswer("holds a result that isn't text")
-    if result.get("stop_reason") == "max_tokens":
-        raise NoAnswer("was cut off at its greatest length")
-    return answer
-
-
-def _extract_codex_text(text: str) -> str:
-    """Return the last message of `codex exec --json`."""
-    records = _require_records(text)
-    for record in records:
-        if record.get("type") == "turn.failed":
-            raise NoAnswer(f"is an error: {extract_error(json.dumps(record))}")
-    if not any(record.get("type") == "turn.completed" for record in records):
-        errors = [record for record in records if record.get("type") == "error"]
-        raise NoAnswer(f"is an error: {extract_error(json.dumps(errors[-1]))}" if errors else "broke off")
-    messages = [
-        message_text
-        for record in records
-        if record.get("type") == "item.completed" and _value_at(record, "item", "type") == "agent_message"
-        if isinstance(message_text := _value_at(record, "item", "text"), str)
-    ]
-    if not messages:
-        raise NoAnswer("holds no message")
-    return messages[-1]
+def _of_harness(model: LanguageModel, text: str) -> str:
+    """Return what a harness's program answered."""
+    try:
+        return get_harness(model.harness).model_answer(_require_records(text), text)
+    except NoModelAnswer as error:
+        raise NoAnswer(f"{error}: {extract_error(error.quoted)}" if error.quoted else str(error)) from error
 
 
 def _extract_ollama_text(text: str) -> str:
@@ -223,8 +201,6 @@ def _extract_openai_text(text: str) -> str:
 
 
 _EXTRACTORS: Final[Mapping[ModelKind, Callable[[str], str]]] = {
-    ModelKind.CLAUDE: _extract_claude_text,
-    ModelKind.CODEX: _extract_codex_text,
     ModelKind.OLLAMA: _extract_ollama_text,
     ModelKind.OPENAI: _extract_openai_text,
 }

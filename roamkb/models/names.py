@@ -1,4 +1,4 @@
-"""The name of a language model: `claude`, `codex`, `ollama:MODEL`, `openai:URL#MODEL`, or a command."""
+"""The name of a language model: a harness's, `ollama:MODEL`, `openai:URL#MODEL`, or a command."""
 
 import shlex
 from collections.abc import Mapping
@@ -12,11 +12,15 @@ from roamkb.core.server_address import parse_address
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import clip_text
 from roamkb.core.text import one_line
+from roamkb.harnesses.registry import declared
+from roamkb.harnesses.registry import declared_by
 from roamkb.secrets.detector import withhold_secrets
 
 _OLLAMA_PORT: Final = 11434
 #: A server listens on all of them; a client can only mean this machine.
 _ANY_HOST: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+#: What a model may be called beside a command.
+MODEL_NAMES: Final = ", ".join((*declared("models"), "ollama:MODEL", "openai:URL#MODEL"))
 #: Letters of a command that say which it was.
 _MAX_LABEL_LENGTH: Final = 200
 
@@ -24,8 +28,7 @@ _MAX_LABEL_LENGTH: Final = 200
 class ModelKind(StrEnum):
     """The kind of a model, which decides how it is asked."""
 
-    CLAUDE = "claude"
-    CODEX = "codex"
+    HARNESS = "harness"
     OLLAMA = "ollama"
     OPENAI = "openai"
     COMMAND = "command"
@@ -42,6 +45,8 @@ class LanguageModel:
     address: ServerAddress | None = None
     #: The model's own name; empty where the server knows only one.
     model: str = ""
+    #: The harness whose program is asked.
+    harness: str = ""
     #: The words of a command.
     words: tuple[str, ...] = ()
 
@@ -53,8 +58,8 @@ def parse_model_name(name: str, environment: Mapping[str, str]) -> LanguageModel
         UsageError: it means none.
     """
     scheme, colon, model_name = name.partition(":")
-    if name in (ModelKind.CLAUDE, ModelKind.CODEX):
-        return LanguageModel(kind=ModelKind(name), label=name)
+    if harness := declared_by("models").get(name):
+        return LanguageModel(kind=ModelKind.HARNESS, label=name, harness=harness)
     if name == ModelKind.OLLAMA or (colon and scheme == ModelKind.OLLAMA):
         return _parse_ollama_name(model_name, environment)
     if name == ModelKind.OPENAI or (colon and scheme == ModelKind.OPENAI):
@@ -118,7 +123,7 @@ def _parse_command(name: str) -> LanguageModel:
     except ValueError as error:
         raise UsageError(f"{one_line(name)} isn't a command: {error}") from error
     if not words:
-        raise UsageError("no model is named", hint="claude, codex, ollama:MODEL, openai:URL#MODEL, or a command")
+        raise UsageError("no model is named", hint=f"{MODEL_NAMES}, or a command")
     return LanguageModel(
         kind=ModelKind.COMMAND, label=clip_text(one_line(withhold_secrets(name)), _MAX_LABEL_LENGTH), words=words
     )

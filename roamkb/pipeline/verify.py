@@ -28,6 +28,7 @@ from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.project_log import Log
+from roamkb.models.names import MODEL_NAMES
 from roamkb.pipeline.consolidation_plan import DUPLICATE_SIMILARITY
 from roamkb.pipeline.consolidation_plan import MOST_ALIKE
 from roamkb.pipeline.consolidation_plan import MOST_RIVALS
@@ -61,9 +62,7 @@ class VerifyRequest:
     _: KW_ONLY
     batch: bool = flag_option("--batch", "All that have no verdict yet, or stand otherwise since.")
     task: str | None = text_option("--task", "With --batch: only those of this task.", metavar="ID")
-    judge: str | None = text_option(
-        "--judge", "heuristic, claude, codex, ollama:MODEL, openai:URL#MODEL, or a command.", metavar="MODEL"
-    )
+    judge: str | None = text_option("--judge", f"heuristic, {MODEL_NAMES}, or a command.", metavar="MODEL")
     accuracy: str | None = text_option("--accuracy", "Your own score, 0 to 1.", metavar="N")
     relevance: str | None = text_option("--relevance", "Your own score, 0 to 1.", metavar="N")
     specificity: str | None = text_option("--specificity", "Your own score, 0 to 1.", metavar="N")

@@ -8,6 +8,7 @@ import _signal  # type: ignore[import-not-found]
 import os
 import sys
 
+from roamkb.harnesses.registry import declared
 from roamkb.wall import broker
 from roamkb.wall.outside import OUTSIDE_VARIABLE
 from roamkb.wall.outside import folders_outside
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Never
 
 _USAGE_LINE = "usage: roamkb exec -- COMMAND"
-#: By which a command of Claude Code's Bash tool is known; hooks and servers are run by `sh`.
+#: By which a command of a harness's shell tool is known; hooks and servers are run by `sh`.
 _BASH_TOOL_MARK = " && pwd -P >| "
 #: As shells have them.
 _NOT_EXECUTABLE, _NOT_FOUND, _BY_SIGNAL = 126, 127, 128
@@ -115,7 +116,8 @@ def _choose_shell(line: str, *, is_for_harness: bool) -> str:
     if is_for_harness and _BASH_TOOL_MARK not in line:
         return "/bin/sh"
     user_shell = os.environ.get("SHELL", "")
-    named_shells = (os.environ.get("CLAUDE_CODE_SHELL", ""), user_shell) if is_for_harness else (user_shell,)
+    told = (os.environ.get(variable, "") for variable in declared("shell_variables"))
+    named_shells = (*told, user_shell) if is_for_harness else (user_shell,)
     for shell in named_shells:
         if os.path.basename(shell) in ("bash", "zsh", "sh", "dash", "ksh") and os.access(shell, os.X_OK):
             return shell

@@ -1,6 +1,6 @@
 """The launcher: the one file through which a harness runs each shell command.
 
-It is one word, since Claude Code runs MCP servers by it without a shell, and starts Python without what a
+It is one word, since a harness runs MCP servers by it without a shell, and starts Python without what a
 user's or an environment's settings would add: that takes half of the time.
 """
 

@@ -4,7 +4,7 @@ import os
 
 from roamkb.fs.user_dirs import default_data_dir
 from roamkb.fs.user_dirs import default_state_dir
-from roamkb.guard.hook_tampering import SHELL_PREFIX
+from roamkb.harnesses.registry import declared
 from roamkb.wall.plan import FOLDER
 from roamkb.wall.plan import LAUNCHER
 from roamkb.wall.plan import PLAN
@@ -25,8 +25,8 @@ def default_launcher_path() -> str:
 
 
 def is_wall_in_use() -> bool:
-    """Say whether Claude Code runs this session's shell commands behind a wall that can be raised here."""
-    if os.environ.get(SHELL_PREFIX) != default_launcher_path():
+    """Say whether the harness runs this session's shell commands behind a wall that can be raised here."""
+    if default_launcher_path() not in map(os.environ.get, declared("prefix_variables")):
         return False
     plan = read_plan(default_plan_path())
     return plan is not None and bool(plan.ways) and os.access(default_launcher_path(), os.X_OK)
@@ -41,7 +41,8 @@ def default_folders() -> tuple[list[str], str, str]:
 
 def is_first_warning() -> bool:
     """Say whether this session hasn't been warned yet; true where that can't be recorded."""
-    session = os.environ.get("CLAUDE_CODE_SESSION_ID") or os.environ.get("CODEX_THREAD_ID") or str(os.getsid(0))
+    told = (os.environ.get(variable, "") for variable in declared("session_variables"))
+    session = next(filter(None, told), "") or str(os.getsid(0))
     name = "".join(letter for letter in session if letter.isalnum())[:64]
     folder = os.path.join(default_state_dir(), _WARNED_FOLDER)
     try:

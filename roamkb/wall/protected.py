@@ -21,6 +21,7 @@ from roamkb.fs.user_dirs import BROKERS
 from roamkb.fs.user_dirs import JOURNAL
 from roamkb.fs.user_dirs import MACHINE_KEY
 from roamkb.fs.user_dirs import SANDBOX_CALLS
+from roamkb.harnesses.registry import declared
 from roamkb.wall.plan import BUBBLEWRAP
 from roamkb.wall.plan import FOLDER
 from roamkb.wall.plan import LANDLOCK
@@ -33,9 +34,9 @@ from roamkb.wall.plan import find_program
 from roamkb.wall.plan import is_within
 
 #: Of a home: what harnesses read that holds roamkb's hooks, server or block.
-_CLAUDE_SETTINGS, _CODEX_HOOKS = ".claude/settings.json", ".codex/hooks.json"
-_SETTINGS_FILES = (_CLAUDE_SETTINGS, _CODEX_HOOKS, ".codex/config.toml")
-_TEXT_FILES = (".claude/CLAUDE.md", ".codex/AGENTS.md")
+_HOOKS = declared("hook_files")
+_SETTINGS_FILES = (*_HOOKS, *declared("server_files"))
+_TEXT_FILES = declared("home_texts")
 _BLOCK_MARK = b"roamkb:begin"
 #: What a harness without our absolute path runs: those of the plugin.
 _HOOK_EVENTS = (
@@ -43,7 +44,7 @@ _HOOK_EVENTS = (
     "stop subagent-stop pre-compact post-compact session-end"
 ).split()
 #: What an agent may change lies there, the program of a hook as well.
-_PROJECT_VARIABLE = "CLAUDE_PROJECT_DIR"
+_PROJECT_VARIABLE = declared("project_variables")
 #: How the names of files end that interpreters are given.
 _SCRIPT_ENDINGS = (".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl")
 _TRUE_PROGRAMS = ("/bin/true", "/usr/bin/true")
@@ -207,17 +208,19 @@ def _free_commands(homes: Sequence[str], programs: str) -> Iterator[tuple[str, s
     for words in own_commands:
         yield f"roamkb {words}", f"{program} {words}"
     for home in homes:
-        for command in _commands_in_settings(os.path.join(home, _CLAUDE_SETTINGS)):
+        for command in (
+            line for name in declared("free_hook_files") for line in _commands_in_settings(f"{home}/{name}")
+        ):
             program_word, *arguments = _split_line(command) or [""]
             if os.path.basename(program_word) == "roamkb" and " ".join(arguments) in own_commands:
                 yield command, f"{program} {' '.join(arguments)}"
-            elif _PROJECT_VARIABLE not in command and not _is_relative(command):
+            elif not any(name in command for name in _PROJECT_VARIABLE) and not _is_relative(command):
                 yield command, command
 
 
 def _hook_commands(homes: Sequence[str]) -> Iterator[str]:
     for home in homes:
-        for name in (_CLAUDE_SETTINGS, _CODEX_HOOKS):
+        for name in _HOOKS:
             yield from _commands_in_settings(os.path.join(home, name))
 
 

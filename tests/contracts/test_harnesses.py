@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from roamkb.context.brief_text import LONGEST_BRIEF
-from roamkb.harnesses.hook_list import CLAUDE_HOOKS
-from roamkb.harnesses.hook_list import CODEX_HOOKS
+from roamkb.harnesses.claude_code import HARNESS as CLAUDE_CODE
+from roamkb.harnesses.claude_code import MADE as CLAUDE_MADE
+from roamkb.harnesses.codex import HARNESS as CODEX
+from roamkb.harnesses.codex import MADE as CODEX_MADE
 from roamkb.harnesses.hook_list import Hook
-from roamkb.harnesses.settings_json import CLAUDE_MADE_FILE
-from roamkb.harnesses.settings_json import CODEX_MADE_FILE
 from roamkb.harnesses.settings_json import with_hooks
 from tests.conftest import World
 from tests.interfaces.hooks.test_main import answer
@@ -84,10 +84,10 @@ CODEX_WORDS = {
 }
 
 
-@pytest.mark.parametrize(("harness", "hooks"), [("claude", CLAUDE_HOOKS), ("codex", CODEX_HOOKS)])
+@pytest.mark.parametrize(("harness", "hooks"), [("claude", CLAUDE_CODE.hooks), ("codex", CODEX.hooks)])
 def test_what_is_installed_is_in_the_harness_form(harness: str, hooks: tuple[Hook, ...]) -> None:
     """Event, group, handler; seconds; a matcher that the harness's own expressions know."""
-    made = CLAUDE_MADE_FILE if harness == "claude" else CODEX_MADE_FILE
+    made = CLAUDE_MADE if harness == "claude" else CODEX_MADE
     settings: Json = json.loads(with_hooks(None, hooks, "/opt/with blank/roamkb", new_file_text=made))
     assert settings.keys() - {"hooks"} <= ({"$schema"} if harness == "claude" else {"description"})
     assert settings["hooks"].keys() <= _EVENTS[harness]

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from roamkb import __version__
-from roamkb.harnesses.hook_list import CLAUDE_HOOKS
-from roamkb.harnesses.hook_list import CODEX_HOOKS
+from roamkb.harnesses.claude_code import HARNESS as CLAUDE_CODE
+from roamkb.harnesses.codex import HARNESS as CODEX
 from roamkb.harnesses.hook_list import Hook
 from roamkb.interfaces.cli.fast_args import parse_words
 
@@ -80,7 +80,7 @@ def test_codex_finds_its_own_plugin_first() -> None:
     assert (_PLUGINS / plugin["source"]["path"] / ".codex-plugin" / "plugin.json").is_file()
 
 
-@pytest.mark.parametrize(("harness", "hooks"), [("claude", CLAUDE_HOOKS), ("codex", CODEX_HOOKS)])
+@pytest.mark.parametrize(("harness", "hooks"), [("claude", CLAUDE_CODE.hooks), ("codex", CODEX.hooks)])
 def test_a_plugins_hooks_are_those_of_the_installer(harness: str, hooks: tuple[Hook, ...]) -> None:
     """But for the program, which a plugin finds on the PATH."""
     told = read(_PLUGINS / harness / "hooks" / "hooks.json")

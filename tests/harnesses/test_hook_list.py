@@ -5,9 +5,9 @@ import re
 from pathlib import Path
 
 from roamkb.guard.human_only_commands import find_approval
-from roamkb.harnesses.hook_list import CLAUDE_HOOKS
-from roamkb.harnesses.hook_list import CODEX_HOOKS
-from roamkb.harnesses.hook_list import deny_rules
+from roamkb.harnesses.claude_code import HARNESS as CLAUDE_CODE
+from roamkb.harnesses.claude_code import deny_rules
+from roamkb.harnesses.codex import HARNESS as CODEX
 from roamkb.shell.programs import parse_words
 
 _DOOR = Path(__file__).parents[2] / "roamkb" / "interfaces" / "hooks" / "main.py"
@@ -32,13 +32,13 @@ def approval_in(words: list[str]) -> str:
 
 def test_every_event_that_is_answered_is_asked_for() -> None:
     """And the other way round."""
-    assert answered() == {hook.command_word for hook in CLAUDE_HOOKS}
-    assert answered() - {"post-tool-use-failure"} == {hook.command_word for hook in CODEX_HOOKS}
+    assert answered() == {hook.command_word for hook in CLAUDE_CODE.hooks}
+    assert answered() - {"post-tool-use-failure"} == {hook.command_word for hook in CODEX.hooks}
 
 
 def test_the_hook_before_a_tool_hears_of_all_that_could_write() -> None:
     """Only tools that never do are left out."""
-    (matcher,) = (hook.matcher for hook in CLAUDE_HOOKS if hook.event == "PreToolUse")
+    (matcher,) = (hook.matcher for hook in CLAUDE_CODE.hooks if hook.event == "PreToolUse")
     heard = ("Bash", "Edit", "Write", "NotebookEdit", "mcp__files__write_file", "ReadWrite", "Task")
     assert all(re.search(matcher, tool) for tool in heard)
     assert not any(re.search(matcher, tool) for tool in ("Read", "Grep", "Glob", "WebFetch", "TaskUpdate"))

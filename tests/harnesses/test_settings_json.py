@@ -9,13 +9,13 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from roamkb.fs.json_edit import BadJson
-from roamkb.harnesses.hook_list import CLAUDE_HOOKS
-from roamkb.harnesses.hook_list import CODEX_HOOKS
-from roamkb.harnesses.hook_list import deny_rules
-from roamkb.harnesses.settings_json import CLAUDE_MADE_FILE
-from roamkb.harnesses.settings_json import CODEX_MADE_FILE
+from roamkb.harnesses.claude_code import HARNESS as CLAUDE_CODE
+from roamkb.harnesses.claude_code import MADE as CLAUDE_MADE
+from roamkb.harnesses.claude_code import deny_rules
+from roamkb.harnesses.codex import HARNESS as CODEX
+from roamkb.harnesses.codex import MADE as CODEX_MADE
 from roamkb.harnesses.settings_json import enabled_plugin
-from roamkb.harnesses.settings_json import is_disabled
+from roamkb.harnesses.settings_json import has_flag
 from roamkb.harnesses.settings_json import own_handlers
 from roamkb.harnesses.settings_json import with_hooks
 from roamkb.harnesses.settings_json import without_hooks
@@ -34,12 +34,12 @@ USERS = {
 
 def put(data: bytes | None, program: str = PROGRAM) -> bytes:
     """Return the settings with what `install --claude` wants in them."""
-    return with_hooks(data, CLAUDE_HOOKS, program, new_file_text=CLAUDE_MADE_FILE, deny=DENY)
+    return with_hooks(data, CLAUDE_CODE.hooks, program, new_file_text=CLAUDE_MADE, deny=DENY)
 
 
 def take(data: bytes) -> bytes | None:
     """Return the settings without it."""
-    return without_hooks(data, new_file_text=CLAUDE_MADE_FILE, deny=DENY)
+    return without_hooks(data, new_file_text=CLAUDE_MADE, deny=DENY)
 
 
 def commands(data: bytes, event: str) -> list[str]:
@@ -83,7 +83,7 @@ def test_a_file_is_as_it_was_after_both(data: bytes) -> None:
 @settings(deadline=None)
 @given(
     st.dictionaries(
-        st.sampled_from([hook.event for hook in CLAUDE_HOOKS] + ["Notification"]),
+        st.sampled_from([hook.event for hook in CLAUDE_CODE.hooks] + ["Notification"]),
         st.lists(
             st.fixed_dictionaries(
                 {
@@ -128,11 +128,11 @@ def test_an_empty_file_gets_hooks() -> None:
 
 def test_codex_gets_no_field_that_it_would_refuse_the_file_for() -> None:
     """Its reader knows two, and no matcher of ours is none that its engine can't read."""
-    made = with_hooks(None, CODEX_HOOKS, PROGRAM, new_file_text=CODEX_MADE_FILE)
+    made = with_hooks(None, CODEX.hooks, PROGRAM, new_file_text=CODEX_MADE)
     assert {"description", "hooks"} == set(json.loads(made))
     assert "?!" not in made.decode()
     assert "PostToolUseFailure" not in made.decode()
-    assert without_hooks(made, new_file_text=CODEX_MADE_FILE) is None
+    assert without_hooks(made, new_file_text=CODEX_MADE) is None
 
 
 def test_another_place_of_the_program_is_renewed_and_nothing_else() -> None:
@@ -163,7 +163,7 @@ def test_of_a_group_that_somebody_shares_only_ours_goes() -> None:
 def test_ours_is_known_by_its_command_alone() -> None:
     """A command that only mentions us is the user's."""
     assert () == own_handlers(rendered(2))
-    assert [hook.event for hook in CLAUDE_HOOKS] == [handler.event for handler in own_handlers(put(None))]
+    assert [hook.event for hook in CLAUDE_CODE.hooks] == [handler.event for handler in own_handlers(put(None))]
     odd = {"hooks": {"Stop": [1, {"hooks": [2, {"command": "'"}, {"command": 3}]}, {"hooks": 4}], "X": 5}}
     assert () == own_handlers(rendered(2, told=odd))
 
@@ -197,6 +197,6 @@ def test_settings_name_our_plugin_where_it_is_on() -> None:
 
 def test_settings_may_turn_all_hooks_off() -> None:
     """Only `true` does."""
-    assert is_disabled(b'{"disableAllHooks": true}')
-    assert not is_disabled(b'{"disableAllHooks": false}')
-    assert not is_disabled(b"[]")
+    assert has_flag(b'{"disableAllHooks": true}', ("disableAllHooks",), True)
+    assert not has_flag(b'{"disableAllHooks": false}', ("disableAllHooks",), True)
+    assert not has_flag(b"[]", ("disableAllHooks",), True)

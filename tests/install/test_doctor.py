@@ -83,7 +83,7 @@ def test_all_is_well(patient: DoctorContext) -> None:
     shutil.rmtree(journal_folder)
     journal_folder.mkdir()
     assert () == found.faults
-    assert 29 == len(found.checks) == len({check.name for check in found.checks})
+    assert 30 == len(found.checks) == len({check.name for check in found.checks})
     assert before == sorted(patient.home.rglob("*"))
 
 

@@ -40,7 +40,7 @@ def world(world: World) -> World:
     """A machine whose rule was made by `install`."""
     (world.home / ".claude" / "rules" / "knowledge-base.md").unlink()
     roots: dict[str, Any] = {"work_roots": (world.home / "work",), "project_parents": (world.home / "code",)}
-    put(world, claude=False, kb=world.kb, **roots)
+    put(world, harnesses=(), kb=world.kb, **roots)
     return world
 
 
@@ -52,9 +52,16 @@ def put(
     program: str | None = "/opt/roamkb",
     **wishes: Any,
 ) -> InstallReport:
-    """Install with `wishes` (`claude` and `yes` unless told otherwise)."""
+    """Install with `wishes` (Claude Code and `yes` unless told otherwise)."""
     return install(
-        InstallOptions(**{"claude": True, "yes": ask is None, "program": Path(program) if program else None, **wishes}),
+        InstallOptions(
+            **{
+                "harnesses": ("claude-code",),
+                "yes": ask is None,
+                "program": Path(program) if program else None,
+                **wishes,
+            }
+        ),
         home=world.home,
         data=world.home / ".local/share/roamkb",
         account_home=world.home,
@@ -68,9 +75,9 @@ def put(
 
 
 def take(world: World, *, cwd: Path | None = None, **wishes: Any) -> InstallReport:
-    """Uninstall with `wishes` (`claude` unless told otherwise)."""
+    """Uninstall with `wishes` (Claude Code unless told otherwise)."""
     return uninstall(
-        InstallOptions(**{"claude": True, **wishes}),
+        InstallOptions(**{"harnesses": ("claude-code",), **wishes}),
         home=world.home,
         data=world.home / ".local/share/roamkb",
         state=StateFolders(state=world.state, cache=world.home / "cache"),
@@ -279,20 +286,20 @@ def test_settings_in_the_knowledge_base_are_not_touched_from_elsewhere(world: Wo
 
 def test_codex_gets_hooks_and_a_server(world: World) -> None:
     """In its own two files; the report says that it has to be told to trust them."""
-    report = put(world, claude=False, codex=True, has_mcp=True)
+    report = put(world, harnesses=("codex",), has_mcp=True)
     folder = world.home / ".codex"
     assert "trust" in of(report, "Codex hooks").why
     assert b"/opt/roamkb hook pre-tool-use" in (folder / "hooks.json").read_bytes()
     assert b"[mcp_servers.roamkb]" in (folder / "config.toml").read_bytes()
-    again = put(world, claude=False, codex=True, has_mcp=True)
+    again = put(world, harnesses=("codex",), has_mcp=True)
     assert {StepOutcome.UNCHANGED} == {step.outcome for step in again.steps if step.what.startswith("Codex")}
-    take(world, claude=False, codex=True)
+    take(world, harnesses=("codex",))
     assert not any(folder.iterdir())
 
 
 def test_codex_gets_no_server_that_would_not_start(world: World) -> None:
     """Without the library `roamkb mcp` is an error at each start."""
-    put(world, claude=False, codex=True)
+    put(world, harnesses=("codex",))
     assert ["hooks.json"] == [path.name for path in (world.home / ".codex").iterdir()]
 
 
@@ -301,7 +308,7 @@ def test_a_broken_config_of_codex_is_left_alone(world: World) -> None:
     config = world.home / ".codex" / "config.toml"
     config.parent.mkdir()
     config.write_bytes(b"model = \n")
-    report = put(world, claude=False, codex=True, has_mcp=True)
+    report = put(world, harnesses=("codex",), has_mcp=True)
     assert StepOutcome.LEFT_ALONE is of(report, "Codex MCP server").outcome
     assert StepOutcome.WRITTEN is of(report, "Codex hooks").outcome
     assert b"model = \n" == config.read_bytes()

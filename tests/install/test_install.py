@@ -817,7 +817,7 @@ def test_work_purges_nothing(home: Path, at_work: Path) -> None:
 
 def test_hooks_that_stay_are_named(home: Path) -> None:
     """They would run a command that is gone, and be skipped without a word."""
-    put(home, claude=True, yes=True, program=Path("/usr/bin/roamkb"))
+    put(home, harnesses=("claude-code",), yes=True, program=Path("/usr/bin/roamkb"))
     report = take(home)
     assert StepOutcome.KEPT is outcomes(report)["Claude Code hooks"]
     assert any("--claude" in step.why for step in report.steps)

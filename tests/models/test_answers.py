@@ -6,11 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roamkb.harnesses.registry import NAMES
 from roamkb.models.answers import NoAnswer
 from roamkb.models.answers import extract_object
 from roamkb.models.answers import parse_answer
+from roamkb.models.names import LanguageModel
 from roamkb.models.names import ModelKind
 
+#: One of each kind, and of each harness.
+MODELS = [
+    *(LanguageModel(kind=kind, label="") for kind in ModelKind if kind is not ModelKind.HARNESS),
+    *(LanguageModel(kind=ModelKind.HARNESS, label="", harness=name) for name in NAMES),
+]
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=12),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
@@ -42,11 +49,11 @@ def test_what_was_cut_off_is_no_answer(value: dict[str, object], before: str, da
         extract_object(before + text[:end])
 
 
-@given(st.sampled_from(list(ModelKind)), JSON_TEXT)
-def test_no_text_is_anything_but_an_object_or_no_answer(kind: ModelKind, text: str) -> None:
+@given(st.sampled_from(MODELS), JSON_TEXT)
+def test_no_text_is_anything_but_an_object_or_no_answer(model: LanguageModel, text: str) -> None:
     """Whoever sent it."""
     try:
-        assert isinstance(parse_answer(kind, text), dict)
+        assert isinstance(parse_answer(model, text), dict)
     except NoAnswer as error:
         assert str(error)
         assert len(str(error)) < 400

@@ -12,8 +12,8 @@ from roamkb.models.names import parse_model_name
 @pytest.mark.parametrize(
     ("name", "kind", "model", "label"),
     [
-        ("claude", ModelKind.CLAUDE, "", "claude"),
-        ("codex", ModelKind.CODEX, "", "codex"),
+        ("claude", ModelKind.HARNESS, "", "claude"),
+        ("codex", ModelKind.HARNESS, "", "codex"),
         ("ollama:llama3.2:3b", ModelKind.OLLAMA, "llama3.2:3b", "ollama:llama3.2:3b"),
         ("openai:http://127.0.0.1:8080/v1/", ModelKind.OPENAI, "", "openai:http://127.0.0.1:8080/v1"),
         ("openai:https://h/v1#o/m:1", ModelKind.OPENAI, "o/m:1", "openai:https://h:443/v1#o/m:1"),

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from roamkb.guard.hook_tampering import SHELL_PREFIX
+from roamkb.harnesses.claude_code import SHELL_PREFIX
 from tests.real_harnesses.claude_sessions import FREE
 from tests.real_harnesses.claude_sessions import QUIET
 from tests.real_harnesses.claude_sessions import Call

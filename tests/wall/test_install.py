@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from roamkb.guard.hook_tampering import SHELL_PREFIX
+from roamkb.harnesses.claude_code import SHELL_PREFIX
 from roamkb.harnesses.wall_settings import with_wall
 from roamkb.harnesses.wall_settings import without_wall
 from roamkb.wall.launcher import launcher_text
@@ -202,13 +202,13 @@ def test_the_launcher_starts_a_python_of_any_path(tmp_path: Path, monkeypatch: p
 def test_settings_are_as_before_when_the_wall_is_taken_out(text: str) -> None:
     """Byte for byte; the harness's own sandbox gets what is closed where it is on."""
     launcher = "/home/u/.local/share/roamkb/wall/shell"
-    put = with_wall(text.encode(), launcher, ("/home/u/roam", "/home/u/.claude/rules"))
+    put = with_wall(text.encode(), launcher, ("/home/u/roam", "/home/u/.claude/rules"), SHELL_PREFIX)
     told = json.loads(put)
     assert launcher == told["env"][SHELL_PREFIX]
     denied = told.get("sandbox", {}).get("filesystem", {}).get("denyWrite", [])
     assert ("/home/u/roam" in denied) == ('"enabled": true' in text)
-    assert put == with_wall(put, launcher, ("/home/u/roam", "/home/u/.claude/rules"))
-    assert text == without_wall(put, ("/home/u/roam", "/home/u/.claude/rules")).decode()
+    assert put == with_wall(put, launcher, ("/home/u/roam", "/home/u/.claude/rules"), SHELL_PREFIX)
+    assert text == without_wall(put, ("/home/u/roam", "/home/u/.claude/rules"), SHELL_PREFIX).decode()
 
 
 def test_the_profile_for_macos_denies_each_way_to_write() -> None:

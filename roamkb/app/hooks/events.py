@@ -42,8 +42,6 @@ _REMEDY_LIMIT: Final = 20
 #: Digits of an error's fingerprint by which an ask names it.
 _SHORT_DIGEST: Final = 8
 _WRAP_UP: Final = "wrap-up"
-#: How Claude Code says that a program started it, for which the last thing said is the answer.
-_UNATTENDED_ENTRYPOINTS: Final = ("sdk-", "claude-code-github-action")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

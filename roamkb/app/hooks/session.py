@@ -16,6 +16,7 @@ from roamkb.app.hooks.session_project import harness_session
 from roamkb.core.errors import NoLog
 from roamkb.core.model import Project
 from roamkb.core.startup.dataclasses import replace
+from roamkb.harnesses.registry import told_folder
 
 if TYPE_CHECKING:
     from roamkb.app.hooks.journal import SessionJournal
@@ -61,7 +62,7 @@ class HookSession:
         cwd = self.payload_text("cwd")
         self.knowledge_base = _HookKnowledgeBase(
             self.environment,
-            project=around.variables.get("CLAUDE_PROJECT_DIR") or cwd or None,
+            project=told_folder(around.variables) or cwd or None,
             harness_cwd=cwd,
         )
         self._began = time.monotonic()

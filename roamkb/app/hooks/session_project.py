@@ -21,6 +21,8 @@ from roamkb.core.startup.dataclasses import replace
 from roamkb.fs.mounts import other_names
 from roamkb.fs.mounts import read_mounts
 from roamkb.fs.user_dirs import default_state_dir
+from roamkb.harnesses.registry import harness_of
+from roamkb.harnesses.registry import told_folder
 
 #: As `broker` sets it, whose import most calls can do without.
 _ASKED_BY_VARIABLE = "ROAMKB_ASKED_BY"
@@ -93,17 +95,12 @@ def _may_be_agent_note(path: str) -> bool:
 
 def harness_environment(environment: Mapping[str, str], payload: Mapping[str, Any]) -> Mapping[str, str]:
     """Return the environment that the harness itself would set for its commands."""
-    if environment.get("CLAUDE_PROJECT_DIR") and not environment.get("CLAUDECODE"):
-        return {**environment, "CLAUDECODE": "1"}
-    path = payload.get("transcript_path")
-    if "turn_id" in payload or (isinstance(path, str) and "/.codex/" in path):
-        return {**environment, "CODEX_THREAD_ID": str(payload.get("session_id"))}
-    return environment
+    return harness_of(payload, environment).session_environment(environment, payload)
 
 
 def harness_session(around: ProcessEnvironment, harness_cwd: str) -> CallOrigin:
     """Return the evidence of where a session works, including the folder that its harness names."""
-    project = around.variables.get("CLAUDE_PROJECT_DIR") or harness_cwd
+    project = told_folder(around.variables) or harness_cwd
     origin = read_call_origin(
         around.variables, cwd=around.cwd, pid=around.pid, project=Path(project) if project else None
     )

@@ -197,17 +197,19 @@ def _unusable_log_notice(context: "ProjectContext") -> str:
 
 def _wall_trouble(context: "ProjectContext") -> str:
     """Return why no wall keeps this session's commands out of the notes; empty where one does."""
-    from roamkb.harnesses.store.probe import CLAUDE_SETTINGS_PATH
+    from roamkb.harnesses.registry import walled_harness
 
     around = context.environment
-    # Claude Code alone sets it, for its hooks and servers
-    if not around.variables.get("CLAUDE_PROJECT_DIR"):
+    # only a hook or a server of its own has it
+    harness = walled_harness(around.variables)
+    if harness is None:
         return ""
     from roamkb.fs.files import read_file
     from roamkb.harnesses.wall_settings import wall_trouble
 
-    data = read_file(around.home / CLAUDE_SETTINGS_PATH)
-    return wall_trouble(data, around.variables) if isinstance(data, bytes) else ""
+    data = read_file(around.home / harness.hook_files[0])
+    (variable,) = harness.prefix_variables
+    return wall_trouble(data, around.variables, variable) if isinstance(data, bytes) else ""
 
 
 def _kb_folder(context: "ProjectContext") -> Path | None:

@@ -9,6 +9,8 @@ from roamkb.app.log.models import named_model
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
 from roamkb.core.text import one_line
+from roamkb.harnesses.registry import declared
+from roamkb.harnesses.registry import known_titles
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +40,7 @@ def extract(context: "ProjectContext", request: "requests.ExtractRequest") -> "P
     from roamkb.pipeline.store.transcripts import read_transcript
 
     if request.model is None:
-        raise UsageError("which model?", hint="roamkb extract --with claude")
+        raise UsageError("which model?", hint=f"roamkb extract --with {declared('models')[0]}")
     log = context.log_to_write("")
     path = _find_session_transcript(context, request.session)
     passages = read_transcript(path).passages
@@ -85,6 +87,6 @@ def _find_session_transcript(context: "ProjectContext", session: str | None) -> 
         raise NotFound(
             session or str(context.project_root),
             kind="transcript",
-            hint="give the id of a session of Claude Code or Codex on this machine: --session ID",
+            hint=f"give the id of a session of {known_titles()} on this machine: --session ID",
         )
     return transcript_path

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def ingest(context: "ProjectContext", request: "requests.IngestRequest") -> "IngestResult":
     """Import the notes that another tool keeps for the project into its log; a second call adds nothing.
 
-    With `memory`, what Claude Code remembers of the project, or what lies in `folder`; without
+    With `memory`, what a harness remembers of the project, or what lies in `folder`; without
     `yes` it is only looked at.
 
     Raises:

@@ -33,7 +33,6 @@ from roamkb.boundary.policy import strictest_project
 from roamkb.boundary.policy import with_evidence
 from roamkb.boundary.process_ancestry import hidden_reason
 from roamkb.boundary.rule_file import parse_rule
-from roamkb.boundary.store.codex_session import session_folders
 from roamkb.boundary.store.processes import ParentProcess
 from roamkb.boundary.store.processes import TooManyParents
 from roamkb.boundary.store.processes import parent_processes
@@ -63,16 +62,19 @@ from roamkb.fs.mounts import Mount
 from roamkb.fs.mounts import mount_points_below
 from roamkb.fs.mounts import other_names
 from roamkb.fs.mounts import read_mounts
+from roamkb.harnesses.registry import NAMES
+from roamkb.harnesses.registry import declared
+from roamkb.harnesses.registry import declared_by
+from roamkb.harnesses.registry import declared_of
+from roamkb.harnesses.registry import get_harness
 
 #: Where agents and roamkb look for the rule, below HOME.
-RULE_PATH = Path(".claude", "rules", "knowledge-base.md")
+RULE_PATH = Path(*declared("rule_files"))
 
 #: The folders in which harnesses say that the session works.
 HARNESS_VARIABLES = (
-    "CLAUDE_PROJECT_DIR",
-    "GEMINI_PROJECT_DIR",
+    *declared("project_variables"),
     "QWEN_PROJECT_DIR",
-    "CODEX_PROJECT_DIR",
     "CURSOR_PROJECT_DIR",
     "FACTORY_PROJECT_DIR",
     "WINDSURF_PROJECT_DIR",
@@ -84,8 +86,8 @@ HARNESS_VARIABLES = (
 #: Where the parents of a wall run, which can't be looked into from inside of it; `wall/outside` says it.
 _OUTSIDE_VARIABLE = "ROAMKB_OUTSIDE"
 
-#: What Codex sets for what it runs in its sandbox.
-_SANDBOX_VARIABLES = ("CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED")
+#: What a harness sets for what it runs in its sandbox, and which harness does.
+_SANDBOX_VARIABLES = declared_by("sandbox_marks")
 
 PROC = Path("/proc")
 _RULE_LIMIT = 1024 * 1024
@@ -122,7 +124,6 @@ def read_call_origin(
 ) -> CallOrigin:
     """Return the origin of a call from its environment."""
     harness = {name: environment[name] for name in HARNESS_VARIABLES if environment.get(name)}
-    session_roots = enumerate(session_folders(environment), 1)
     outside = environment.get(_OUTSIDE_VARIABLE, "").split("\n")
     return CallOrigin(
         cwd=cwd,
@@ -131,10 +132,7 @@ def read_call_origin(
         harness=harness,
         pid=pid,
         parents={
-            **{
-                f"the Codex session ({number})" if number > 1 else "the Codex session": folder
-                for number, folder in session_roots
-            },
+            **dict(_written_down(environment)),
             **{f"outside of the wall ({number})": folder for number, folder in enumerate(outside, 1) if isabs(folder)},
         },
         hidden="" if pid is None else hidden_ancestry_reason(pid, environment),
@@ -143,10 +141,30 @@ def read_call_origin(
 
 def hidden_ancestry_reason(pid: int, environment: Mapping[str, str], proc: Path = PROC) -> str:
     """Return why a process's ancestors can't be seen, by its environment too; empty where they can."""
-    has_session = bool(environment.get("CODEX_THREAD_ID"))
-    if not has_session and any(environment.get(mark) for mark in _SANDBOX_VARIABLES):
-        return "it runs in Codex's sandbox, and CODEX_THREAD_ID doesn't say for which session"
+    owners = dict.fromkeys(declared_by("sandbox_marks").values())
+    has_session = any(_session_variable(owner, environment)[1] for owner in owners)
+    if owner := next(
+        (name for mark, name in _SANDBOX_VARIABLES.items() if environment.get(mark) and not has_session), ""
+    ):
+        title, (variable, _) = get_harness(owner).title, _session_variable(owner, environment)
+        return f"it runs in {title}'s sandbox, and {variable} doesn't say for which session"
     return hidden_reason(read_ancestry(pid, proc), knows_session=has_session)
+
+
+def _session_variable(name: str, environment: Mapping[str, str]) -> tuple[str, str]:
+    """Return the variable by which a harness tells its commands the session, and its value."""
+    variable = "".join(declared_of(name, "session_variables")[:1])
+    return variable, environment.get(variable, "")
+
+
+def _written_down(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the folders that a harness wrote down of the session, each with what to call it."""
+    for name in NAMES:
+        if not declared_of(name, "session_files") or not _session_variable(name, environment)[1]:
+            continue
+        harness = get_harness(name)
+        for number, folder in enumerate(harness.session_folders(environment), 1):
+            yield f"the {harness.title} session" + (f" ({number})" if number > 1 else ""), folder
 
 
 def load_rule(home: Path, *, account_home: Path) -> Rule:

@@ -12,8 +12,9 @@ import os
 from collections.abc import Sequence
 
 from roamkb.fs.user_dirs import default_state_dir
+from roamkb.harnesses.registry import declared
 
-_RULE_PATH = os.path.join(".claude", "rules", "knowledge-base.md")
+(_RULE_PATH,) = declared("rule_files")
 _RULE_LIMIT = 1024 * 1024
 #: In the state folder: what the rule called the knowledge base when it could be read.
 KEPT_NAMES_FILE = "kb-names.json"

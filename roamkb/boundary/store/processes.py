@@ -16,12 +16,13 @@ from roamkb.boundary.process_ancestry import AncestorProcess
 from roamkb.boundary.process_ancestry import ProcessAncestry
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
+from roamkb.harnesses.registry import declared_by
+from roamkb.harnesses.registry import declared_of
 
 #: More parents than any session has; who has more hides something, and is told so.
 _MAX_PARENTS = 512
-#: What Codex's background server is called by, and its program.
-_CODEX_SERVER = "app-server"
-_CODEX_NAME = "codex"
+#: The first word of a harness's background server, and whose it is.
+_SERVERS = declared_by("server_words")
 #: The machine's own namespace of processes, by the number that Linux gives it.
 _MACHINE_NAMESPACE = "pid:[4026531836]"
 #: What the root of a container's files is, or where its makers keep it.
@@ -64,7 +65,7 @@ def parent_processes(pid: int, proc: Path) -> Iterator[ParentProcess | TooManyPa
     """Yield the parents of `pid`, the nearest first, without daemons; `TooManyParents` ends too long a line.
 
     A parent of another user can't be looked into and is passed over, as is everything
-    where there is no process table: parents only ever add a denial. Codex's background server
+    where there is no process table: parents only ever add a denial. A harness's background server
     runs for all sessions, and the one whose screen began it is none of the others' parent.
     """
     status = _read_status(_pid_in_table(pid, proc), proc)
@@ -76,7 +77,8 @@ def parent_processes(pid: int, proc: Path) -> Iterator[ParentProcess | TooManyPa
         if status is None:
             continue
         if _is_daemon(pid, status, proc):
-            if status.name.startswith(_CODEX_NAME) and _CODEX_SERVER in _command_words(pid, proc)[1:2]:
+            owner = _SERVERS.get("".join(_command_words(pid, proc)[1:2]), "")
+            if owner and status.name.startswith(declared_of(owner, "programs")):
                 return
             continue
         try:

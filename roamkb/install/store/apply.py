@@ -8,6 +8,8 @@ from importlib import resources
 from pathlib import Path
 
 from roamkb.boundary.store.kb_paths import KEPT_NAMES_FILE
+from roamkb.boundary.store.server_ports import PORTS
+from roamkb.boundary.store.server_ports import TOKEN
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import DiskError
 from roamkb.core.model import UnreadableFile
@@ -26,8 +28,6 @@ from roamkb.fs.locks import TRASH
 from roamkb.fs.user_dirs import BROKERS
 from roamkb.fs.user_dirs import MACHINE_KEY
 from roamkb.fs.user_dirs import SANDBOX_CALLS
-from roamkb.guard.store.server_ports import PORTS_FILE
-from roamkb.guard.store.server_ports import TOKEN_FILE
 from roamkb.install.plan import AbsentPath
 from roamkb.install.plan import FolderOnDisk
 from roamkb.install.plan import InstallStep
@@ -163,8 +163,8 @@ def roamkb_names(names: tuple[str, ...]) -> tuple[str, ...]:
         TRASH,
         MACHINE_KEY,
         KEPT_NAMES_FILE,
-        PORTS_FILE,
-        TOKEN_FILE,
+        PORTS,
+        TOKEN,
     )
     return tuple(
         name

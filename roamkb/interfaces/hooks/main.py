@@ -20,6 +20,9 @@ from roamkb.boundary.store.session_cache import has_calls
 from roamkb.boundary.store.session_cache import has_offers
 from roamkb.boundary.store.session_cache import may_warn
 from roamkb.boundary.store.session_cache import save_pass
+from roamkb.harnesses.registry import declared
+from roamkb.harnesses.registry import harness_of
+from roamkb.harnesses.registry import told_folder
 
 #: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
 TYPE_CHECKING = False
@@ -37,16 +40,10 @@ if TYPE_CHECKING:
 _MAX_PAYLOAD_BYTES = 32 * 1024 * 1024
 #: Words of an English prompt that may say what it is about.
 _MIN_PROMPT_WORDS = 2
-#: How a prompt begins that is Claude Code's own: a background task has ended.
-_TASK_NOTICE = "<task-notification>"
+#: How a prompt begins that is a harness's own.
+_NOTICES = declared("notices")
 #: Tools that change no file, and run nothing that could.
-_READ_ONLY_TOOLS = frozenset(
-    "Read Grep Glob LS NotebookRead WebFetch WebSearch TodoWrite TodoRead Task Agent ToolSearch Skill "
-    "TaskCreate TaskGet TaskList TaskOutput TaskStop TaskUpdate SendMessage ListMcpResourcesTool "
-    "ReadMcpResourceTool ReadMcpResourceDirTool AskUserQuestion EnterPlanMode ExitPlanMode "
-    "read_file list_dir grep_files update_plan view_image get_goal list_mcp_resources read_mcp_resource "
-    "clockcurr_time clocksleep collaborationspawn_agent collaborationwait_agent".split()
-)
+_READ_ONLY_TOOLS = frozenset(declared("readers"))
 _EDITOR_TOOLS = frozenset("Write Edit MultiEdit NotebookEdit".split())
 #: Files of one patch that are asked about.
 _MAX_PATCH_FILES = 20
@@ -61,7 +58,7 @@ _QUEUE_EVENTS = {
 _NO_RECORD_REASON = "this session keeps no record; call `roamkb` from the folder that the session was started in"
 #: Of a command: it goes elsewhere, or says that it is another session's; one that says of none is unknown.
 _LEAVING_PATTERN = r"\b(?:cd|pushd|popd|chroot|eval)\b|\s-[CD]\b|--(?:chdir|project)\b"
-_FORGING_PATTERN = r"\bCODEX_\w+="
+_FORGING_PATTERN = r"\b{beginning}\w+="
 _FORGED_REASON = "the command tells `roamkb` of another session than its own; call it without that"
 _TYPED_INPUT_REASON = (
     "what is typed into `{program}` once it runs no hook hears of, and it might write to the knowledge base; "
@@ -79,8 +76,10 @@ def run(words: list[str]) -> int:
         data = _read_standard_input()
         _require_end()
         payload = _parse_payload(data)
+        harness = harness_of(payload, os.environ)
+        payload = harness.heard(payload)
         event = event or _dashed_event(str(payload.get("hook_event_name", "")))
-        answer = _with_queued_outcomes(event, payload, _answer_event(event, payload))
+        answer = harness.answered(_with_queued_outcomes(event, payload, _answer_event(event, payload)))
     except Exception as error:  # noqa: BLE001 - a bug of ours is no reason to stop somebody's work
         answer = _answer_crash(event, data, error)
     text = json.dumps(answer)
@@ -246,7 +245,7 @@ def _suggest_for_prompt(payload: "Payload") -> "Answer":
     """Return the suggestions that fit the prompt."""
     prompt = str(payload.get("prompt", ""))
     # a whole sentence may have no blank in it, but not in English
-    if (prompt.isascii() and len(prompt.split()) < _MIN_PROMPT_WORDS) or prompt.startswith(_TASK_NOTICE):
+    if (prompt.isascii() and len(prompt.split()) < _MIN_PROMPT_WORDS) or prompt.startswith(_NOTICES):
         return {}
     suggestions = _event_session(payload).handle_prompt()
     if not suggestions.suggested_ids:
@@ -258,7 +257,7 @@ def _suggest_for_prompt(payload: "Payload") -> "Answer":
 
 def _answer_stop(event: str, payload: "Payload") -> "Answer":
     if event == "subagent-stop" and payload.get("agent_type") == "":
-        # an errand of Claude Code's own, such as a compaction: what it says was said before
+        # an errand of the harness's own, such as a compaction: what it says was said before
         return {}
     if event == "subagent-stop":
         return _ask_stopped_agent(payload, is_subagent=True)
@@ -293,8 +292,7 @@ def _ask_stopped_agent(payload: "Payload", *, is_subagent: bool) -> "Answer":
     from roamkb.interfaces.output.context import stop_question_text
 
     name = "SubagentStop" if is_subagent else "Stop"
-    if os.environ.get("AI_AGENT", "").startswith("claude-code"):
-        # it shows a block to the human as an error
+    if harness_of(payload, os.environ).shows_questions(os.environ):
         return _context_answer(name, stop_question_text(stop_question))
     return {"decision": "block", "reason": stop_question_text(stop_question)}
 
@@ -314,7 +312,6 @@ def _is_look_due(payload: "Payload") -> bool:
 
 
 def _answer_after_tool(payload: "Payload") -> "Answer":
-    payload = _with_exit_code(payload)
     session_pass = _find_session_pass(payload)
     # a comment on a task may be learned, and a command that was given a remedy has an outcome
     is_plain = session_pass is not None and not (_may_comment(payload) or has_offers(str(session_pass["local"])))
@@ -343,17 +340,6 @@ def _may_comment(payload: "Payload") -> bool:
     from roamkb.pipeline.extract.payloads import command_of
 
     return re.search(r"\bbd\b", command_of(payload.get("tool_input"))) is not None
-
-
-def _with_exit_code(payload: "Payload") -> "Payload":
-    """Return the payload with the exit status that Codex omits: it passes only a command's output."""
-    printed = payload.get("tool_response")
-    if "turn_id" not in payload or payload.get("tool_name") != "Bash" or not isinstance(printed, str):
-        return payload
-    from roamkb.boundary.store.codex_session import call_exit_code
-
-    code = call_exit_code(str(payload.get("transcript_path")), str(payload.get("tool_use_id")))
-    return payload if code is None else {**payload, "tool_response": {"output": printed, "exit_code": code}}
 
 
 def _has_failed(payload: "Payload") -> bool:
@@ -434,6 +420,8 @@ def _answer_before_tool(payload: "Payload") -> "Answer":
         return _denial_answer(f"roamkb: {denial.reason}; {denial.hint}")
     if projects:
         _keep_session_pass(payload, _event_session(payload))
+    if not harness_of(payload, os.environ).reads_before_tool:
+        return {}
     files = [file] if file else _patched_files(payload)
     local = find_local_folder(_session_folder(payload)) if files else None
     for path in files if local else ():
@@ -445,10 +433,11 @@ def _answer_before_tool(payload: "Payload") -> "Answer":
 def _unobservable_reason(payload: "Payload") -> str:
     """Return why roamkb couldn't observe a command of Codex's; empty where it can.
 
-    What it types into a program that runs no hook hears of; and `roamkb` can't know whose it is without
-    the session's id, nor in another folder where Codex keeps no record of the session.
+    What some harnesses type into a program that runs no hook hears of; and `roamkb` can't know whose it is
+    without the session's id, nor in another folder where the harness keeps no record of the session.
     """
-    if "turn_id" not in payload or payload.get("tool_name") != "Bash":
+    harness = harness_of(payload, os.environ)
+    if not harness.has_terminals or payload.get("tool_name") != "Bash":
         return ""
     from roamkb.guard.interactive_commands import find_interactive_program
     from roamkb.pipeline.extract.payloads import command_of
@@ -460,7 +449,7 @@ def _unobservable_reason(payload: "Payload") -> str:
 
     if "roamkb" not in command.translate(str.maketrans("", "", "'\"\\")):
         return ""
-    if re.search(_FORGING_PATTERN, command):
+    if re.search(_FORGING_PATTERN.format(beginning=harness.forged_variables), command):
         return _FORGED_REASON
     try:
         current_folder = os.getcwd()
@@ -513,7 +502,7 @@ def _warning_answer(payload: "Payload", file: str) -> "Answer":
 
 
 def _session_folder(payload: "Payload") -> str:
-    folder = os.environ.get("CLAUDE_PROJECT_DIR") or payload.get("cwd")
+    folder = told_folder(os.environ) or payload.get("cwd")
     return folder if isinstance(folder, str) and os.path.isabs(folder) else os.getcwd()
 
 
@@ -552,10 +541,11 @@ def _answer_crash(event: str, data: bytes, error: Exception) -> "Answer":
     _record_trouble(event, payload, error)
     if event != "pre-tool-use" or not _names_knowledge_base(data):
         return {}
-    return _denial_answer(
+    denial = _denial_answer(
         "roamkb: the call names the knowledge base, and whether it may be made couldn't be found out. "
         "`roamkb doctor` says what is wrong; `roamkb search` and `roamkb write` are the ways in."
     )
+    return harness_of(payload, os.environ).answered(denial)
 
 
 def _names_knowledge_base(data: bytes) -> bool:

@@ -11,12 +11,12 @@ import os
 from collections.abc import Callable
 
 from roamkb.boundary.store.kb_paths import all_kb_names
+from roamkb.boundary.store.server_ports import TOKEN
+from roamkb.boundary.store.server_ports import served_ports
 from roamkb.fs.mounts import other_names
 from roamkb.fs.mounts import read_mounts
 from roamkb.fs.user_dirs import default_data_dir
 from roamkb.fs.user_dirs import default_state_dir
-from roamkb.guard.store.server_ports import TOKEN_FILE
-from roamkb.guard.store.server_ports import served_ports
 from roamkb.guard.tool_calls import judge_tool
 
 #: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
@@ -49,7 +49,7 @@ def find_denial(payload: "Payload", project: "Callable[[], SessionProject]") -> 
         resolve=lambda path: path if "\0" in path else os.path.realpath(path),
         variables=os.environ,
         ports=served_ports(state),
-        token=os.path.join(state, TOKEN_FILE),
+        token=os.path.join(state, TOKEN),
         guarded=_own_folders(state),
         wall_stands=lambda: tool == "Bash" and _is_walled(),
     )

@@ -8,11 +8,11 @@ from typing import Final
 import uvicorn
 
 from roamkb.app.server import ServedKnowledgeBase
+from roamkb.boundary.store.server_ports import PORT
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.text import one_line
 from roamkb.core.timestamps import format_iso
-from roamkb.guard.store.server_ports import DEFAULT_PORT
 from roamkb.interfaces.cli.fast_args import OperationCall
 from roamkb.interfaces.http.app import HttpServer
 from roamkb.interfaces.http.request_limits import ImpatientProtocol
@@ -43,7 +43,7 @@ def serve(call: OperationCall) -> int:
         )
     kb = ServedKnowledgeBase.open_for_server(project=call.project)
     access_token = kb.access_token()
-    with _open_listening_socket(str(host), port if isinstance(port, int) else DEFAULT_PORT) as sock:
+    with _open_listening_socket(str(host), port if isinstance(port, int) else PORT) as sock:
         bound = sock.getsockname()[1]
         kb.keep_port(bound)
         address = f"[{host}]:{bound}" if host == "::1" else f"{host}:{bound}"

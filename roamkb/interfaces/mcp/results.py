@@ -22,7 +22,7 @@ from roamkb.interfaces.mcp.tools import arguments_of
 from roamkb.interfaces.output import render
 from roamkb.interfaces.output.encode import Json
 
-#: Characters of a result's JSON: of more than 50,000 Claude Code shows its model the first 2,000.
+#: Characters of a result's JSON: of more than 50,000 one harness shows its model the first 2,000.
 _MAX_RESULT_LENGTH = 48_000
 #: Characters of one text in it, and of one in a list.
 _MAX_TEXT_LENGTH, _MAX_ITEM_LENGTH = 40_000, 4_000

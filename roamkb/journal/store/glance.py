@@ -15,6 +15,7 @@ from roamkb.core.startup import digests
 from roamkb.fs.user_dirs import JOURNAL
 from roamkb.fs.user_dirs import JOURNAL_DB
 from roamkb.fs.user_dirs import default_state_dir
+from roamkb.harnesses.registry import declared
 from roamkb.journal.names import session_key
 from roamkb.journal.store.walk import TooSlow
 from roamkb.journal.store.walk import list_folder
@@ -27,7 +28,7 @@ _UNREAD_QUERY = "SELECT 1 FROM live WHERE digest IS NULL AND why IN ('', 'unread
 #: Letters of a folder's name, as `fs/locks` makes it.
 _KEY_LENGTH = 16
 #: By which variables harnesses tell their commands the session, and the wall tells them that it is there.
-_SESSION_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID")
+_SESSION_VARIABLES = declared("session_variables")
 _BROKER_VARIABLE, _LAUNCHER = b"ROAMKB_BROKER=", b"/wall/shell\0"
 _PROC = "/proc"
 #: Seconds after which a folder is too large for a glance.

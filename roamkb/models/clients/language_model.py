@@ -7,23 +7,24 @@ it is sent is cleaned, and credentials are masked, whoever made it. Keys come fr
 import json
 from collections.abc import Mapping
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 from typing import Final
 
 from roamkb.core.errors import UsageError
 from roamkb.core.server_address import ServerAddress
 from roamkb.core.startup.dataclasses import dataclass
-from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import one_line
 from roamkb.core.text import strip_hidden
 from roamkb.core.untrusted import FRAME_NOTICE
 from roamkb.core.untrusted import FRAME_TAG
+from roamkb.harnesses.registry import declared
+from roamkb.harnesses.registry import get_harness
 from roamkb.models.answers import ModelTrouble
 from roamkb.models.answers import NoAnswer
 from roamkb.models.answers import extract_error
 from roamkb.models.answers import parse_answer
 from roamkb.models.answers import quote_text
+from roamkb.models.names import MODEL_NAMES
 from roamkb.models.names import LanguageModel
 from roamkb.models.names import ModelKind
 from roamkb.models.names import parse_model_name
@@ -32,25 +33,7 @@ from roamkb.secrets.detector import withhold_secrets
 _KEY_VARIABLE: Final = "OPENAI_API_KEY"
 _CHAT_PATH: Final = "/chat/completions"
 #: A harness's program that runs inside another session takes these for its own.
-_SESSION_VARIABLES: Final = (
-    "CLAUDECODE",
-    "CLAUDE_CODE_ENTRYPOINT",
-    "CLAUDE_CODE_SESSION_ID",
-    "CODEX_THREAD_ID",
-    "CODEX_SANDBOX",
-    "CODEX_SANDBOX_NETWORK_DISABLED",
-)
-#: What Codex could do beside answering; a name that a version doesn't know is ignored by it.
-_CODEX_FEATURES_OFF: Final = (
-    "hooks shell_tool unified_exec apps plugins multi_agent view_image image_generation".split()
-)
-#: Codex takes no other name of a server, and one with a dot would be a path of settings.
-_SERVER_NAME: Final = lazily(r"[A-Za-z0-9_-]+")
-_INSTALL_HINTS: Final = {
-    ModelKind.CLAUDE: "install Claude Code, or name another model",
-    ModelKind.CODEX: "install Codex, or name another model",
-    ModelKind.COMMAND: "name a program on the PATH, claude, codex, ollama:MODEL or openai:URL#MODEL",
-}
+_SESSION_VARIABLES: Final = declared("inner_variables")
 #: Ollama drops the beginning of what doesn't fit, without a word; few texts have fewer bytes a token.
 _BYTES_A_TOKEN: Final = 2
 _MIN_CONTEXT: Final = 8_192
@@ -91,7 +74,7 @@ def ask_model(
     if isinstance(answer, ModelTrouble):
         return answer
     try:
-        return parse_answer(model.kind, answer)
+        return parse_answer(model, answer)
     except NoAnswer as error:
         return _make_trouble(model, f"its answer {error}")
 
@@ -137,12 +120,11 @@ def _ask_program(
     # an empty folder, so that no project's settings, memory or files are read
     with tempfile.TemporaryDirectory(prefix="roamkb-") as folder:
         program_environment["PWD"] = folder
-        if model.kind is ModelKind.CLAUDE:
-            return _run_model_program(
-                model, _claude_command(prompt), _frame_payload(payload), program_environment, limits, folder
-            )
-        input_text = f"{prompt}\n\n{_frame_payload(payload)}"
-        return _run_model_program(model, _codex_command(environment), input_text, program_environment, limits, folder)
+        harness = get_harness(model.harness)
+        input_text = harness.model_input(prompt, _frame_payload(payload))
+        return _run_model_program(
+            model, harness.model_words(prompt, environment), input_text, program_environment, limits, folder
+        )
 
 
 def _run_model_program(
@@ -167,7 +149,7 @@ def _run_model_program(
     except (FileNotFoundError, PermissionError, NotADirectoryError) as error:
         raise UsageError(
             f"{one_line(words[0])} can't be run: {error.strerror}; nothing was written",
-            hint=_INSTALL_HINTS[model.kind],
+            hint=_how_to_have(model),
         ) from error
     except OSError as error:
         return _make_trouble(model, f"it couldn't be run: {error.strerror}")
@@ -179,38 +161,12 @@ def _run_model_program(
     return output.out
 
 
-def _claude_command(prompt: str) -> list[str]:
-    """Return the call of Claude Code that answers once: no tools, hooks, servers, memory or record."""
-    return [
-        *("claude", "--print", "--output-format", "json", "--safe-mode", "--tools", ""),
-        *("--strict-mcp-config", "--disable-slash-commands", "--no-session-persistence"),
-        *("--system-prompt", prompt),
-    ]
-
-
-def _codex_command(environment: Mapping[str, str]) -> list[str]:
-    """Return the call of Codex that answers once: nothing is run or written, no hook or server asked."""
-    settings = [f"features.{name}=false" for name in _CODEX_FEATURES_OFF]
-    settings += (f"mcp_servers.{name}.enabled=false" for name in _codex_server_names(environment))
-    settings.append('web_search="disabled"')
-    return [
-        *("codex", "exec", "--json", "--skip-git-repo-check", "--ephemeral", "--sandbox", "read-only"),
-        *(word for setting in settings for word in ("-c", setting)),
-        "-",
-    ]
-
-
-def _codex_server_names(environment: Mapping[str, str]) -> list[str]:
-    """Return the names of the MCP servers that Codex would start; its other settings stay."""
-    import tomllib
-
-    home = environment.get("CODEX_HOME") or f"{environment.get('HOME', '')}/.codex"
-    try:
-        servers = tomllib.loads(Path(home, "config.toml").read_text(encoding="utf-8")).get("mcp_servers")
-    except (OSError, ValueError):
-        # what we can't read Codex can't either, and says so
-        return []
-    return [name for name in servers if _SERVER_NAME.fullmatch(name)] if isinstance(servers, dict) else []
+def _how_to_have(model: LanguageModel) -> str:
+    """Return what to do where a model's program can't be run."""
+    if model.kind is ModelKind.HARNESS:
+        return f"install {get_harness(model.harness).title}, or name another model"
+    *names, last = MODEL_NAMES.split(", ")
+    return f"name a program on the PATH, {', '.join(names)} or {last}"
 
 
 def _chat_messages(prompt: str, payload: Mapping[str, object]) -> list[dict[str, str]]:

@@ -10,6 +10,7 @@ from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.harnesses.transcript import Speaker
 from roamkb.harnesses.transcript import TranscriptPassage
+from roamkb.models.names import MODEL_NAMES
 from roamkb.pipeline.proposed_learning import ProposedLearning
 from roamkb.pipeline.proposed_learning import parse_proposals
 
@@ -29,7 +30,7 @@ class ExtractRequest:
     _: KW_ONLY
     model: str | None = text_option(
         "--with",
-        "claude, codex, ollama:MODEL, openai:URL#MODEL, or a command that answers in JSON.",
+        f"{MODEL_NAMES}, or a command that answers in JSON.",
         metavar="MODEL",
     )
     session: str | None = text_option(

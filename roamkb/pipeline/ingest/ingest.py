@@ -50,7 +50,7 @@ from roamkb.log.state.learning_state import YES
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.store.project_log import Log
 from roamkb.log.store.project_log import LogContents
-from roamkb.pipeline.ingest.claude_memory import read_memory
+from roamkb.pipeline.ingest.harness_memory import read_memory
 from roamkb.pipeline.store.foreign_stores import store_entries
 from roamkb.pipeline.store.sources import memory_files
 from roamkb.pipeline.store.sources import source_lines
@@ -147,7 +147,7 @@ def kinds_in_lines(path: Path) -> Iterator[ProjectKind | None]:
 
 
 def memory_lines(folder: Path) -> Iterator[LearningLine | BadLine]:
-    """Yield the statements of Claude Code's memory in `folder`."""
+    """Yield the statements of a harness's memory in `folder`."""
     for name, text, changed in memory_files(folder):
         if isinstance(text, UnreadableFile):
             yield BadLine(line=1, reason=f"{name}: {text.reason}")

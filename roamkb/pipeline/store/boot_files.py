@@ -10,22 +10,16 @@ from pathlib import Path
 from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.fs.files import read_file
+from roamkb.harnesses.registry import declared
 
 #: In the project, and in each folder that a harness asks.
 _IN_PROJECT = (
-    "CLAUDE.md",
-    "CLAUDE.local.md",
-    "AGENTS.md",
-    "AGENTS.override.md",
-    "GEMINI.md",
-    ".claude/CLAUDE.md",
-    ".claude/rules/*.md",
+    *sorted(declared("boot_files"), key=lambda name: "/" in name),
     ".cursorrules",
     ".cursor/rules/*.md*",
     ".github/copilot-instructions.md",
 )
-_IN_HOME = (".claude/CLAUDE.md", ".claude/rules/*.md", ".codex/AGENTS.md")
-_MEMORY_PATTERN = ".claude/projects/{project}/memory/*.md"
+_IN_HOME = sorted(declared("home_boot_files"), key=lambda name: "{project}" in name)
 _MOST_BYTES = 256 * 1024
 _MOST_FILES = 200
 _BULLET = lazily(r"\s*(?:(?:[-*+>]|\d{1,2}[.)]|#{1,6})\s+)*")
@@ -44,8 +38,9 @@ def boot_lines(root: Path, home: Path) -> dict[str, str]:
 
 
 def _boot_texts(root: Path, home: Path) -> Iterator[tuple[Path, str]]:
-    memory = _MEMORY_PATTERN.format(project=re.sub(r"[^A-Za-z0-9]", "-", str(root)))
-    patterns = [(root, name) for name in _IN_PROJECT] + [(home, name) for name in (*_IN_HOME, memory)]
+    project = re.sub(r"[^A-Za-z0-9]", "-", str(root))
+    own = (name.replace("{project}", project) for name in _IN_HOME)
+    patterns = [(root, name) for name in _IN_PROJECT] + [(home, name) for name in own]
     files = [path for folder, name in patterns for path in sorted(folder.glob(name))]
     for path in files[:_MOST_FILES]:
         data = read_file(path, limit=_MOST_BYTES)

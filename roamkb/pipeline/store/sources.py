@@ -25,10 +25,10 @@ from roamkb.core.startup.lazy_regex import lazily
 from roamkb.fs.files import disk_error
 from roamkb.fs.files import read_file
 from roamkb.fs.git_repository import is_project_root
+from roamkb.harnesses.registry import all_harnesses
+from roamkb.harnesses.registry import declared
 from roamkb.log.jsonl import BadLine
-from roamkb.pipeline.ingest.claude_memory import folder_names
-from roamkb.pipeline.ingest.claude_memory import may_be_under
-from roamkb.pipeline.ingest.claude_memory import project_name
+from roamkb.pipeline.ingest.harness_memory import may_be_under
 
 #: What names the file, the first that is set: ours, and Oro's.
 PATH_VARIABLES: Final = ("ROAMKB_KNOWLEDGE_FILE", "ORO_KNOWLEDGE_FILE")
@@ -94,22 +94,24 @@ def _project_root(root: Path) -> Path | None:
 
 
 def find_memory(home: Path, root: Path) -> Path | None:
-    """Return Claude Code's memory of the project at `root`; None where it has none."""
-    places = (home / ".claude" / "projects" / name / "memory" for name in folder_names(root))
+    """Return a harness's memory of the project at `root`; None where none has one."""
+    places = (place for harness in all_harnesses() for place in harness.memory_folders(root, home))
     return next((place for place in places if place.is_dir()), None)
 
 
 def owning_project(path: Path, rule: Rule | BadRule, place: Project) -> Project:
     """Return the project that `path` belongs to, when the log of the project `place` is asked for.
 
-    Claude Code keeps its memory of a project elsewhere, in a folder that the project's path names,
+    A harness may keep its memory of a project elsewhere, in a folder that the project's path names,
     with other characters for some: what may be of a work project is taken for one's.
     """
     classified = classify_folder(path, rule)
-    name = project_name(Path(os.path.realpath(path)))
-    if name is None or classified.kind is ProjectKind.WORK or isinstance(rule, BadRule):
+    real = Path(os.path.realpath(path))
+    harness = next((one for one in all_harnesses() if one.project_of(real)), None)
+    name = harness.project_of(real) if harness else None
+    if harness is None or name is None or classified.kind is ProjectKind.WORK or isinstance(rule, BadRule):
         return classified
-    is_own = place.root is not None and name in folder_names(place.root)
+    is_own = place.root is not None and name in harness.project_names(str(place.root))
     if is_own and place.kind is ProjectKind.WORK:
         return place
     for entry in rule.work_roots:
@@ -204,7 +206,7 @@ def _memory_paths(folder: Path) -> Iterator[Path]:
             raise DiskError(
                 folder,
                 f"holds more than {_MOST_ENTRIES:,} files: no harness's memory does; nothing was read",
-                hint="name the folder that holds the memory itself: ~/.claude/projects/…/memory",
+                hint=f"name the folder that holds the memory itself: ~/{declared('memory_places')[0]}",
             )
         for name in names:
             path = Path(place, name)

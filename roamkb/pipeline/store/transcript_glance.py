@@ -6,7 +6,7 @@ answer loses anything but time, and tests hold it to the answers of the look its
 """
 
 # pathlib alone takes as long to import as Python to start
-# ruff: noqa: PTH110, PTH117, PTH118, PTH120, PTH123
+# ruff: noqa: PTH110, PTH113, PTH117, PTH118, PTH120, PTH123
 
 import contextlib
 import json
@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 from typing import Final
 
-from roamkb.boundary.store.codex_session import is_unattended
 from roamkb.boundary.store.session_cache import INJECTION_OFF_FILE
 from roamkb.core.errors import RoamkbError
 from roamkb.core.startup.lazy_regex import lazily
@@ -27,6 +26,8 @@ from roamkb.fs.append import KNOWLEDGE
 from roamkb.fs.append import LEDGER
 from roamkb.fs.append import open_regular_file
 from roamkb.fs.private_files import write_private_file
+from roamkb.harnesses.registry import declared
+from roamkb.harnesses.registry import harness_of_line
 from roamkb.harnesses.transcript import CommandFailure
 from roamkb.harnesses.transcript import Speaker
 from roamkb.harnesses.transcript import TranscriptPassage
@@ -39,8 +40,10 @@ Payload = Mapping[str, Any]
 
 #: Bytes that wait for a look; so many are read at every stop until then.
 _MOST_UNREAD_BYTES: Final = 256 * 1024
-#: How Claude Code says that a program started it, for which the last thing said is the answer.
-_UNATTENDED: Final = ("sdk-", "claude-code-github-action")
+#: How harnesses say that a program started them, for which the last thing said is the answer.
+_UNATTENDED: Final = declared("unattended_entries")
+#: Of a first line, which may hold the session's instructions.
+_LONGEST_HEAD: Final = 4 * 1024 * 1024
 #: Of a log, to see what a session has said there.
 _MOST_LOG_BYTES: Final = 64 * 1024 * 1024
 _UNPROMOTABLE_FILE: Final = "nothing-to-promote"
@@ -97,9 +100,27 @@ def is_ask_allowed(payload: Payload, local: str, environment: Mapping[str, str])
     return (
         payload.get("stop_hook_active") is not True
         and not os.path.exists(os.path.join(local, INJECTION_OFF_FILE))
-        and not environment.get("CLAUDE_CODE_ENTRYPOINT", "").startswith(_UNATTENDED)
-        and not is_unattended(_payload_text(payload, "transcript_path"))
+        and not any(_is_entered(environment, entry) for entry in _UNATTENDED)
+        and not _is_for_program(_payload_text(payload, "transcript_path"))
     )
+
+
+def _is_for_program(transcript: str) -> bool:
+    """Say whether a program waits for what the session says, by its own file: nobody can be asked there."""
+    try:
+        if not (os.path.isabs(transcript) and os.path.isfile(transcript)):
+            return False
+        with open(transcript, "rb") as file:
+            line = json.loads(file.readline(_LONGEST_HEAD))
+    except (OSError, ValueError, RecursionError):
+        return False
+    harness = harness_of_line(line) if isinstance(line, dict) else None
+    return harness is not None and harness.is_unattended(line)
+
+
+def _is_entered(environment: Mapping[str, str], entry: str) -> bool:
+    variable, _, beginning = entry.partition("=")
+    return environment.get(variable, "").startswith(beginning)
 
 
 def is_known_unpromotable(local: str) -> bool:

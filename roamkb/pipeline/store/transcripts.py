@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from roamkb.boundary.store.codex_session import find_session_file
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
@@ -20,6 +19,7 @@ from roamkb.fs.append import open_regular_file
 from roamkb.fs.locks import make_private_folder
 from roamkb.fs.private_files import read_private_file
 from roamkb.fs.private_files import write_private_file
+from roamkb.harnesses.registry import all_harnesses
 from roamkb.harnesses.transcript import CommandFailure
 from roamkb.harnesses.transcript import TranscriptPassage
 from roamkb.pipeline.extract.stop_question import WorkStretch
@@ -41,12 +41,8 @@ def find_transcript(session: str, *, home: Path, environment: Mapping[str, str])
     """Return the file in which a harness of this user keeps a session; None where none has it."""
     if not is_session_id(session):
         return None
-    claude = Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude")
-    with contextlib.suppress(OSError):
-        for path in (claude / "projects").glob(f"*/{session}.jsonl"):
-            return path
-    path_text = find_session_file({**environment, "HOME": str(home)}, session)
-    return Path(path_text) if path_text else None
+    path_text = (harness.find_transcript(session, home=home, environment=environment) for harness in all_harnesses())
+    return next(filter(None, path_text), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,8 +153,11 @@ def _remove_old_progress(folder: Path) -> None:
 
 
 def session_transcripts(home: Path, environment: Mapping[str, str], folder: Path) -> Iterator[Path]:
-    """Yield the transcripts of Claude Code's sessions in a project's folder, the oldest first."""
-    claude = Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude")
-    name = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in str(folder))
+    """Yield the transcripts of the sessions in a project's folder, the oldest first."""
+    found = [
+        path
+        for harness in all_harnesses()
+        for path in harness.transcripts_in(folder, home=home, environment=environment)
+    ]
     with contextlib.suppress(OSError):
-        yield from sorted((claude / "projects" / name).glob("*.jsonl"), key=lambda path: path.stat().st_mtime)
+        yield from sorted(found, key=lambda path: path.stat().st_mtime)

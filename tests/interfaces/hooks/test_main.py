@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from roamkb.guard.store.server_ports import save_port
+from roamkb.boundary.store.server_ports import keep_port
 from tests.conftest import World
 
 #: Claude Code's are as 2.1.197 told them to `tests.real_harnesses.claude --record`.
@@ -638,7 +638,7 @@ def test_the_server_is_no_way_out_for_a_command(world: World, command: str, kind
     """Neither its token nor its port is named outside of personal projects; each port that one had counts."""
     if command == "PORT":
         world.state.mkdir(parents=True)
-        save_port(str(world.state), 54321)
+        keep_port(str(world.state), 54321)
         command = "curl http://localhost:54321/api/tags"
     (world.personal / "t").symlink_to(world.state / "http-token")
     for folder in (world.personal, world.work, world.unknown):

@@ -1,18 +1,17 @@
 """What Claude Code remembers, as statements."""
 
-from pathlib import PurePath
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roamkb.harnesses.claude_code import HARNESS
 from roamkb.log.jsonl import BadLine
 from roamkb.log.jsonl import LearningLine
 from roamkb.log.learning import Learning
-from roamkb.pipeline.ingest.claude_memory import folder_names
-from roamkb.pipeline.ingest.claude_memory import may_be_under
-from roamkb.pipeline.ingest.claude_memory import project_name
-from roamkb.pipeline.ingest.claude_memory import read_memory
+from roamkb.pipeline.ingest.harness_memory import may_be_under
+from roamkb.pipeline.ingest.harness_memory import read_memory
 
 
 def said(text: str, file: str = "topic.md") -> list[Learning]:
@@ -98,9 +97,9 @@ def test_any_text_is_read(text: str, file: str) -> None:
 
 def test_a_project_goes_by_its_path_with_dashes() -> None:
     """All that isn't a letter or a digit, or slashes alone, as older versions had it."""
-    assert ("-home-u-my-site", "-home-u-my.site") == folder_names(PurePath("/home/u/my.site"))
-    assert "-home-u" == project_name(PurePath("/x/.claude/projects/-home-u/memory/a.md"))
-    assert project_name(PurePath("/x/.claude/rules/a.md")) is None
+    assert ("-home-u-my-site", "-home-u-my.site") == HARNESS.project_names("/home/u/my.site")
+    assert "-home-u" == HARNESS.project_of(Path("/x/.claude/projects/-home-u/memory/a.md"))
+    assert HARNESS.project_of(Path("/x/.claude/rules/a.md")) is None
 
 
 @pytest.mark.parametrize(

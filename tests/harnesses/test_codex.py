@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamkb.boundary.store.codex_session import call_exit_code
-from roamkb.boundary.store.codex_session import is_unattended
-from roamkb.boundary.store.codex_session import session_folders
+from roamkb.harnesses.codex import HARNESS
+from roamkb.harnesses.codex import exit_code_of
+from roamkb.harnesses.codex import folders_of_session
 from tests.conftest import World
 
 #: Made on 2026-11-22 at 08:39:09 UTC.
@@ -42,20 +42,20 @@ def ended(code: object, *, call: str = _CALL, output: str = "") -> str:
 def test_a_session_is_where_it_began_and_where_its_turns_are(tmp_path: Path) -> None:
     """Each folder once; nothing where no session is told, none is kept, or none is one."""
     home = {"HOME": str(tmp_path)}
-    assert () == session_folders({**home, "CODEX_THREAD_ID": _ID})
+    assert () == folders_of_session({**home, "CODEX_THREAD_ID": _ID})
     kept(tmp_path, Path("/a"), Path("/b"), Path("/a"))
-    assert ("/a", "/b") == session_folders({**home, "CODEX_THREAD_ID": _ID})
-    assert ("/a", "/b") == session_folders(
+    assert ("/a", "/b") == folders_of_session({**home, "CODEX_THREAD_ID": _ID})
+    assert ("/a", "/b") == folders_of_session(
         {"HOME": "/nowhere", "CODEX_HOME": str(tmp_path / ".codex"), "CODEX_THREAD_ID": _ID}
     )
     for other in ("", "../../x", _ID[:-1] + "3", "f" * 36):
-        assert () == session_folders({**home, "CODEX_THREAD_ID": other})
+        assert () == folders_of_session({**home, "CODEX_THREAD_ID": other})
 
 
 def test_a_turn_with_much_output_is_where_it_began(tmp_path: Path) -> None:
     """What came of it since stands behind it in the file."""
     kept(tmp_path, Path("/a"), Path("/b"), more=ended(0, output="x" * 200_000))
-    assert ("/a", "/b") == session_folders({"HOME": str(tmp_path), "CODEX_THREAD_ID": _ID})
+    assert ("/a", "/b") == folders_of_session({"HOME": str(tmp_path), "CODEX_THREAD_ID": _ID})
 
 
 def test_a_session_that_is_no_file_is_none(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_a_session_that_is_no_file_is_none(tmp_path: Path) -> None:
     held = os.open(path, os.O_RDWR)
     os.write(held, b'{"type": "session_meta", "payload": {"cwd": "/a"}}\n')
     try:
-        assert () == session_folders({"HOME": str(tmp_path), "CODEX_THREAD_ID": _ID})
+        assert () == folders_of_session({"HOME": str(tmp_path), "CODEX_THREAD_ID": _ID})
     finally:
         os.close(held)
 
@@ -75,27 +75,25 @@ def test_a_session_that_is_no_file_is_none(tmp_path: Path) -> None:
 def test_a_session_is_found_below_another_day(tmp_path: Path) -> None:
     """Whose clock it is, nobody knows."""
     kept(tmp_path, Path("/a"), day="2025/01/02")
-    assert ("/a",) == session_folders({"HOME": str(tmp_path), "CODEX_THREAD_ID": _ID})
+    assert ("/a",) == folders_of_session({"HOME": str(tmp_path), "CODEX_THREAD_ID": _ID})
 
 
 def test_a_command_has_the_status_that_it_ended_with(tmp_path: Path) -> None:
     """By the call's id, whatever else names it, and however much it printed."""
     more = ended(0, call="other") + ended(1, output=f"x {_CALL}" + "y" * 200_000) + json.dumps({"a": _CALL})
     path = kept(tmp_path, Path("/a"), more=more)
-    assert 1 == call_exit_code(str(path), _CALL)
-    assert 0 == call_exit_code(str(path), "other")
+    assert 1 == exit_code_of(str(path), _CALL)
+    assert 0 == exit_code_of(str(path), "other")
     for transcript, call in ((str(path), "none"), (str(path), ""), ("", _CALL), (str(tmp_path), _CALL)):
-        assert call_exit_code(transcript, call) is None
+        assert exit_code_of(transcript, call) is None
 
 
 @pytest.mark.parametrize(("source", "alone"), [("exec", True), ("vscode", False), ({"subagent": 1}, False)])
-def test_nobody_can_be_asked_where_a_program_waits(tmp_path: Path, source: object, alone: bool) -> None:
+def test_nobody_can_be_asked_where_a_program_waits(source: object, alone: bool) -> None:
     """`codex exec` says so in the first line; elsewhere somebody may be there."""
-    path = tmp_path / "rollout.jsonl"
-    path.write_text(json.dumps({"type": "session_meta", "payload": {"source": source}}) + "\n")
-    assert alone == is_unattended(str(path))
-    assert not is_unattended("")
-    assert not is_unattended(str(tmp_path))
+    assert alone == HARNESS.is_unattended({"type": "session_meta", "payload": {"source": source}})
+    assert not HARNESS.is_unattended({"type": "session_meta", "payload": None})
+    assert not HARNESS.is_unattended({})
 
 
 @given(st.binary(max_size=300))
@@ -104,8 +102,8 @@ def test_what_is_no_record_tells_nothing(data: bytes) -> None:
     with TemporaryDirectory() as folder:
         path = kept(Path(folder), Path("/a"))
         path.write_bytes(data + _CALL.encode())
-        assert call_exit_code(str(path), _CALL) is None
-        assert () == session_folders({"HOME": folder, "CODEX_THREAD_ID": _ID})
+        assert exit_code_of(str(path), _CALL) is None
+        assert () == folders_of_session({"HOME": folder, "CODEX_THREAD_ID": _ID})
 
 
 def test_a_work_session_writes_nothing_from_another_folder(world: World) -> None:

@@ -6,10 +6,11 @@ import pytest
 
 from roamkb.boundary.store.folder_evidence import find_rule
 from roamkb.core.model import Rule
-from roamkb.harnesses.store.probe import find_program
-from roamkb.harnesses.store.probe import is_read_only
-from roamkb.harnesses.store.probe import probe_hook
-from roamkb.harnesses.store.probe import program_fault
+from roamkb.harnesses.claude_code import HARNESS
+from roamkb.install.store.probe import find_program
+from roamkb.install.store.probe import is_read_only
+from roamkb.install.store.probe import probe
+from roamkb.install.store.probe import program_fault
 from tests.conftest import World
 from tests.programs import command_in
 from tests.programs import script
@@ -63,7 +64,7 @@ def test_a_file_may_be_read_only(tmp_path: Path) -> None:
 def test_a_hook_answers_one_object(tmp_path: Path, text: str, fault: str | None) -> None:
     """Anything else a harness takes for trouble, or for words of ours."""
     program = script(tmp_path / "roamkb", text)
-    said = probe_hook((str(program), "hook", "stop"), home=tmp_path, search_path="/usr/bin:/bin", rule=None)
+    said = probe((str(program), "hook", "stop"), HARNESS, home=tmp_path, search_path="/usr/bin:/bin", rule=None)
     assert (said is None) == (fault is None)
     assert (fault or "") in (said or "")
 
@@ -73,7 +74,7 @@ def test_a_program_that_is_none_is_a_fault(tmp_path: Path) -> None:
     program = tmp_path / "roamkb"
     program.write_bytes(b"\x7fELF nonsense")
     program.chmod(0o755)
-    said = probe_hook((str(program), "hook", "stop"), home=tmp_path, search_path="", rule=None)
+    said = probe((str(program), "hook", "stop"), HARNESS, home=tmp_path, search_path="", rule=None)
     assert "can't be run" in (said or "")
 
 
@@ -86,7 +87,7 @@ def test_the_wall_is_proved_by_a_write_that_it_has_to_deny(world: World) -> None
 
     def judged(program: Path) -> str | None:
         words = (str(program), "hook", "pre-tool-use")
-        return probe_hook(words, home=world.home, search_path="/usr/bin:/bin", rule=rule)
+        return probe(words, HARNESS, home=world.home, search_path="/usr/bin:/bin", rule=rule)
 
     assert judged(real) is None
     broken = script(world.home / "broken", "echo '{}'")

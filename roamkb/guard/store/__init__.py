@@ -1,1 +1,0 @@
-"""Ports of the local server, which hooks protect."""

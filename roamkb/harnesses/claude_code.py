@@ -1,0 +1,366 @@
+"""Claude Code: its variables, settings, hooks, tools, transcripts, memory and model.
+
+roamkb's own words for events, tools and answers are the ones that Claude Code has, so that nothing is
+translated. A hook imports this at every step: what few steps need is imported where it's needed.
+"""
+
+#: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from collections.abc import Mapping
+    from pathlib import Path
+    from typing import Any
+
+    from roamkb.harnesses.harness import Answer
+    from roamkb.harnesses.harness import Harness
+    from roamkb.harnesses.harness import Payload
+    from roamkb.harnesses.harness import SandboxReport
+    from roamkb.harnesses.harness import SettingsFault
+    from roamkb.harnesses.harness import SettingsFile
+    from roamkb.harnesses.harness import SettingsOnDisk
+    from roamkb.harnesses.harness import SettingsRequest
+    from roamkb.harnesses.hook_list import Hook
+    from roamkb.harnesses.hook_list import HookHandler
+    from roamkb.harnesses.transcript import TranscriptEntry
+
+_SETTINGS = ".claude/settings.json"
+#: Has it run each command behind the wall.
+SHELL_PREFIX = "CLAUDE_CODE_SHELL_PREFIX"
+#: How a settings file begins that was made for our hooks alone, so that it can be known again.
+MADE = '{\n  "$schema": "https://json.schemastore.org/claude-code-settings.json"\n}\n'
+#: Tools that change no file and run nothing: not worth a process each time.
+_UNWATCHED = (
+    "Read|Grep|Glob|LS|NotebookRead|WebFetch|WebSearch|ToolSearch|TodoWrite|TodoRead"
+    "|Task(?:Create|Get|List|Output|Stop|Update)|Skill|SendMessage|AskUserQuestion"
+)
+#: What only a human says; the hook before a tool sees these in any disguise, a rule only spelt like this.
+_HUMANS = (
+    "approve",
+    "override",
+    "reject",
+    "rollback",
+    "uninstall",
+    "journal restore",
+    "curate --apply",
+    "review --curate",
+    "review --edit",
+)
+
+
+class ClaudeCode:
+    """Claude Code."""
+
+    __slots__ = ()
+
+    name = "claude-code"
+    title = "Claude Code"
+    options = ("claude",)
+    programs = ("claude",)
+    version_folders = ("/claude/versions/",)
+    server_words = ()
+
+    agent_variables = ("CLAUDECODE",)
+    marks = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT")
+    session_variables = ("CLAUDE_CODE_SESSION_ID",)
+    project_variables = ("CLAUDE_PROJECT_DIR",)
+    sandbox_marks = ()
+    inner_variables = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID")
+    home_variables = ("CLAUDE_CONFIG_DIR",)
+    prefix_variables = (SHELL_PREFIX,)
+    shell_variables = ("CLAUDE_CODE_SHELL",)
+    # for such a program the last thing said is the answer
+    session_files = ()
+    unattended_entries = ("CLAUDE_CODE_ENTRYPOINT=sdk-", "CLAUDE_CODE_ENTRYPOINT=claude-code-github-action")
+
+    guarded = (".claude/rules/knowledge-base.md", _SETTINGS, ".claude/settings.local.json")
+    hook_files = (_SETTINGS,)
+    server_files = ()
+    free_hook_files = (_SETTINGS,)
+    rule_files = (".claude/rules/knowledge-base.md",)
+    home_texts = (".claude/CLAUDE.md",)
+    project_settings = (".claude/settings.json", ".claude/settings.local.json")
+    hooks_off = ("disableAllHooks",)
+    boot_files = ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", ".claude/rules/*.md")
+    home_boot_files = (".claude/CLAUDE.md", ".claude/rules/*.md", ".claude/projects/{project}/memory/*.md")
+
+    payload_fields = ()
+    payload_folders = ()
+    own_events = ()
+    hook_folders = ("CLAUDE_PROJECT_DIR",)
+    hook_variables = ()
+    has_terminals = False
+    forged_variables = ""
+    reads_before_tool = True
+
+    command_keys = ("command",)
+    shells = ("bash", "powershell", "monitor")
+    editors = ("write", "edit", "multiedit", "notebookedit", "create", "str_replace_based_edit_tool")
+    readers = tuple(
+        "Read Grep Glob LS NotebookRead WebFetch WebSearch TodoWrite TodoRead Task Agent ToolSearch Skill "
+        "TaskCreate TaskGet TaskList TaskOutput TaskStop TaskUpdate SendMessage ListMcpResourcesTool "
+        "ReadMcpResourceTool ReadMcpResourceDirTool AskUserQuestion EnterPlanMode ExitPlanMode".split()
+    )
+    guard_readers = tuple("read glob grep ls webfetch websearch task agent todowrite notebookread".split())
+    fetchers = ("WebFetch", "WebSearch")
+    writers = ("Bash", "Edit", "Write", "NotebookEdit", "mcp__files__write_file")
+
+    line_fields = ("message",)
+    injected = ("This session is being continued from",)
+    not_run = ("The user doesn't want to proceed", "Permission to use ", "PreToolUse:", "<tool_use_error>")
+    interruptions = ("[Request interrupted by user",)
+    # a background task has ended
+    rewrites_lines = False
+    notices = ("<task-notification>",)
+
+    memory_places = (".claude/projects/…/memory",)
+    models = ("claude",)
+
+    # The session
+
+    def session_environment(self, environment: "Mapping[str, str]", payload: "Payload") -> "Mapping[str, str]":
+        """Return the environment of a hook as it would be for the session's commands."""
+        if environment.get("CLAUDE_PROJECT_DIR") and not environment.get("CLAUDECODE"):
+            return {**environment, "CLAUDECODE": "1"}
+        return environment
+
+    def heard(self, payload: "dict[str, Any]") -> "dict[str, Any]":
+        """Return the payload: its words are roamkb's."""
+        return payload
+
+    def answered(self, answer: "dict[str, object]") -> "dict[str, object]":
+        """Return the answer: its words are roamkb's."""
+        return answer
+
+    def shows_questions(self, environment: "Mapping[str, str]") -> bool:
+        """Say whether a question at a stop goes as context: newer versions show a block as an error."""
+        return environment.get("AI_AGENT", "").startswith("claude-code")
+
+    # Transcripts
+
+    def entries_of(self, line: "Mapping[str, Any]") -> "Iterator[TranscriptEntry]":
+        """Yield what a line tells: `{"type": "user"|"assistant", "message": {…}}`.
+
+        A tool's result stands in a later `user` line.
+        """
+        from collections.abc import Mapping
+
+        from roamkb.harnesses.transcript import CallResult
+        from roamkb.harnesses.transcript import SaidText
+        from roamkb.harnesses.transcript import Speaker
+        from roamkb.harnesses.transcript import ToolCall
+
+        message = line.get("message")
+        if not isinstance(message, Mapping) or line.get("isMeta") or line.get("isCompactSummary"):
+            return
+        is_agent = line.get("type") == "assistant" or bool(line.get("isSidechain"))
+        origin = line.get("origin")
+        is_typed = not isinstance(origin, Mapping) or origin.get("kind") in ("human", None)
+        content = message.get("content")
+        for block in content if isinstance(content, list) else [{"type": "text", "text": content}]:
+            match block:
+                case {"type": "text", "text": str(text)}:
+                    if is_agent or is_typed:
+                        yield SaidText(Speaker.AGENT if is_agent else Speaker.HUMAN, text)
+                case {"type": "tool_use", "id": str(id), "name": str(name)}:
+                    yield ToolCall(id, name, block.get("input"))
+                case {"type": "tool_result", "tool_use_id": str(id)}:
+                    yield CallResult(id, block.get("content"), has_failed=block.get("is_error") is True)
+
+    def find_transcript(self, session: str, *, home: "Path", environment: "Mapping[str, str]") -> "Path | None":
+        """Return the file of a session; None where it has none."""
+        try:
+            return next(_projects(home, environment).glob(f"*/{session}.jsonl"), None)
+        except OSError:
+            return None
+
+    def transcripts_in(self, folder: "Path", *, home: "Path", environment: "Mapping[str, str]") -> "Iterator[Path]":
+        """Yield the transcripts of the sessions in a project's folder, the oldest first."""
+        name = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in str(folder))
+        found = (_projects(home, environment) / name).glob("*.jsonl")
+        try:
+            yield from sorted(found, key=lambda path: path.stat().st_mtime)
+        except OSError:
+            return
+
+    def session_folders(self, environment: "Mapping[str, str]") -> tuple[str, ...]:
+        """Return nothing: its project's folder is a variable."""
+        return ()
+
+    def is_unattended(self, line: "Mapping[str, Any]") -> bool:
+        """Say no: it says so in a variable."""
+        return False
+
+    # Settings
+
+    @property
+    def hooks(self) -> "tuple[Hook, ...]":
+        """The hooks that roamkb wants."""
+        from roamkb.harnesses.hook_list import Hook
+
+        return (
+            Hook(event="SessionStart", timeout=30),
+            Hook(event="SubagentStart"),
+            Hook(event="UserPromptSubmit"),
+            Hook(event="PreToolUse", matcher=f"^(?!(?:{_UNWATCHED})$)"),
+            Hook(event="PostToolUse"),
+            Hook(event="PostToolUseFailure"),
+            Hook(event="PreCompact"),
+            Hook(event="PostCompact"),
+            Hook(event="Stop", timeout=30),
+            Hook(event="SubagentStop"),
+            # without a timeout of its own it shares 1.5 s with all others of its kind
+            Hook(event="SessionEnd"),
+        )
+
+    @property
+    def files(self) -> "tuple[SettingsFile, ...]":
+        """The settings, which hold hooks, permission rules and the wall."""
+        from pathlib import Path
+
+        from roamkb.harnesses.harness import SettingsFile
+
+        return (SettingsFile(label="Claude Code hooks", path=Path(_SETTINGS), put_in=self._put_in, take_out=_take_out),)
+
+    def _put_in(self, data: bytes | None, request: "SettingsRequest") -> bytes:
+        from roamkb.harnesses.settings_json import with_hooks
+        from roamkb.harnesses.wall_settings import with_wall
+
+        deny = deny_rules(request.kb) if request.kb else ()
+        new = with_hooks(data, self.hooks, request.program, new_file_text=MADE, deny=deny)
+        return with_wall(new, request.launcher, request.closed, SHELL_PREFIX) if request.launcher else new
+
+    def handlers(self, settings: bytes) -> "tuple[HookHandler, ...]":
+        """Return roamkb's hooks in the settings."""
+        from roamkb.harnesses.settings_json import own_handlers
+
+        return own_handlers(settings) if settings.strip() else ()
+
+    def plugin(self, settings: bytes) -> str:
+        """Return the name of roamkb's plugin, where the settings turn it on; else nothing."""
+        from roamkb.harnesses.settings_json import enabled_plugin
+
+        return enabled_plugin(settings) if settings.strip() else ""
+
+    def faults(self, settings: "SettingsOnDisk", mine: "tuple[HookHandler, ...]") -> "Iterator[SettingsFault]":
+        """Yield what keeps roamkb's hooks from running: settings of the user or the project, a short time."""
+        from roamkb.fs.json_edit import BadJson
+        from roamkb.harnesses.harness import SettingsFault
+        from roamkb.harnesses.settings_json import has_flag
+
+        own = [settings.root / name for name in self.project_settings] if settings.root else []
+        for path in (settings.home / _SETTINGS, *own):
+            try:
+                is_off = has_flag(settings.read(path) or b"{}", ("disableAllHooks",), True)
+            except BadJson:
+                continue
+            if is_off:
+                yield SettingsFault(detail=f"{path} says disableAllHooks: none is run")
+        if any(handler.event == "SessionEnd" and handler.timeout is None for handler in mine):
+            yield SettingsFault(detail="SessionEnd has no timeout, so that all hooks there share 1.5 s")
+
+    def advice(self, settings: bytes, kb: str) -> str:
+        """Return what else `install` would put in: the permission rule for editors."""
+        from roamkb.harnesses.settings_json import missing_rules
+
+        (edits, *_) = deny_rules(kb)
+        return f"the permission rule {edits}" if missing_rules(settings, (edits,)) else ""
+
+    def probe_payload(self, folder: str, note: str) -> "Mapping[str, object]":
+        """Return the payload before a tool that writes a note from a folder."""
+        return {
+            "session_id": "roamkb-doctor",
+            "hook_event_name": "PreToolUse",
+            "cwd": folder,
+            "tool_name": "Write",
+            "tool_input": {"file_path": note, "content": "a probe"},
+        }
+
+    def is_denial(self, answer: "Answer") -> bool:
+        """Say whether an answer keeps the tool from being called."""
+        said = answer.get("hookSpecificOutput")
+        return isinstance(said, dict) and said.get("permissionDecision") == "deny"
+
+    def sandbox(self, settings: "SettingsOnDisk", kb: str) -> "SandboxReport | None":
+        """Return nothing: roamkb's wall is around its commands."""
+        return None
+
+    # Memory and model
+
+    def memory_folders(self, root: "Path", home: "Path") -> "tuple[Path, ...]":
+        """Return where it may keep its memory of the project at `root`."""
+        return tuple(home / ".claude" / "projects" / name / "memory" for name in project_names(str(root)))
+
+    def project_of(self, path: "Path") -> str | None:
+        """Return the name of the project whose folder of Claude Code's `path` lies in; None elsewhere."""
+        for first, second, name in zip(path.parts, path.parts[1:], path.parts[2:], strict=False):
+            if (first, second) == (".claude", "projects"):
+                return name
+        return None
+
+    def project_names(self, root: str) -> tuple[str, ...]:
+        """Return what it may call the project at `root` there."""
+        return project_names(root)
+
+    def model_words(self, prompt: str, environment: "Mapping[str, str]") -> list[str]:
+        """Return the call that answers once: no tools, hooks, servers, memory or record."""
+        return [
+            *("claude", "--print", "--output-format", "json", "--safe-mode", "--tools", ""),
+            *("--strict-mcp-config", "--disable-slash-commands", "--no-session-persistence"),
+            *("--system-prompt", prompt),
+        ]
+
+    def model_input(self, prompt: str, payload: str) -> str:
+        """Return the payload: the prompt is an option."""
+        return payload
+
+    def model_answer(self, records: "list[dict[str, Any]]", text: str) -> str:
+        """Return what the call answered; a setting makes it a list of events."""
+        from roamkb.harnesses.harness import NoModelAnswer
+
+        result = next((one for one in reversed(records) if one.get("type") == "result"), None)
+        if result is None:
+            raise NoModelAnswer("holds no result")
+        answer = result.get("result")
+        if result.get("is_error") or result.get("subtype") != "success":
+            raise NoModelAnswer("is an error", quoted=answer if isinstance(answer, str) else text)
+        if not isinstance(answer, str):
+            raise NoModelAnswer("holds a result that isn't text")
+        if result.get("stop_reason") == "max_tokens":
+            raise NoModelAnswer("was cut off at its greatest length")
+        return answer
+
+
+def deny_rules(kb: str) -> tuple[str, ...]:
+    """Return the permission rules that keep its own tools off the notes in `kb` (from `~` or `/`).
+
+    They hold in every project, personal ones too, since user settings know no projects: notes
+    are written by `roamkb write` there. A rule for `Edit` holds for all tools that write files.
+    """
+    place = kb.rstrip("/")
+    anchored = place if place.startswith("~/") else f"/{place}"
+    return (f"Edit({anchored}/**)", *(f"Bash(roamkb {verb} *)" for verb in _HUMANS))
+
+
+def project_names(root: str) -> tuple[str, ...]:
+    """Return what it may call the project at `root`: its path with dashes."""
+    dashed = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in root)
+    return tuple(dict.fromkeys((dashed, root.replace("/", "-"))))
+
+
+def _take_out(data: bytes, request: "SettingsRequest") -> bytes | None:
+    from roamkb.harnesses.settings_json import without_hooks
+    from roamkb.harnesses.wall_settings import without_wall
+
+    left = without_wall(data, request.closed, SHELL_PREFIX)
+    return without_hooks(left, new_file_text=MADE, deny=deny_rules(request.kb) if request.kb else ())
+
+
+def _projects(home: "Path", environment: "Mapping[str, str]") -> "Path":
+    from pathlib import Path
+
+    return Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects"
+
+
+HARNESS: "Harness" = ClaudeCode()

@@ -1,0 +1,659 @@
+"""Codex: its variables, settings, hooks, tools, session files and model, as of 0.169.
+
+Each session has a file of JSON lines, `~/.codex/sessions/YYYY/MM/DD/rollout-…-ID.jsonl`. Nobody promises its
+form, so what isn't as expected tells nothing. A hook imports this at every step of a session of Codex's: what
+few steps need is imported where it's needed.
+"""
+
+# pathlib alone takes as long to import as Python to start
+# ruff: noqa: PTH113, PTH117, PTH118, PTH123, PTH208
+
+import json
+import os
+
+#: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from collections.abc import Iterator
+    from collections.abc import Mapping
+    from pathlib import Path
+    from typing import Any
+
+    from roamkb.harnesses.harness import Answer
+    from roamkb.harnesses.harness import Harness
+    from roamkb.harnesses.harness import Payload
+    from roamkb.harnesses.harness import SandboxReport
+    from roamkb.harnesses.harness import SettingsFault
+    from roamkb.harnesses.harness import SettingsFile
+    from roamkb.harnesses.harness import SettingsOnDisk
+    from roamkb.harnesses.harness import SettingsRequest
+    from roamkb.harnesses.hook_list import Hook
+    from roamkb.harnesses.hook_list import HookHandler
+    from roamkb.harnesses.transcript import TranscriptEntry
+
+_HOOKS, _CONFIG = ".codex/hooks.json", ".codex/config.toml"
+#: It refuses a file with a field that it doesn't know.
+MADE = '{\n  "description": "made by roamkb install"\n}\n'
+#: Seconds that it gives a session's end; of more it warns at each start.
+_LAST = 3
+#: Of a hook, what it knows it by; and its seconds where nobody says.
+_TOLD = ("type", "command", "commandWindows", "timeout", "async", "statusMessage")
+_SECONDS = 600
+#: A human's act, in Codex itself.
+_TRUST = (
+    'start `codex` in a terminal: it asks, and "Trust all and continue" is enough, or type /hooks there and '
+    "then t; `codex exec` never asks"
+)
+#: What it could do beside answering; a name that a version doesn't know is ignored by it.
+_FEATURES = "hooks shell_tool unified_exec apps plugins multi_agent view_image image_generation".split()
+#: Where its configuration says nothing else; outside of the project's folder and /tmp nothing is writable.
+_USUAL_SANDBOX = "workspace-write"
+_NO_SANDBOX = "danger-full-access"
+#: Bytes from the end, where a command's line is when its hook runs: enough, and for a long output.
+_TAILS = (64 * 1024, 4 * 1024 * 1024)
+#: A first line holds the session's instructions.
+_LONGEST_HEAD = 4 * 1024 * 1024
+_DAY = 24 * 60 * 60
+
+
+class Codex:
+    """Codex."""
+
+    __slots__ = ()
+
+    name = "codex"
+    title = "Codex"
+    options = ("codex",)
+    programs = ("codex",)
+    version_folders = ()
+    server_words = ("app-server",)
+
+    agent_variables = ("CODEX_SANDBOX", "CODEX_THREAD_ID")
+    marks = ("CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID")
+    session_variables = ("CODEX_THREAD_ID",)
+    project_variables = ("CODEX_PROJECT_DIR",)
+    sandbox_marks = ("CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED")
+    inner_variables = ("CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED")
+    home_variables = ("CODEX_HOME",)
+    prefix_variables = ()
+    shell_variables = ()
+    session_files = (".codex/sessions",)
+    unattended_entries = ()
+
+    guarded = (_HOOKS, _CONFIG)
+    hook_files = (_HOOKS,)
+    server_files = (_CONFIG,)
+    free_hook_files = ()
+    rule_files = ()
+    home_texts = (".codex/AGENTS.md",)
+    project_settings = ()
+    hooks_off = ()
+    boot_files = ("AGENTS.md", "AGENTS.override.md")
+    home_boot_files = (".codex/AGENTS.md",)
+
+    payload_fields = ("turn_id",)
+    payload_folders = ("/.codex/",)
+    own_events = ()
+    hook_folders = ()
+    hook_variables = ()
+    has_terminals = True
+    forged_variables = "CODEX_"
+    reads_before_tool = True
+
+    command_keys = ("chars", "cmd", "command", "input", "keys", "script")
+    shells = tuple(
+        "bash shell exec exec_command local_shell local_shell_call unified_exec shell_command write_stdin "
+        "container.exec".split()
+    )
+    editors = ()
+    readers = tuple(
+        "read_file list_dir grep_files update_plan view_image get_goal list_mcp_resources read_mcp_resource "
+        "clockcurr_time clocksleep collaborationspawn_agent collaborationwait_agent".split()
+    )
+    guard_readers = ("view_image",)
+    fetchers = ("web_search", "web_search_call")
+    writers = ("Bash", "Edit", "Write", "NotebookEdit", "mcp__files__write_file")
+
+    line_fields = ("payload",)
+    injected = ("# AGENTS.md instructions", "<user_instructions>", "<environment_context>")
+    not_run = ()
+    interruptions = ()
+    rewrites_lines = False
+    notices = ()
+
+    memory_places = ()
+    models = ("codex",)
+
+    # The session
+
+    def session_environment(self, environment: "Mapping[str, str]", payload: "Payload") -> "Mapping[str, str]":
+        """Return the environment of a hook as it would be for the session's commands."""
+        return {**environment, "CODEX_THREAD_ID": str(payload.get("session_id"))}
+
+    def heard(self, payload: "dict[str, Any]") -> "dict[str, Any]":
+        """Return the payload with the status that Codex keeps to itself: it tells only what was printed."""
+        printed = payload.get("tool_response")
+        if payload.get("tool_name") != "Bash" or not isinstance(printed, str):
+            return payload
+        code = exit_code_of(str(payload.get("transcript_path")), str(payload.get("tool_use_id")))
+        return payload if code is None else {**payload, "tool_response": {"output": printed, "exit_code": code}}
+
+    def answered(self, answer: "dict[str, object]") -> "dict[str, object]":
+        """Return the answer: its words are roamkb's."""
+        return answer
+
+    def shows_questions(self, environment: "Mapping[str, str]") -> bool:
+        """Say no: a block is no error to its human."""
+        return False
+
+    # Transcripts
+
+    def entries_of(self, line: "Mapping[str, Any]") -> "Iterator[TranscriptEntry]":
+        """Yield what a line tells.
+
+        `response_item` is what the model says and calls, `event_msg` what the human typed.
+        """
+        from collections.abc import Mapping
+
+        from roamkb.harnesses.transcript import CallResult
+        from roamkb.harnesses.transcript import SaidText
+        from roamkb.harnesses.transcript import Speaker
+        from roamkb.harnesses.transcript import ToolCall
+        from roamkb.harnesses.transcript import WholeCall
+        from roamkb.harnesses.transcript import decoded
+        from roamkb.harnesses.transcript import joined
+
+        payload = line.get("payload")
+        if not isinstance(payload, Mapping):
+            return
+        match str(line.get("type")), payload:
+            case "event_msg", {"type": "item_completed", "item": {"type": "UserMessage", "content": content}}:
+                yield SaidText(Speaker.HUMAN, joined(content))
+            case "event_msg", {
+                "type": "item_completed",
+                "item": {"type": "CommandExecution", "id": str(id)} as item,
+            }:
+                printed = {"output": item.get("aggregated_output"), "exit_code": item.get("exit_code")}
+                yield WholeCall(id, "exec_command", item, printed)
+            case "event_msg", {
+                "type": "item_completed",
+                "item": {"type": "FileChange", "id": str(id)} as item,
+            }:
+                yield _changed(id, item)
+            case "event_msg", {"type": "user_message", "message": str(text)}:
+                yield SaidText(Speaker.HUMAN, text)
+            case "response_item", {"type": "message", "role": "assistant", "content": content}:
+                yield SaidText(Speaker.AGENT, joined(content))
+            case "response_item", {"type": "function_call" | "custom_tool_call", "call_id": str(id)}:
+                given = payload.get("arguments", payload.get("input"))
+                yield ToolCall(id, str(payload.get("name")), decoded(given))
+            case "response_item", {"type": "local_shell_call", "call_id": str(id)}:
+                yield ToolCall(id, "shell", payload)
+            case (
+                "response_item",
+                {"type": "function_call_output" | "custom_tool_call_output", "call_id": str(id)},
+            ):
+                yield CallResult(id, payload.get("output"))
+
+    def find_transcript(self, session: str, *, home: "Path", environment: "Mapping[str, str]") -> "Path | None":
+        """Return the file of a session; None where it has none."""
+        from pathlib import Path
+
+        found = _find({**environment, "HOME": str(home)}, session) if _is_id(session) else None
+        return Path(found) if found else None
+
+    def transcripts_in(self, folder: "Path", *, home: "Path", environment: "Mapping[str, str]") -> "Iterator[Path]":
+        """Yield none: its files lie by their days, not by projects."""
+        return iter(())
+
+    def session_folders(self, environment: "Mapping[str, str]") -> tuple[str, ...]:
+        """Return the folders that its session works in, if an environment is that of its commands.
+
+        A tool's call may name another folder to run in, and its sandbox and its background server hide the
+        process that began it; the session's id is in the environment all the same.
+        """
+        return folders_of_session(environment)
+
+    def is_unattended(self, line: "Mapping[str, Any]") -> bool:
+        """Say whether a program waits for what the session says, by its file's first line."""
+        told = line.get("payload")
+        return line.get("type") == "session_meta" and isinstance(told, dict) and told.get("source") == "exec"
+
+    # Settings
+
+    @property
+    def hooks(self) -> "tuple[Hook, ...]":
+        """The hooks that roamkb wants; of a failure none tells, and its expressions know no lookahead."""
+        from roamkb.harnesses.hook_list import Hook
+
+        return (
+            Hook(event="SessionStart", timeout=30),
+            Hook(event="SubagentStart"),
+            Hook(event="UserPromptSubmit"),
+            Hook(event="PreToolUse"),
+            Hook(event="PostToolUse"),
+            Hook(event="PreCompact"),
+            Hook(event="PostCompact"),
+            Hook(event="Stop", timeout=30),
+            Hook(event="SubagentStop"),
+            Hook(event="SessionEnd", timeout=_LAST),
+        )
+
+    @property
+    def files(self) -> "tuple[SettingsFile, ...]":
+        """The hooks, and the configuration, which names the server."""
+        from pathlib import Path
+
+        from roamkb.harnesses.harness import SettingsFile
+
+        return (
+            SettingsFile(
+                label="Codex hooks",
+                path=Path(_HOOKS),
+                put_in=self._put_in,
+                take_out=_take_out,
+                pending="Codex skips them until you trust them: start `codex` in a terminal, and it asks",
+            ),
+            SettingsFile(
+                label="Codex MCP server",
+                path=Path(_CONFIG),
+                put_in=_put_server_in,
+                take_out=_take_server_out,
+                is_server=True,
+            ),
+        )
+
+    def _put_in(self, data: bytes | None, request: "SettingsRequest") -> bytes:
+        from roamkb.harnesses.settings_json import with_hooks
+
+        return with_hooks(data, self.hooks, request.program, new_file_text=MADE)
+
+    def handlers(self, settings: bytes) -> "tuple[HookHandler, ...]":
+        """Return roamkb's hooks in its settings."""
+        from roamkb.harnesses.settings_json import own_handlers
+
+        return own_handlers(settings) if settings.strip() else ()
+
+    def plugin(self, settings: bytes) -> str:
+        """Return nothing: what a plugin brings isn't said there."""
+        return ""
+
+    def faults(self, settings: "SettingsOnDisk", mine: "tuple[HookHandler, ...]") -> "Iterator[SettingsFault]":
+        """Yield what keeps roamkb's hooks from running: a feature turned off, a human's trust missing."""
+        from roamkb.harnesses.harness import SettingsFault
+        from roamkb.harnesses.harness import UnreadableSettings
+
+        if not mine:
+            return
+        path = settings.home / _HOOKS
+        data, config = settings.read(path), settings.read(settings.home / _CONFIG)
+        try:
+            is_off = has_hooks_off(config)
+            skipped = () if is_off else untrusted(data, config, {str(path), str(settings.real(path))})
+        except ValueError as error:
+            raise UnreadableSettings(settings.home / _CONFIG, error) from error
+        if is_off:
+            yield SettingsFault(detail="config.toml turns hooks off under [features]")
+        if skipped:
+            detail = f"skipped without a word, since nobody has trusted them as they are now: {', '.join(skipped)}"
+            yield SettingsFault(detail=detail, fix=_TRUST)
+
+    def advice(self, settings: bytes, kb: str) -> str:
+        """Return nothing: it has no permission rules."""
+        return ""
+
+    def probe_payload(self, folder: str, note: str) -> "Mapping[str, object]":
+        """Return the payload before a tool that writes a note from a folder."""
+        return {
+            "session_id": "roamkb-doctor",
+            "hook_event_name": "PreToolUse",
+            "cwd": folder,
+            "tool_name": "Write",
+            "tool_input": {"file_path": note, "content": "a probe"},
+        }
+
+    def is_denial(self, answer: "Answer") -> bool:
+        """Say whether an answer keeps the tool from being called."""
+        said = answer.get("hookSpecificOutput")
+        return isinstance(said, dict) and said.get("permissionDecision") == "deny"
+
+    def sandbox(self, settings: "SettingsOnDisk", kb: str) -> "SandboxReport | None":
+        """Return what its configuration says of its sandbox, which keeps commands in the project."""
+        from roamkb.harnesses.harness import SandboxReport
+
+        fix = "start it as `roamkb exec -- codex`: all of it is behind a wall then"
+        try:
+            config = settings.read(settings.home / _CONFIG)
+            mode = sandbox_mode(config)
+            root = writable_above(config, kb, str(settings.home)) if kb else ""
+        except ValueError as error:
+            return SandboxReport(ok=False, detail=f"config.toml can't be read: {error}", fix="put it right")
+        if mode == _NO_SANDBOX:
+            return SandboxReport(ok=False, detail=f"none: sandbox_mode is {_NO_SANDBOX}", fix=fix)
+        if root:
+            said = f"none: writable_roots names {root}, where the notes are"
+            return SandboxReport(ok=False, detail=said, fix=f"take that out, or {fix}")
+        said = f"its own sandbox ({mode}) lets nothing be written outside of the project"
+        return SandboxReport(ok=True, detail=said)
+
+    # Memory and model
+
+    def memory_folders(self, root: "Path", home: "Path") -> "tuple[Path, ...]":
+        """Return none: it keeps no memory of a project."""
+        return ()
+
+    def project_of(self, path: "Path") -> str | None:
+        """Return None: it keeps no memory of a project."""
+        return None
+
+    def project_names(self, root: str) -> tuple[str, ...]:
+        """Return what it may call the project at `root` there."""
+        return ()
+
+    def model_words(self, prompt: str, environment: "Mapping[str, str]") -> list[str]:
+        """Return the call that answers once: nothing is run or written, no hook or server asked."""
+        settings = [f"features.{name}=false" for name in _FEATURES]
+        settings += (f"mcp_servers.{name}.enabled=false" for name in _servers(environment))
+        settings.append('web_search="disabled"')
+        return [
+            *("codex", "exec", "--json", "--skip-git-repo-check", "--ephemeral", "--sandbox", "read-only"),
+            *(word for setting in settings for word in ("-c", setting)),
+            "-",
+        ]
+
+    def model_input(self, prompt: str, payload: str) -> str:
+        """Return the prompt and the payload: it has no option for a prompt."""
+        return f"{prompt}\n\n{payload}"
+
+    def model_answer(self, records: "list[dict[str, Any]]", text: str) -> str:
+        """Return the last message of `codex exec --json`."""
+        from roamkb.harnesses.harness import NoModelAnswer
+
+        for record in records:
+            if record.get("type") == "turn.failed":
+                raise NoModelAnswer("is an error", quoted=json.dumps(record))
+        if not any(record.get("type") == "turn.completed" for record in records):
+            errors = [record for record in records if record.get("type") == "error"]
+            if errors:
+                raise NoModelAnswer("is an error", quoted=json.dumps(errors[-1]))
+            raise NoModelAnswer("broke off")
+        items = [record.get("item") for record in records if record.get("type") == "item.completed"]
+        messages = [
+            item["text"]
+            for item in items
+            if isinstance(item, dict) and item.get("type") == "agent_message" and isinstance(item.get("text"), str)
+        ]
+        if not messages:
+            raise NoModelAnswer("holds no message")
+        return str(messages[-1])
+
+
+def _take_out(data: bytes, request: "SettingsRequest") -> bytes | None:
+    from roamkb.harnesses.settings_json import without_hooks
+
+    return without_hooks(data, new_file_text=MADE)
+
+
+def _put_server_in(data: bytes | None, request: "SettingsRequest") -> bytes:
+    from roamkb.harnesses.toml_server import with_server
+
+    return with_server(data, request.program)
+
+
+def _take_server_out(data: bytes, request: "SettingsRequest") -> bytes | None:
+    from roamkb.harnesses.toml_server import without_server
+
+    return without_server(data)
+
+
+def _changed(id: str, item: "Mapping[str, Any]") -> "TranscriptEntry":
+    """Return what a patch did: each file with its difference."""
+    from roamkb.harnesses.transcript import FileChanges
+    from roamkb.harnesses.transcript import joined
+
+    changes = item.get("changes")
+    files = changes if isinstance(changes, dict) else {}
+    diffs = tuple(joined(one.get("unified_diff")) for one in files.values() if isinstance(one, dict))
+    printed, has_failed = joined(item.get("stdout")), item.get("status") == "failed"
+    return FileChanges(id, tuple(map(str, files)), diffs, printed, has_failed=has_failed)
+
+
+# Its settings
+
+
+def has_hooks_off(config: bytes) -> bool:
+    """Say whether the configuration turns every hook off."""
+    from roamkb.harnesses.toml_server import parse_toml
+
+    features = parse_toml(config).get("features")
+    found = features if isinstance(features, dict) else {}
+    return found.get("hooks", found.get("codex_hooks")) is False
+
+
+def untrusted(hooks: bytes, config: bytes, places: "Collection[str]") -> tuple[str, ...]:
+    """Return the events at which it skips a hook of ours, since nobody has trusted it as it is now.
+
+    `hooks` is what `hooks.json` holds and `places` are its names. For each hook that its human trusted it
+    keeps a digest, `[hooks.state."PLACE:event:group:handler"]` (0.169); roamkb only ever reads it.
+    """
+    import re
+
+    from roamkb.harnesses.settings_json import own_groups
+    from roamkb.harnesses.toml_server import parse_toml
+
+    told = parse_toml(config).get("hooks")
+    state = told.get("state") if isinstance(told, dict) else None
+    known = state if isinstance(state, dict) else {}
+    skipped = []
+    for event, number, at, group in own_groups(hooks):
+        name = re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
+        held = (known.get(f"{place}:{name}:{number}:{at}") for place in places)
+        digest = _digest(name, group)
+        if not any(isinstance(one, dict) and _is_on(one, digest) for one in held):
+            skipped.append(event)
+    return tuple(dict.fromkeys(skipped))
+
+
+def _is_on(held: "dict[str, Any]", digest: str) -> bool:
+    return held.get("trusted_hash") == digest and held.get("enabled") is not False
+
+
+def _digest(event: str, group: dict[str, object]) -> str:
+    """Return what it remembers a hook by: its JSON, with nothing implied and no word of others."""
+    import hashlib
+
+    (handler,) = group["hooks"] if isinstance(group["hooks"], list) else ({},)
+    told = {name: handler[name] for name in _TOLD if handler.get(name) is not None}
+    seconds = told.get("timeout", _SECONDS)
+    is_last = event == "session_end" and isinstance(seconds, int)
+    told["timeout"] = min(seconds, _LAST) if is_last else seconds
+    told["async"] = told.get("async", False)
+    whole: dict[str, object] = {"event_name": event, "hooks": [told]}
+    if isinstance(group.get("matcher"), str):
+        whole["matcher"] = group["matcher"]
+    text = json.dumps(whole, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def sandbox_mode(config: bytes) -> str:
+    """Return the mode that the configuration asks for; a profile that is chosen there comes first.
+
+    Raises:
+        ValueError: it can't be read.
+    """
+    told = _chosen(config)
+    mode = told.get("sandbox_mode", _USUAL_SANDBOX)
+    return mode if isinstance(mode, str) else _USUAL_SANDBOX
+
+
+def writable_above(config: bytes, path: str, home: str) -> str:
+    """Return which of the folders that its sandbox lets be written has `path` in it; empty for none.
+
+    Raises:
+        ValueError: it can't be read.
+    """
+    workspace = _chosen(config).get("sandbox_workspace_write")
+    roots = workspace.get("writable_roots") if isinstance(workspace, dict) else None
+    for root in roots if isinstance(roots, list) else ():
+        full = os.path.normpath(os.path.join(home, str(root).removeprefix("~/")))
+        if path == full or path.startswith(f"{full.rstrip('/')}/"):
+            return str(root)
+    return ""
+
+
+def _chosen(config: bytes) -> dict[str, object]:
+    import tomllib
+
+    told: dict[str, object] = tomllib.loads(config.decode())
+    profiles, name = told.get("profiles"), told.get("profile")
+    chosen = profiles.get(name) if isinstance(profiles, dict) and isinstance(name, str) else None
+    return {**told, **chosen} if isinstance(chosen, dict) else told
+
+
+def _servers(environment: "Mapping[str, str]") -> list[str]:
+    """Return the names of the MCP servers that it would start: the rest of its settings is wanted."""
+    import re
+    import tomllib
+    from pathlib import Path
+
+    home = environment.get("CODEX_HOME") or f"{environment.get('HOME', '')}/.codex"
+    try:
+        servers = tomllib.loads(Path(home, "config.toml").read_text(encoding="utf-8")).get("mcp_servers")
+    except (OSError, ValueError):
+        # what we can't read Codex can't either, and says so
+        return []
+    # it takes no other name of a server, and one with a dot would be a path of settings
+    names = servers if isinstance(servers, dict) else {}
+    return [name for name in names if re.fullmatch(r"[A-Za-z0-9_-]+", name)]
+
+
+# What it writes down of a session
+
+
+def folders_of_session(environment: "Mapping[str, str]") -> tuple[str, ...]:
+    """Return the folders that Codex's session works in, if an environment is that of its commands.
+
+    A tool's call may name another folder to run in, and Codex's sandbox and its background server hide the
+    process that began it; the session's id is in the environment all the same.
+    """
+    session = environment.get("CODEX_THREAD_ID", "")
+    path = _find(environment, session) if _is_id(session) else None
+    if path is None:
+        return ()
+    # the rest of the file is what was said, and needn't be read
+    tails = (_tail(path, size).split(b"\n") for size in _TAILS)
+    turns = (b"\n".join(line for line in lines if b'"turn_context"' in line) for lines in tails)
+    folders = (
+        record["payload"].get("cwd")
+        for record in (*_records(_head(path)), *_records(next(filter(None, turns), b"")))
+        if record.get("type") in ("session_meta", "turn_context") and isinstance(record.get("payload"), dict)
+    )
+    return tuple(dict.fromkeys(one for one in folders if isinstance(one, str) and os.path.isabs(one)))
+
+
+def exit_code_of(transcript: str, call: str) -> int | None:
+    """Return the status with which a tool's call ended, by the file that its hook's payload names."""
+    if not call or not os.path.isabs(transcript):
+        return None
+    for size in _TAILS:
+        lines = [line for line in _tail(transcript, size).split(b"\n") if call.encode() in line]
+        for record in _records(b"\n".join(lines)):
+            payload = record.get("payload")
+            item = payload.get("item", payload) if isinstance(payload, dict) else None
+            if isinstance(item, dict) and call in (item.get("id"), item.get("call_id")):
+                code = item.get("exit_code")
+                if isinstance(code, int):
+                    return code
+    return None
+
+
+def _is_id(text: str) -> bool:
+    return len(text) == 36 and all(letter in "0123456789abcdef-" for letter in text)
+
+
+def _find(environment: "Mapping[str, str]", session: str) -> str | None:
+    """Return the session's file: below the day that its id names, else below any other."""
+    # both variables are the caller's to set
+    told = environment.get("CODEX_HOME")
+    homes = (environment.get("HOME") or "/", _account_home())
+    tops = [os.path.join(home, "sessions") for home in (told, *(f"{one}/.codex" for one in homes)) if home]
+    folders = (folder for find in (_days, _all_days) for top in tops for folder in find(top, session))
+    for folder in dict.fromkeys(folders):
+        for name in _names(folder):
+            if name.endswith(f"{session}.jsonl"):
+                return os.path.join(folder, name)
+    return None
+
+
+def _account_home() -> str:
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir
+    except KeyError:
+        # a user that the system doesn't know
+        return "/"
+
+
+def _days(top: str, session: str) -> "Iterator[str]":
+    """Yield the folders of the day on which an id was made, and of its neighbours: the clock may be local."""
+    import time
+
+    try:
+        made = int(session.replace("-", "")[:12], 16) / 1000
+        for at in (made, made - _DAY, made + _DAY):
+            yield os.path.join(top, time.strftime("%Y/%m/%d", time.gmtime(at)))
+    except (ValueError, OverflowError, OSError):
+        return
+
+
+def _all_days(top: str, _: str) -> "Iterator[str]":
+    folders = [top]
+    for _ in ("year", "month", "day"):
+        folders = [os.path.join(folder, name) for folder in folders for name in _names(folder)]
+    yield from folders
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder), reverse=True)
+    except OSError:
+        return []
+
+
+def _head(path: str) -> bytes:
+    """Return the first line of a regular file; nothing of what is none, such as a pipe that nobody feeds."""
+    try:
+        if not os.path.isfile(path):
+            return b""
+        with open(path, "rb") as file:
+            return file.readline(_LONGEST_HEAD)
+    except OSError:
+        return b""
+
+
+def _tail(path: str, size: int) -> bytes:
+    """Return the last bytes of a regular file; nothing of what is none."""
+    try:
+        if not os.path.isfile(path):
+            return b""
+        with open(path, "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - size))
+            return file.read(size)
+    except OSError:
+        return b""
+
+
+def _records(data: bytes) -> "Iterator[dict[str, Any]]":
+    for line in data.split(b"\n"):
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(record, dict):
+            yield record
+
+
+HARNESS: "Harness" = Codex()

@@ -1,1 +1,0 @@
-"""Installed harnesses of this machine."""
