@@ -64,7 +64,7 @@ def _command_lines() -> Iterator[str]:
 
 
 def _operation_lines(operation: Operation) -> Iterator[str]:
-    yield from (f"### {operation.name}", "", operation.summary, "", "```sh", _usage(operation), "```", "")
+    yield from (f"### {operation.name}", "", operation.summary, "", "```sh", operation.usage, "```", "")
     if operation.parameters:
         yield from ("| argument or option | meaning |", "|---|---|")
         yield from (f"| {_spelling(p)} | {_meaning(p)} |" for p in operation.parameters)
@@ -72,21 +72,9 @@ def _operation_lines(operation: Operation) -> Iterator[str]:
     yield from (f"Example: `{operation.example}`", "")
 
 
-def _usage(operation: Operation) -> str:
-    arguments = [p for p in operation.parameters if not p.flag]
-    required = [f"{p.flag} {p.metavar}" for p in operation.parameters if p.flag and p.required]
-    has_options = any(p.flag and not p.required for p in operation.parameters)
-    words = [_placeholder(p) if p.required else f"[{_placeholder(p)}]" for p in arguments]
-    return " ".join(["roamkb", operation.name, *["[OPTION]..."] * has_options, *required, *words])
-
-
-def _placeholder(parameter: VerbParameter) -> str:
-    return (parameter.metavar or parameter.name.upper()).strip("[]")
-
-
 def _spelling(parameter: VerbParameter) -> str:
     if not parameter.flag:
-        return f"`{_cell(_placeholder(parameter))}`"
+        return f"`{_cell(parameter.placeholder)}`"
     value = f" {parameter.metavar}" if parameter.metavar else ""
     again = ", repeatable" if parameter.shape is ParameterShape.TEXTS else ""
     return f"`{_cell(parameter.flag + value)}`{again}"

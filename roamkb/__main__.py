@@ -4,7 +4,7 @@ import os
 import sys
 
 #: Not in the table of operations, which a hook has no time to read.
-_HOOK_HELP = """\
+HOOK_HELP = """\
 Usage: roamkb hook EVENT
 
   Answer a hook of Claude Code, Codex or Gemini CLI: its JSON on standard input, ours on standard output,
@@ -16,7 +16,7 @@ Events: session-start, subagent-start, user-prompt-submit, pre-tool-use, post-to
 
 Example: echo '{"cwd": "'"$PWD"'"}' | roamkb hook session-start"""
 
-_EXEC_HELP = """\
+EXEC_HELP = """\
 Usage: roamkb exec -- COMMAND
        roamkb exec -- PROGRAM ARGUMENT...
 
@@ -36,14 +36,18 @@ def main() -> int:
     if sys.argv[1:] == ["--version"] and _print_version():
         return 0
     if sys.argv[1:2] == ["hook"] and {"-h", "--help"} & set(sys.argv[2:]):
-        print(_HOOK_HELP)
+        print(HOOK_HELP)
         return 0
     if sys.argv[1:2] == ["hook"]:
         return _run_hook(sys.argv[2:])
+    if sys.argv[1:2] == ["--complete"]:
+        from roamkb.interfaces.completion.values import print_values
+
+        return print_values(sys.argv[2:])
     if "ROAMKB_BROKER" in os.environ and (status := _forward_to_broker()) is not None:
         return status
     if sys.argv[1:2] == ["exec"] and {"-h", "--help"} & set(sys.argv[2:3]):
-        print(_EXEC_HELP)
+        print(EXEC_HELP)
         return 0
     if sys.argv[1:2] == ["exec"]:
         # each shell command of an agent's waits for it

@@ -26,6 +26,7 @@ from roamkb.core.ids import new_id
 from roamkb.install.wall_setup import WallSetup
 from roamkb.log.learn import LearnResult
 from roamkb.log.store.project_log import Log
+from tests.answer_schemas import check_answer
 from tests.examples import IS_QUICK
 from tests.examples import examples
 
@@ -147,6 +148,7 @@ class World:
             capture_output=True,
             check=False,
         )
+        check_answer(words, done.stdout.decode())
         return Ran(status=done.returncode, out=done.stdout.decode(), err=done.stderr.decode())
 
     def open(self, cwd: Path | None = None, *, now: datetime = NOON, **environment: str) -> KnowledgeBase:

@@ -13,7 +13,7 @@ from roamkb.core.startup.dataclasses import dataclass
 class ClassifyRequest:
     """The options of `classify`."""
 
-    folder: str | None = optional_argument("The folder (the current one).", metavar="DIR")
+    folder: str | None = optional_argument("The folder (the current one).", metavar="DIR", values="folders")
 
 
 def classify(folder: Path, *, home: Path, account_home: Path) -> Project:

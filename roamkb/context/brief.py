@@ -46,7 +46,9 @@ class BriefRequest:
     """Parameters of `brief`."""
 
     _: KW_ONLY
-    task: str | None = text_option("--task", "What helps with this task, from a confidence of 0.70.", metavar="ID")
+    task: str | None = text_option(
+        "--task", "What helps with this task, from a confidence of 0.70.", metavar="ID", values="tasks"
+    )
     subagent: bool = flag_option("--subagent", "What helps a subagent: patterns alone.")
     agent: AgentOption = None
     session: SessionOption = None

@@ -9,10 +9,15 @@ from enum import auto
 from functools import lru_cache
 from typing import Annotated
 from typing import Any
+from typing import Literal
 
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
 from roamkb.core.startup.dataclasses import fields
+
+#: Sources of a parameter's values: folders and files, or what the notes and the project's log hold now.
+ValueSource = Literal["folders", "files", "tags", "titles", "types", "keys", "tasks", "commands"]
+Values = ValueSource | tuple[str, ...]
 
 
 class ParameterShape(Enum):
@@ -38,60 +43,72 @@ class VerbParameter:
     flag: str = ""
     required: bool = False
     metavar: str | None = None
+    #: The only values that it takes, or the source of those that a shell completes.
+    values: Values = ()
+
+    @property
+    def placeholder(self) -> str:
+        """What stands for its value where it is explained."""
+        return (self.metavar or self.name.upper()).strip("[]")
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The only values that it takes; none where it takes others as well."""
+        return () if isinstance(self.values, str) else self.values
 
 
 class Option:
     """An option of a field, in its annotation."""
 
-    def __init__(self, flag: str, help: str, *, metavar: str | None = None) -> None:
-        self.parameter = VerbParameter(name="", flag=flag, help=help, metavar=metavar)
+    def __init__(self, flag: str, help: str, *, metavar: str | None = None, values: Values = ()) -> None:
+        self.parameter = VerbParameter(name="", flag=flag, help=help, metavar=metavar, values=values)
 
 
 class Argument(Option):
     """A positional argument of a field, in its annotation."""
 
-    def __init__(self, help: str, *, metavar: str | None = None) -> None:
-        super().__init__("", help, metavar=metavar)
+    def __init__(self, help: str, *, metavar: str | None = None, values: Values = ()) -> None:
+        super().__init__("", help, metavar=metavar, values=values)
 
 
-def _declare_field(shape: ParameterShape, flag: str, help: str, metavar: str | None, default: object) -> Any:
-    parameter = VerbParameter(name="", flag=flag, help=help, shape=shape, metavar=metavar)
+def _declare_field(shape: ParameterShape, flag: str, help: str, default: object, **words: Any) -> Any:
+    parameter = VerbParameter(name="", flag=flag, help=help, shape=shape, **words)
     return field(default=default, metadata={"parameter": parameter})
 
 
-def optional_argument(help: str, *, metavar: str | None = None) -> Any:
+def optional_argument(help: str, *, metavar: str | None = None, values: Values = ()) -> Any:
     """Declare a positional text that may be missing (None)."""
-    return _declare_field(ParameterShape.TEXT, "", help, metavar, None)
+    return _declare_field(ParameterShape.TEXT, "", help, None, metavar=metavar, values=values)
 
 
-def remaining_arguments(help: str, *, metavar: str) -> Any:
+def remaining_arguments(help: str, *, metavar: str, values: Values = ()) -> Any:
     """Declare all remaining words as positional arguments."""
-    return _declare_field(ParameterShape.TEXTS, "", help, metavar, ())
+    return _declare_field(ParameterShape.TEXTS, "", help, (), metavar=metavar, values=values)
 
 
-def text_option(flag: str, help: str, *, metavar: str | None = None) -> Any:
+def text_option(flag: str, help: str, *, metavar: str | None = None, values: Values = ()) -> Any:
     """Declare an option with one text (None)."""
-    return _declare_field(ParameterShape.TEXT, flag, help, metavar, None)
+    return _declare_field(ParameterShape.TEXT, flag, help, None, metavar=metavar, values=values)
 
 
-def repeatable_option(flag: str, help: str, *, metavar: str | None = None) -> Any:
+def repeatable_option(flag: str, help: str, *, metavar: str | None = None, values: Values = ()) -> Any:
     """Declare an option that may be repeated."""
-    return _declare_field(ParameterShape.TEXTS, flag, help, metavar, ())
+    return _declare_field(ParameterShape.TEXTS, flag, help, (), metavar=metavar, values=values)
 
 
 def flag_option(flag: str, help: str) -> Any:
     """Declare an option without a value (False)."""
-    return _declare_field(ParameterShape.FLAG, flag, help, None, False)
+    return _declare_field(ParameterShape.FLAG, flag, help, False)
 
 
 def count_option(flag: str, help: str) -> Any:
     """Declare an option with a number (None)."""
-    return _declare_field(ParameterShape.COUNT, flag, help, "N", None)
+    return _declare_field(ParameterShape.COUNT, flag, help, None, metavar="N")
 
 
 def objects_option(flag: str, help: str, *, metavar: str) -> Any:
     """Declare an option with a list of objects as JSON text (None)."""
-    return _declare_field(ParameterShape.OBJECTS, flag, help, metavar, None)
+    return _declare_field(ParameterShape.OBJECTS, flag, help, None, metavar=metavar)
 
 
 AgentOption = Annotated[str | None, Option("--agent", "Who does it (the agent that is running).", metavar="A")]

@@ -26,7 +26,7 @@ TEXT_PLACEHOLDER = "WHAT IT SHOULD SAY"
 class RefineRequest:
     """The options of `refine`."""
 
-    tasks: Sequence[str] | str = remaining_arguments("Tasks or beads (all).", metavar="TASK...")
+    tasks: Sequence[str] | str = remaining_arguments("Tasks or beads (all).", metavar="TASK...", values="tasks")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,8 +4,13 @@ The command line, MCP and HTTP are made from this table and from the requests th
 of a verb are the fields of its request, in the verb's own module.
 """
 
+from typing import Annotated
+
+from roamkb.core.request import Argument
+from roamkb.core.request import ParameterShape
 from roamkb.core.request import VerbParameter
 from roamkb.core.request import count_option
+from roamkb.core.request import optional_argument
 from roamkb.core.request import request_parameters
 from roamkb.core.request import text_option
 from roamkb.core.startup.dataclasses import dataclass
@@ -23,7 +28,39 @@ class ServeRequest:
     """Parameters of `serve`."""
 
     port: int | None = count_option("--port", "The port (7717); 0 for a free one.")
-    host: str | None = text_option("--host", "127.0.0.1 (default) or ::1; no other is served.", metavar="H")
+    host: str | None = text_option(
+        "--host", "127.0.0.1 (default) or ::1; no other is served.", metavar="H", values=("127.0.0.1", "::1")
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionRequest:
+    """What `completion` takes."""
+
+    shell: Annotated[str, Argument("bash, zsh or fish.", metavar="SHELL", values=("bash", "zsh", "fish"))]
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaRequest:
+    """What `schema` takes."""
+
+    name: str | None = optional_argument("The command; without it all of them.", metavar="COMMAND")
+
+
+#: What every command takes beside its own parameters.
+COMMON_PARAMETERS = (
+    VerbParameter(name="as_json", flag="--json", help="One JSON object.", shape=ParameterShape.FLAG),
+    VerbParameter(
+        name="project",
+        flag="--project",
+        help="The project (the current folder).",
+        metavar="DIR",
+        values="folders",
+    ),
+)
+HELP_PARAMETER = VerbParameter(
+    name="help", flag="--help", help="Show this message and exit.", shape=ParameterShape.FLAG
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +89,26 @@ class Operation:
         return self.name.replace("-", "_")
 
     @property
-    def parameters(self) -> tuple[VerbParameter, ...]:
-        """Its parameters, positional arguments first."""
-        if not self.request:
-            return ()
-        if self.door:
-            return request_parameters(ServeRequest)
+    def usage(self) -> str:
+        """The words that call it, as a synopsis has them."""
+        required = [f"{p.flag} {p.metavar}" for p in self.parameters if p.flag and p.required]
+        has_options = any(p.flag and not p.required for p in self.parameters)
+        arguments = [(p.placeholder, p.required) for p in self.parameters if not p.flag]
+        words = [name if is_required else f"[{name}]" for name, is_required in arguments]
+        return " ".join(["roamkb", self.name, *["[OPTION]..."] * has_options, *required, *words])
+
+    @property
+    def request_type(self) -> type:
+        """The class of its request: of an interface here, else in the verb's module."""
         from roamkb.app import requests
 
-        return request_parameters(getattr(requests, self.request))
+        found: type = globals()[self.request] if self.door else getattr(requests, self.request)
+        return found
+
+    @property
+    def parameters(self) -> tuple[VerbParameter, ...]:
+        """Its parameters, positional arguments first."""
+        return request_parameters(self.request_type) if self.request else ()
 
 
 #: Values of what `parameters` names: text, several texts, a number, a switch, or nothing.
@@ -418,6 +466,22 @@ OPERATIONS: tuple[Operation, ...] = (
         request="ServeRequest",
         panel=_INTERFACES,
         door="http.serve",
+    ),
+    Operation(
+        "schema",
+        "Print the JSON Schema of what a command answers with --json, and of what it takes.",
+        "roamkb schema search",
+        request="SchemaRequest",
+        panel=_INTERFACES,
+        door="output.schema",
+    ),
+    Operation(
+        "completion",
+        "Print what completes commands, options and values in bash, zsh or fish.",
+        "roamkb completion bash > ~/.local/share/bash-completion/completions/roamkb",
+        request="CompletionRequest",
+        panel=_MAINTENANCE,
+        door="completion.scripts",
     ),
 )
 

@@ -60,7 +60,9 @@ _MAX_DIFF_LINES: Final = 2_000
 class JournalRequest:
     """The options of `journal`."""
 
-    action: str | None = optional_argument("show or restore; without it, list the marks and looks.", metavar="ACTION")
+    action: str | None = optional_argument(
+        "show or restore; without it, list the marks and looks.", metavar="ACTION", values=("show", "restore")
+    )
     names: Sequence[str] = remaining_arguments(
         "show: a mark or a session, then notes. restore: the notes, or folders of them.",
         metavar="[MARK|SESSION] [PATH]...",
@@ -101,7 +103,9 @@ class MomentDiff:
     diffs: dict[bytes, tuple[str, ...]]
 
     @property
-    def told(self) -> Annotated[list[tuple[object, ...]], Rows("change diff"), Keys("*change diff?")]:
+    def told(
+        self,
+    ) -> Annotated[list[tuple[EntryChange, tuple[str, ...] | None]], Rows("change diff"), Keys("*change diff?")]:
         """The changes with their diffs."""
         return [(change, self.diffs.get(change.path)) for change in self.changes]
 

@@ -41,7 +41,7 @@ from roamkb.org.slug import slug
 class ConflictsRequest:
     """Options of `conflicts`."""
 
-    file: str | None = optional_argument("Only copies of this file.", metavar="FILE")
+    file: str | None = optional_argument("Only copies of this file.", metavar="FILE", values="files")
     _: KW_ONLY
     adopt: bool = flag_option("--adopt", "Name copies that have an id of their own; a human's only if FILE says so.")
 

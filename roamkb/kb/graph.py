@@ -19,7 +19,7 @@ class LinkGraph:
     graph: Graph
 
     @property
-    def nodes(self) -> Annotated[list[tuple[object, ...]], Rows("id title path tags")]:
+    def nodes(self) -> Annotated[list[tuple[str, str, Path, tuple[str, ...]]], Rows("id title path tags")]:
         """The nodes with their files."""
         return [(node.id, node.title, self.kb / node.file, node.tags) for node in self.graph.nodes]
 

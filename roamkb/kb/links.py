@@ -19,7 +19,9 @@ from roamkb.kb.notes.store.notes import Notes
 class LinksRequest:
     """Options of `links`."""
 
-    name: str | None = optional_argument("Id, title, alias or path of the node.", metavar="ID|TITLE|PATH")
+    name: str | None = optional_argument(
+        "Id, title, alias or path of the node.", metavar="ID|TITLE|PATH", values="titles"
+    )
     _: KW_ONLY
     graph: bool = flag_option("--graph", "All nodes and links, as Graphviz draws them.")
 

@@ -44,7 +44,7 @@ from roamkb.org.writer import insert_property
 class SupersedeRequest(ContentOptions):
     """Options of `supersede`."""
 
-    name: Annotated[str, Argument("The agent node to replace.", metavar="ID")]
+    name: Annotated[str, Argument("The agent node to replace.", metavar="ID", values="titles")]
     title: Annotated[str, Argument("The fact in one line.", metavar="TITLE")]
 
 

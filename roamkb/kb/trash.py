@@ -43,7 +43,7 @@ from roamkb.org.agent_node import is_agent_node
 class TrashRequest:
     """Options of `trash`."""
 
-    name: str | None = optional_argument("The agent node.", metavar="ID")
+    name: str | None = optional_argument("The agent node.", metavar="ID", values="titles")
     _: KW_ONLY
     all_agent: bool = flag_option("--all-agent", "All agent nodes that the filters let through.")
     since: str | None = text_option("--since", "With --all-agent: made on or after this day.", metavar="D")

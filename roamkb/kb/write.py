@@ -72,14 +72,17 @@ class ContentOptions:
         "--body", "The text, in org (headings become plain lines); - reads standard input.", metavar="TEXT|-"
     )
     markdown: bool = flag_option("--markdown", "The body is Markdown; it is converted to org.")
-    tags: Sequence[str] = repeatable_option("--tag", "A tag beside :agent:.", metavar="T")
+    tags: Sequence[str] = repeatable_option("--tag", "A tag beside :agent:.", metavar="T", values="tags")
     aliases: Sequence[str] = repeatable_option("--alias", "Another name of the node.", metavar="A")
     refs: Sequence[str] = repeatable_option("--ref", "What it is about: a URL or @citekey.", metavar="R")
-    links: Sequence[str] = repeatable_option("--link", "A related node, by id, title, alias or path.", metavar="ID")
+    links: Sequence[str] = repeatable_option(
+        "--link", "A related node, by id, title, alias or path.", metavar="ID", values="titles"
+    )
     source: str | None = text_option(
         "--source",
         "Where the fact comes from: user-stated, observed (default), inferred, external.",
         metavar="S",
+        values=PROVENANCES,
     )
     by: str | None = text_option("--by", "Who writes (the agent that is running).", metavar="AGENT")
     anyway: bool = flag_option("--anyway", "Write it although a node like it is there.")

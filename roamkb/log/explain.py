@@ -44,7 +44,7 @@ CONSTANTS: Mapping[str, int] = {
 class ExplainRequest:
     """Parameters of `explain`."""
 
-    key: Annotated[str, Argument("The learning, by key or id.", metavar="KEY")]
+    key: Annotated[str, Argument("The learning, by key or id.", metavar="KEY", values="keys")]
     _: KW_ONLY
     as_of: AsOfOption = None
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from roamkb.core.errors import UsageError
 from roamkb.core.json_form import Keys
+from roamkb.core.model import PROVENANCES
 from roamkb.core.request import AgentOption
 from roamkb.core.request import SessionOption
 from roamkb.core.request import flag_option
@@ -65,23 +66,33 @@ class LearnRequest:
         metavar="JSON|-",
     )
     type: str | None = text_option(
-        "--type", "learned, decision, fact, pattern, investigation, gotcha, must-check…", metavar="T"
+        "--type",
+        "learned, decision, fact, pattern, investigation, gotcha, must-check…",
+        metavar="T",
+        values="types",
     )
-    tags: Sequence[str] = repeatable_option("--tag", "A tag beside the ones that its words give it.", metavar="T")
-    task: str | None = text_option("--task", "The task or bead that it was learned in.", metavar="ID")
+    tags: Sequence[str] = repeatable_option(
+        "--tag", "A tag beside the ones that its words give it.", metavar="T", values="tags"
+    )
+    task: str | None = text_option("--task", "The task or bead that it was learned in.", metavar="ID", values="tasks")
     category: str | None = text_option("--category", "What it is about: security, performance, bug_fix…", metavar="C")
-    files: Sequence[str] = repeatable_option("--file", "Files that it is about, in gitignore syntax.", metavar="GLOB")
+    files: Sequence[str] = repeatable_option(
+        "--file", "Files that it is about, in gitignore syntax.", metavar="GLOB", values="files"
+    )
     actions: Sequence[str] = repeatable_option(
         "--action", "What one does when it matters: CREATE, UPDATE…", metavar="A"
     )
     provenance: str | None = text_option(
-        "--provenance", "user-stated, observed (default), inferred, external.", metavar="P"
+        "--provenance",
+        "user-stated, observed (default), inferred, external.",
+        metavar="P",
+        values=PROVENANCES,
     )
     confidence: str | None = text_option(
         "--confidence", "0.00 to 1.00, instead of what the provenance says.", metavar="C"
     )
     supersedes: str | None = text_option(
-        "--supersedes", "The learning that this one replaces, by key or id.", metavar="KEY"
+        "--supersedes", "The learning that this one replaces, by key or id.", metavar="KEY", values="keys"
     )
     anyway: bool = flag_option("--anyway", "Take a type that looks like a slip of the pen.")
     fix_applied: bool = flag_option("--fix-applied", "It tells a fix that was applied and worked: 0.10 surer.")

@@ -26,7 +26,7 @@ from roamkb.log.store.project_log import Log
 class PinRequest:
     """Parameters of `pin`."""
 
-    key: Annotated[str, Argument("The learning, by key or id.", metavar="KEY")]
+    key: Annotated[str, Argument("The learning, by key or id.", metavar="KEY", values="keys")]
     _: KW_ONLY
     off: bool = flag_option("--off", "No longer.")
     agent: AgentOption = None
@@ -37,7 +37,7 @@ class PinRequest:
 class OverrideRequest:
     """Parameters of `override`."""
 
-    key: Annotated[str, Argument("The learning, by key or id.", metavar="KEY")]
+    key: Annotated[str, Argument("The learning, by key or id.", metavar="KEY", values="keys")]
     confidence: Annotated[str, Argument("0.00 to 1.00.", metavar="CONFIDENCE")]
     _: KW_ONLY
     agent: AgentOption = None

@@ -21,7 +21,7 @@ from roamkb.log.store.project_log import Log
 class PreferRequest:
     """Parameters of `prefer`."""
 
-    key: Annotated[str, Argument("The learning, by key or id.", metavar="KEY")]
+    key: Annotated[str, Argument("The learning, by key or id.", metavar="KEY", values="keys")]
     _: KW_ONLY
     off: bool = flag_option("--off", "No longer.")
     agent: AgentOption = None

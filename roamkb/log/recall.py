@@ -32,6 +32,7 @@ from roamkb.log.recall_ranking import collapse_repetitions
 from roamkb.log.recall_ranking import preference_reason
 from roamkb.log.recall_ranking import rank_recalled
 from roamkb.log.state.confidence import start_confidence
+from roamkb.log.state.learning_state import SCOPES
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.project_log import Log
@@ -51,30 +52,32 @@ class RecallRequest:
 
     words: Sequence[str] | str = remaining_arguments("Words, as for search.", metavar="WORDS...")
     _: KW_ONLY
-    type: str | None = text_option("--type", "Only learnings of this type.", metavar="T")
+    type: str | None = text_option("--type", "Only learnings of this type.", metavar="T", values="types")
     kb: bool = flag_option("--kb", "The knowledge base as well.")
     all: bool = flag_option("--all", "The archive as well.")
     recent: int | None = count_option("--recent", "The latest N instead of the best.")
     stats: bool = flag_option("--stats", "How much there is, by type and tag.")
-    topic: str | None = text_option("--topic", "Only learnings of this task or bead.", metavar="ID")
-    file: str | None = text_option("--file", "Only learnings that concern this file.", metavar="PATH")
+    topic: str | None = text_option("--topic", "Only learnings of this task or bead.", metavar="ID", values="tasks")
+    file: str | None = text_option("--file", "Only learnings that concern this file.", metavar="PATH", values="files")
     action: str | None = text_option("--action", "Only learnings for this action.", metavar="A")
-    tags: Sequence[str] = repeatable_option("--tag", "Only learnings with this tag (again for more).", metavar="T")
+    tags: Sequence[str] = repeatable_option(
+        "--tag", "Only learnings with this tag (again for more).", metavar="T", values="tags"
+    )
     scope: str | None = text_option(
-        "--scope", "Only learnings of this scope: session, agent, task, project.", metavar="S"
+        "--scope", "Only learnings of this scope: session, agent, task, project.", metavar="S", values=SCOPES
     )
     min_confidence: str | None = text_option(
         "--min-confidence", "Only learnings at least so sure, 0.00 to 1.00.", metavar="C"
     )
     limit: int | None = count_option("--limit", "At most so many (20).")
     offset: int | None = count_option("--offset", "Leave out the first so many.")
-    id: str | None = text_option("--id", "The whole of one learning, by key or id.", metavar="KEY")
+    id: str | None = text_option("--id", "The whole of one learning, by key or id.", metavar="KEY", values="keys")
     as_of: AsOfOption = None
     raw: bool = flag_option("--raw", "The log's own lines.")
     framed: bool = flag_option("--framed", "In the frame that marks it as data for a prompt.")
     agent: AgentOption = None
     session: SessionOption = None
-    task: str | None = text_option("--task", "The task that it is for.", metavar="ID")
+    task: str | None = text_option("--task", "The task that it is for.", metavar="ID", values="tasks")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

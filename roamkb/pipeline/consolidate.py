@@ -54,7 +54,7 @@ SUMMARY: Final = "summary"
 class ConsolidateRequest:
     """Parameters of `consolidate`."""
 
-    stage: Annotated[str, Argument("session, agent or task.", metavar="session|agent|task")]
+    stage: Annotated[str, Argument("session, agent or task.", metavar="session|agent|task", values=STAGES)]
     name: str | None = optional_argument("Its id; without one all open sessions.", metavar="ID")
     _: KW_ONLY
     agent: AgentOption = None

@@ -6,6 +6,7 @@ say all of them again.
 
 from collections.abc import Callable
 from collections.abc import Sequence
+from pathlib import Path
 
 from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NotFound
@@ -61,9 +62,14 @@ class ProposalOutcome:
 class ProposalOutcomes:
     """The outcomes of one call's proposals, in their order."""
 
-    JSON = "proposals=taken path=log.knowledge"
+    JSON = "proposals=taken path"
     taken: tuple[ProposalOutcome, ...]
     log: Log
+
+    @property
+    def path(self) -> Path:
+        """The file that holds the project's learnings."""
+        return self.log.knowledge
 
 
 def take_proposals(

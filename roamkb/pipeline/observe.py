@@ -48,14 +48,14 @@ class ObserveRequest:
     _: KW_ONLY
     type: str | None = text_option("--type", "insight (default), decision, discovery, tool_use, …", metavar="T")
     tool: str | None = text_option("--tool", "The tool that it happened with.", metavar="T")
-    outcome: str | None = text_option("--outcome", "success or failure.", metavar="O")
+    outcome: str | None = text_option("--outcome", "success or failure.", metavar="O", values=("success", "failure"))
     from_command: bool = flag_option(
         "--from-command", "Learn from a shell command that an agent ran: `bd comments add …`."
     )
     from_message: bool = flag_option("--from-message", "Learn from an agent's message: lines such as `LEARNED: …`.")
     from_payload: bool = flag_option("--from-payload", "Record what a hook's JSON payload tells.")
     from_transcript: bool = flag_option("--from-transcript", "Record what a transcript's JSON lines tell.")
-    task: str | None = text_option("--task", "The task that it happened in.", metavar="ID")
+    task: str | None = text_option("--task", "The task that it happened in.", metavar="ID", values="tasks")
     agent: AgentOption = None
     session: SessionOption = None
 

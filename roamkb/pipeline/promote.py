@@ -74,7 +74,7 @@ _NOT_A_TAG = lazily(r"[^\w@#%]+")
 class PromoteRequest:
     """Parameters of `promote`."""
 
-    keys: Sequence[str] = remaining_arguments("The learnings, by key or id.", metavar="KEY...")
+    keys: Sequence[str] = remaining_arguments("The learnings, by key or id.", metavar="KEY...", values="keys")
     _: KW_ONLY
     all: bool = flag_option("--all", "Every candidate.")
     ask: bool = flag_option("--ask", "Put the wrap-up's question, with the candidates.")
@@ -83,6 +83,7 @@ class PromoteRequest:
         "--to",
         "Propose them as lines of this file, such as CLAUDE.md, for a human to approve.",
         metavar="FILE",
+        values="files",
     )
     section: str | None = text_option(
         "--section", "With --to: the heading that they belong under (the end of the file).", metavar="HEADING"

@@ -58,10 +58,10 @@ from roamkb.text.similarity.similarity_join import NearTexts
 class VerifyRequest:
     """Parameters of `verify`."""
 
-    keys: Sequence[str] = remaining_arguments("The learnings, by key or id.", metavar="KEY...")
+    keys: Sequence[str] = remaining_arguments("The learnings, by key or id.", metavar="KEY...", values="keys")
     _: KW_ONLY
     batch: bool = flag_option("--batch", "All that have no verdict yet, or stand otherwise since.")
-    task: str | None = text_option("--task", "With --batch: only those of this task.", metavar="ID")
+    task: str | None = text_option("--task", "With --batch: only those of this task.", metavar="ID", values="tasks")
     judge: str | None = text_option("--judge", f"heuristic, {MODEL_NAMES}, or a command.", metavar="MODEL")
     accuracy: str | None = text_option("--accuracy", "Your own score, 0 to 1.", metavar="N")
     relevance: str | None = text_option("--relevance", "Your own score, 0 to 1.", metavar="N")

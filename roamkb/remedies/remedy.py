@@ -57,7 +57,10 @@ _SHORTEST_DIGEST: Final = 6
 class RemedyRequest:
     """Parameters of `remedy`."""
 
-    action: Annotated[str, Argument("record, suggest, show or list.", metavar="ACTION")]
+    action: Annotated[
+        str,
+        Argument("record, suggest, show or list.", metavar="ACTION", values=("record", "suggest", "show", "list")),
+    ]
     name: str | None = optional_argument(
         "show: an error's fingerprint, or a technique.", metavar="FINGERPRINT|TECHNIQUE"
     )
@@ -70,20 +73,25 @@ class RemedyRequest:
         "--step", "record: one step of it (again for more, in order).", metavar="S"
     )
     outcome: str | None = text_option(
-        "--outcome", "record: success, failure or partial; without it nobody tried it yet.", metavar="O"
+        "--outcome",
+        "record: success, failure or partial; without it nobody tried it yet.",
+        metavar="O",
+        values=remedies.OUTCOMES,
     )
     error_type: str | None = text_option(
         "--error-type", "The error's class, where the text doesn't say it.", metavar="T"
     )
     category: str | None = text_option("--category", "What the task is about; decides between equals.", metavar="C")
-    file: str | None = text_option("--file", "The file that it was met in; only its type counts.", metavar="F")
+    file: str | None = text_option(
+        "--file", "The file that it was met in; only its type counts.", metavar="F", values="files"
+    )
     pattern: str | None = text_option(
         "--pattern", "record: for errors that have this in a line, * and ? being wild.", metavar="GLOB"
     )
     regex: str | None = text_option(
         "--regex", "record: for errors that match this (the extra roamkb[serve]).", metavar="RE2"
     )
-    task: str | None = text_option("--task", "record: the task that it happened in.", metavar="ID")
+    task: str | None = text_option("--task", "record: the task that it happened in.", metavar="ID", values="tasks")
     limit: int | None = count_option("--limit", "suggest, list: at most so many (5; list: all).")
     agent: AgentOption = None
     session: SessionOption = None

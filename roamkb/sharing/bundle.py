@@ -48,13 +48,13 @@ from roamkb.sharing.bundle_format import render_bundle
 class BundleRequest:
     """The options of `bundle`."""
 
-    action: Annotated[str, Argument("create, show or import.", metavar="ACTION")]
-    file: Annotated[str, Argument("The bundle.", metavar="FILE")]
+    action: Annotated[str, Argument("create, show or import.", metavar="ACTION", values=("create", "show", "import"))]
+    file: Annotated[str, Argument("The bundle.", metavar="FILE", values="files")]
     _: KW_ONLY
     all: bool = flag_option("--all", "create: those as well that nobody verified.")
-    type: str | None = text_option("--type", "create: only learnings of this type.", metavar="T")
+    type: str | None = text_option("--type", "create: only learnings of this type.", metavar="T", values="types")
     tags: Sequence[str] = repeatable_option(
-        "--tag", "create: only learnings with this tag (again for more).", metavar="T"
+        "--tag", "create: only learnings with this tag (again for more).", metavar="T", values="tags"
     )
     yes: bool = flag_option("--yes", "import: do it, don't only say what it would do.")
 

@@ -57,7 +57,9 @@ _SNAPSHOTS_FOLDER: Final = "snapshots"
 class SnapshotRequest:
     """The options of `snapshot`."""
 
-    action: str | None = optional_argument("list or restore; without it, make one.", metavar="ACTION")
+    action: str | None = optional_argument(
+        "list or restore; without it, make one.", metavar="ACTION", values=("list", "restore")
+    )
     name: str | None = optional_argument("restore: the snapshot's id (the latest).", metavar="ID")
     _: KW_ONLY
     daily: bool = flag_option("--daily", "Make none where there is one of today.")

@@ -40,17 +40,24 @@ _MAX_NAME_LENGTH: Final = 100
 class TemplateRequest:
     """The options of `template`."""
 
-    action: Annotated[str, Argument("create, list, show, use, update or deprecate.", metavar="ACTION")]
+    action: Annotated[
+        str,
+        Argument(
+            "create, list, show, use, update or deprecate.",
+            metavar="ACTION",
+            values=("create", "list", "show", "use", "update", "deprecate"),
+        ),
+    ]
     name: str | None = optional_argument("The template's name.", metavar="NAME")
     _: KW_ONLY
     task_types: Sequence[str] = repeatable_option("--task-type", "A kind of task that it is for.", metavar="T")
     from_task: str | None = text_option(
-        "--from-task", "create, update: of this task's verified learnings.", metavar="ID"
+        "--from-task", "create, update: of this task's verified learnings.", metavar="ID", values="tasks"
     )
     learnings: Sequence[str] = repeatable_option(
-        "--learning", "create, update: of this learning, by key or id.", metavar="KEY"
+        "--learning", "create, update: of this learning, by key or id.", metavar="KEY", values="keys"
     )
-    task: str | None = text_option("--task", "use: the task whose scope it is put into.", metavar="ID")
+    task: str | None = text_option("--task", "use: the task whose scope it is put into.", metavar="ID", values="tasks")
     reason: str | None = text_option("--reason", "update, deprecate: why.", metavar="TEXT")
     all: bool = flag_option("--all", "list: the deprecated as well.")
     as_of: AsOfOption = None

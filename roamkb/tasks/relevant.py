@@ -39,9 +39,11 @@ class RelevantRequest:
     """Parameters of `relevant`."""
 
     _: KW_ONLY
-    task: str | None = text_option("--task", "A task that was started.", metavar="ID")
+    task: str | None = text_option("--task", "A task that was started.", metavar="ID", values="tasks")
     title: str | None = text_option("--title", "What is to be done.", metavar="TEXT")
-    files: Sequence[str] = repeatable_option("--file", "Files that it touches, in gitignore syntax.", metavar="GLOB")
+    files: Sequence[str] = repeatable_option(
+        "--file", "Files that it touches, in gitignore syntax.", metavar="GLOB", values="files"
+    )
     category: str | None = text_option("--category", "What kind of work it is.", metavar="C")
     actions: Sequence[str] = repeatable_option("--action", "What is done there: CREATE, UPDATE…", metavar="A")
     min_confidence: str | None = text_option("--min-confidence", "Only learnings at least so sure (0.5).", metavar="C")

@@ -41,13 +41,20 @@ TASK_ACTIONS: Final = ("start", "done", "failed", "similar", "list")
 class TaskRequest:
     """Parameters of `task`."""
 
-    action: Annotated[str, Argument("start, done, failed, similar or list.", metavar="start|done|failed|similar|list")]
-    id: str | None = optional_argument("The task.", metavar="ID")
+    action: Annotated[
+        str,
+        Argument(
+            "start, done, failed, similar or list.", metavar="start|done|failed|similar|list", values=TASK_ACTIONS
+        ),
+    ]
+    id: str | None = optional_argument("The task.", metavar="ID", values="tasks")
     _: KW_ONLY
     title: str | None = text_option("--title", "What is to be done.", metavar="TEXT")
     category: str | None = text_option("--category", "What kind of work it is.", metavar="C")
-    files: Sequence[str] = repeatable_option("--file", "Files that it touches, in gitignore syntax.", metavar="GLOB")
-    depends: Sequence[str] = repeatable_option("--depends", "What it builds on.", metavar="ID")
+    files: Sequence[str] = repeatable_option(
+        "--file", "Files that it touches, in gitignore syntax.", metavar="GLOB", values="files"
+    )
+    depends: Sequence[str] = repeatable_option("--depends", "What it builds on.", metavar="ID", values="tasks")
     agent: AgentOption = None
     session: SessionOption = None
 

@@ -29,7 +29,7 @@ from roamkb.tasks.stats import OUTCOMES
 class UsedRequest:
     """Parameters of `used`."""
 
-    name: Annotated[str, Argument("The learning, by key or id.", metavar="KEY")]
+    name: Annotated[str, Argument("The learning, by key or id.", metavar="KEY", values="keys")]
     _: KW_ONLY
     outcome: Annotated[
         str,
@@ -38,10 +38,13 @@ class UsedRequest:
             "success, failure, partial, not_applied, prevented, or validated: "
             "another agent than the one that learned it found it true.",
             metavar="O",
+            values=OUTCOMES,
         ),
     ]
-    task: str | None = text_option("--task", "The task that it was for.", metavar="ID")
-    match: str | None = text_option("--match", "How it was found: exact, similar or suggested.", metavar="M")
+    task: str | None = text_option("--task", "The task that it was for.", metavar="ID", values="tasks")
+    match: str | None = text_option(
+        "--match", "How it was found: exact, similar or suggested.", metavar="M", values=MATCH_KINDS
+    )
     agent: AgentOption = None
     session: SessionOption = None
 

@@ -39,7 +39,7 @@ _SETTINGS_FILES = (*_HOOKS, *declared("server_files"))
 _TEXT_FILES = declared("home_texts")
 _BLOCK_MARK = b"roamkb:begin"
 #: What a harness without our absolute path runs: those of the plugin.
-_HOOK_EVENTS = (
+HOOK_EVENTS = (
     "session-start subagent-start user-prompt-submit pre-tool-use post-tool-use post-tool-use-failure "
     "stop subagent-stop pre-compact post-compact session-end"
 ).split()
@@ -204,7 +204,7 @@ def _free_commands(homes: Sequence[str], programs: str) -> Iterator[tuple[str, s
     Whatever program of that name a hook of roamkb's names, this one is run: what leads to it may be replaced.
     """
     program = shlex.quote(os.path.join(programs, "roamkb"))
-    own_commands = [*(f"hook {event}" for event in _HOOK_EVENTS), "mcp"]
+    own_commands = [*(f"hook {event}" for event in HOOK_EVENTS), "mcp"]
     for words in own_commands:
         yield f"roamkb {words}", f"{program} {words}"
     for home in homes:

@@ -9,7 +9,18 @@ import pytest
 
 _ROOT = Path(__file__).parents[2]
 #: What the installation is made from; the demo and the tests aren't part of it.
-_PARTS = ("Makefile", "pyproject.toml", "README.md", "LICENSE", "roamkb", "rules", ".ci", "fixtures")
+_PARTS = (
+    "Makefile",
+    "pyproject.toml",
+    "hatch_build.py",
+    "README.md",
+    "LICENSE",
+    "roamkb",
+    "rules",
+    "docs",
+    ".ci",
+    "fixtures",
+)
 
 
 @pytest.fixture
@@ -147,6 +158,9 @@ def test_install_again_and_uninstall(clone: Path, home: Path) -> None:
     assert home in command.resolve().parents
     assert run(str(command), "--version", cwd=home, home=home).stdout.startswith("roamkb ")
 
+    for shipped in ("man/man1/roamkb-search.1", "man/man7/roamkb-boundary.7", "zsh/site-functions/_roamkb"):
+        assert (home / ".local/share" / shipped).read_text()
+
     before = {path: path.lstat().st_mtime_ns for path in home.rglob("*") if "__pycache__" not in path.parts}
     second = run("make", "install", cwd=clone, home=home, path=f"{command.parent}:{os.environ['PATH']}")
     assert second.returncode == 0
@@ -159,7 +173,7 @@ def test_install_again_and_uninstall(clone: Path, home: Path) -> None:
     assert last.returncode == 0, last.stderr
     left = [path for top in (".claude", ".local") for path in (home / top).rglob("*") if not path.is_dir()]
     assert left == [theirs]
-    assert not (home / ".local/share/roamkb").exists()
+    assert [] == list((home / ".local/share").iterdir())
 
 
 def test_missing_programs_are_named_with_their_packages(home: Path, tmp_path: Path) -> None:

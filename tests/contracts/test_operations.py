@@ -12,7 +12,6 @@ from roamkb.app.log.project_log import ProjectLog
 from roamkb.interfaces.cli.fast_args import parse_words
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Operation
-from roamkb.interfaces.operations import ServeRequest
 
 
 @pytest.mark.parametrize(
@@ -32,7 +31,7 @@ def test_each_option_has_its_words_and_a_default(operation: Operation) -> None:
     assert all(parameter.help.endswith((".", "?", "…")) for parameter in operation.parameters)
     if operation.parameters:
         required = {p.name: "" for p in operation.parameters if p.required}
-        request: Any = ServeRequest if operation.door else getattr(requests, operation.request)
+        request: Any = operation.request_type
         built = request(**required)
         given = [getattr(built, p.name) for p in operation.parameters if not p.required]
         assert all(value in (None, False, ()) for value in given)

@@ -36,7 +36,9 @@ _ERROR_DAYS: Final = 7
 class InjectRequest:
     """Parameters of `inject`."""
 
-    action: str | None = optional_argument("on or off (without it: which it is).", metavar="on|off")
+    action: str | None = optional_argument(
+        "on or off (without it: which it is).", metavar="on|off", values=("on", "off")
+    )
 
 
 def is_injection_off(local: Path) -> bool:

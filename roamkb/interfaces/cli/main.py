@@ -18,6 +18,7 @@ from roamkb.core.text import strip_hidden
 from roamkb.interfaces.cli.fast_args import JSON_FLAG
 from roamkb.interfaces.cli.fast_args import OperationCall
 from roamkb.interfaces.cli.fast_args import parse_words
+from roamkb.interfaces.operations import COMMON_PARAMETERS
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Arguments
 from roamkb.interfaces.operations import Operation
@@ -292,13 +293,12 @@ def _typer_app(words: list[str], carry_out: Callable[[OperationCall], int]) -> "
     import typer
 
     named_commands = {next((word for word in words if not word.startswith("-")), "")}
-    if "_ROAMKB_COMPLETE" in os.environ:
-        named_commands = {operation.name for operation in OPERATIONS}
 
     app = typer.Typer(
         name="roamkb",
         help="A knowledge base that coding agents share with their human, kept as plain org-roam files.",
         no_args_is_help=True,
+        add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         epilog="Exit status: 0 found or done, 1 nothing found, 2 error, 3 refused, 4 changed on disk, "
@@ -339,9 +339,6 @@ def _main_options() -> Callable[..., None]:
 def _typer_command(operation: Operation, carry_out: Callable[[OperationCall], int]) -> Callable[..., int]:
     """Return a function whose signature declares the operation's parameters to Typer."""
     import inspect
-    from typing import Annotated
-
-    import typer
 
     def run_command(**option_values: object) -> int:
         as_json, project = bool(option_values.pop("as_json")), option_values.pop("project")
@@ -358,10 +355,7 @@ def _typer_command(operation: Operation, carry_out: Callable[[OperationCall], in
         )
 
     hints: dict[str, object] = {parameter.name: _typer_annotation(parameter) for parameter in operation.parameters}
-    hints["as_json"] = Annotated[bool, typer.Option(JSON_FLAG, help="One JSON object.")]
-    hints["project"] = Annotated[
-        str | None, typer.Option("--project", metavar="DIR", help="The project (the current folder).")
-    ]
+    hints |= {parameter.name: _typer_annotation(parameter) for parameter in COMMON_PARAMETERS}
     defaults = {parameter.name: _typer_default(parameter) for parameter in operation.parameters}
     parameters = [
         inspect.Parameter(

@@ -207,7 +207,7 @@ def input_schema(tool: McpTool) -> Json:
     required = [parameter.name for parameter in tool.parameters if parameter.required]
     return {
         "type": "object",
-        "properties": {parameter.name: _parameter_schema(parameter) for parameter in tool.parameters},
+        "properties": {parameter.name: parameter_schema(parameter) for parameter in tool.parameters},
         **({"required": required} if required else {}),
         "additionalProperties": False,
     }
@@ -228,7 +228,8 @@ def output_schema(tool: McpTool) -> Json:
     }
 
 
-def _parameter_schema(parameter: VerbParameter) -> Json:
+def parameter_schema(parameter: VerbParameter) -> Json:
+    """Return what one parameter takes."""
     help = parameter.help
     for words in _SHELL_ONLY:
         help = help.replace(words, "")
@@ -289,7 +290,7 @@ def _convert_value(parameter: VerbParameter, value: object) -> str | int | bool 
             value, bool
         ):
             return str(value)
-    expected = _parameter_schema(parameter)["type"]
+    expected = parameter_schema(parameter)["type"]
     raise UsageError(f"{parameter.name} isn't of the type {expected}", hint=parameter.help)
 
 

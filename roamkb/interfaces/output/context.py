@@ -2,14 +2,16 @@
 
 import secrets
 from typing import TYPE_CHECKING
+from typing import Annotated
+from typing import Literal
 
 from roamkb.context.brief_text import learning_line
 from roamkb.context.brief_text import node_line
 from roamkb.context.brief_text import render_brief
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
 from roamkb.core.untrusted import frame_items
-from roamkb.interfaces.output.encode import object_json
 from roamkb.interfaces.output.render import PrintedResult
 
 if TYPE_CHECKING:
@@ -18,6 +20,23 @@ if TYPE_CHECKING:
     from roamkb.context.brief_text import SessionBrief
     from roamkb.pipeline.promote import PromoteResult
     from roamkb.remedies.effectiveness import Remedy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BriefAnswer:
+    """What `brief` answers."""
+
+    JSON = "*brief text"
+    brief: "SessionBrief"
+    #: For a prompt.
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InjectAnswer:
+    """What `inject` answers."""
+
+    injection: Literal["on", "off"]
 
 
 def _new_nonce() -> str:
@@ -71,14 +90,14 @@ def wrap_up_question(promote_result: "PromoteResult") -> str:
     )
 
 
-def brief(result: "SessionBrief") -> PrintedResult:
+def brief(result: "SessionBrief") -> Annotated[PrintedResult, BriefAnswer]:
     """Render the brief of a session's start."""
-    return PrintedResult(result={**object_json(result), "text": brief_text(result)}, text=lambda _: brief_text(result))
+    return PrintedResult(result=BriefAnswer(brief=result, text=brief_text(result)), text=lambda _: brief_text(result))
 
 
-def inject(result: bool) -> PrintedResult:
+def inject(result: bool) -> Annotated[PrintedResult, InjectAnswer]:
     """Render whether hooks put anything into prompts here."""
     return PrintedResult(
-        result={"injection": "on" if result else "off"},
+        result=InjectAnswer(injection="on" if result else "off"),
         text=lambda _: f"injection is {'on' if result else 'off'} in this project",
     )

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from enum import Enum
@@ -80,14 +81,17 @@ def _key_plan(kind: type, keys: str) -> tuple[tuple[str, str, str, str, Forms, s
 
     The form is functions to call on the attribute, and the keys of what they return.
     """
-    plan = []
-    for word in (keys or getattr(kind, "JSON", "") or " ".join(_fields_of(kind))).split():
+    words = json_keys(keys or getattr(kind, "JSON", "") or " ".join(_fields_of(kind)))
+    return tuple((key, name, path, mark, *_form_of(kind, name)) for key, name, path, mark in words)
+
+
+def json_keys(words: str) -> Iterator[tuple[str, str, str, str]]:
+    """Yield for each key that a class lists its name, its attribute, the path from there, and its mark."""
+    for word in words.split():
         key, _, path = word.rpartition("=")
         mark = path[0] if path[0] == "*" else path[-1] if path[-1] == "?" else ""
-        name, _, subpath = path.strip("*?").partition(".")
-        key = key or path.strip("*?").rpartition(".")[2].removeprefix("is_")
-        plan.append((key, name, subpath, mark, *_form_of(kind, name)))
-    return tuple(plan)
+        name, _, rest = path.strip("*?").partition(".")
+        yield key or path.strip("*?").rpartition(".")[2].removeprefix("is_"), name, rest, mark
 
 
 def _form_of(kind: type, name: str) -> tuple[Forms, str]:

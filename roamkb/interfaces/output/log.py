@@ -4,7 +4,9 @@ import secrets
 from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
+from typing import Annotated
 
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import clip_text
 from roamkb.core.text import one_line
 from roamkb.core.text import strip_hidden
@@ -173,13 +175,20 @@ def _about_source(result: "IngestResult") -> Iterator[str]:
         yield "this is only shown; --yes without --dry-run takes it in"
 
 
-def consolidate(result: "tuple[ConsolidateResult, ...]") -> PrintedResult:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsolidateAnswer:
+    """What `consolidate` answers."""
+
+    consolidated: "tuple[ConsolidateResult, ...]"
+
+
+def consolidate(result: "tuple[ConsolidateResult, ...]") -> Annotated[PrintedResult, ConsolidateAnswer]:
     """Render the result of each stage."""
 
     def render_text(_: bool) -> str:
         return "\n".join(map(_stage_line, result)) or "no session is open"
 
-    return PrintedResult(result={"consolidated": result}, text=render_text)
+    return PrintedResult(result=ConsolidateAnswer(consolidated=result), text=render_text)
 
 
 def _stage_line(stage_result: "ConsolidateResult") -> str:

@@ -3,10 +3,13 @@
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+from typing import Annotated
 
 from roamkb.core.model import REPLACED_MARK
 from roamkb.core.model import Node
+from roamkb.core.model import NodeCandidate
 from roamkb.core.model import Project
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
 from roamkb.core.text import shorten_title
@@ -32,10 +35,25 @@ if TYPE_CHECKING:
     from roamkb.kb.trash import TrashedNodes
     from roamkb.kb.write import WrittenNode
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowAnswer:
+    """What `show` answers."""
+
+    node: "ShownNode"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrashAnswer:
+    """What `restore` answers without an id."""
+
+    trash: tuple[NodeCandidate, ...]
+
+
 _PROVENANCE_KEYS = ("CREATED", "AGENT", "PROJECT", "SOURCE", "SUPERSEDED_BY")
 
 
-def show(result: "ShownNode") -> PrintedResult:
+def show(result: "ShownNode") -> Annotated[PrintedResult, ShowAnswer]:
     """Render a node: its fields and its text."""
     node = result.node
 
@@ -59,7 +77,7 @@ def show(result: "ShownNode") -> PrintedResult:
         head += [f"{style.dim(name + ':')} {one_line(value)}" for name, value in facts if value]
         return "\n".join([*head, "", strip_hidden(result.body).rstrip("\n")]).rstrip("\n")
 
-    return PrintedResult(result={"node": result}, text=render_text)
+    return PrintedResult(result=ShowAnswer(node=result), text=render_text)
 
 
 def _printed_links(result: "NodeLinks") -> PrintedResult:
@@ -197,7 +215,7 @@ def _dangling_warnings(result: "TrashedNodes") -> Iterator[str]:
         )
 
 
-def restore(result: "RestoredNodes") -> PrintedResult:
+def restore(result: "RestoredNodes") -> "Annotated[PrintedResult, RestoredNodes, TrashAnswer]":
     """Render the nodes that came back, or the content of the trash."""
 
     def render_text(_terminal: bool) -> str:
@@ -212,7 +230,7 @@ def restore(result: "RestoredNodes") -> PrintedResult:
         return "\n".join([head, *lines])
 
     return PrintedResult(
-        result=result if result.done else {"trash": result.nodes},
+        result=result if result.done else TrashAnswer(trash=result.nodes),
         text=render_text,
         status=0 if result.nodes else 1,
         warnings=tuple(

@@ -1,8 +1,12 @@
 """Results of the gate and of promotion, as text and as JSON."""
 
 from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
+from typing import Annotated
 
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import clip_text
 from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
     from roamkb.instructions.propose import ProposeResult
     from roamkb.log.state.learning_state import LearningState
     from roamkb.pipeline.promote import PromoteResult
+    from roamkb.pipeline.promote import PromotionHindrance
     from roamkb.pipeline.verify import JudgedLearning
     from roamkb.pipeline.verify import VerifyResult
 
@@ -70,7 +75,9 @@ def _judged_lines(judged: "JudgedLearning") -> list[str]:
     return lines + [f"  {check.name}: {one_line(check.why)}" for check in failed_checks(judged.checks)]
 
 
-def promote(result: "PromoteResult | ProposeResult") -> PrintedResult:
+def promote(
+    result: "PromoteResult | ProposeResult",
+) -> "Annotated[PrintedResult, PromoteResult, ProposeResult, CandidatesAnswer, WrapUpAnswer]":
     """Render the new nodes, the learnings left with reasons, or the candidates."""
     from roamkb.pipeline.promote import PromoteResult
 
@@ -126,6 +133,24 @@ def _hindrance_lines(result: "PromoteResult") -> Iterator[str]:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidatesAnswer:
+    """What `promote` answers without a key."""
+
+    candidates: "Sequence[LearningState]"
+    hindered: "Mapping[PromotionHindrance, int]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrapUpAnswer:
+    """What `promote --ask` answers."""
+
+    JSON = "*answer question receipt"
+    answer: CandidatesAnswer
+    question: str | None
+    receipt: str
+
+
 def _printed_candidates(result: "PromoteResult") -> PrintedResult:
     receipt = f"KB: promoted 0 / consulted {'yes' if result.consulted else 'no'}"
 
@@ -142,13 +167,10 @@ def _printed_candidates(result: "PromoteResult") -> PrintedResult:
             lines.append(f"  ({more} more: roamkb promote)")
         return "\n".join([*lines, receipt])
 
-    question = {"question": _WRAP_UP_QUESTION if result.candidates else None, "receipt": receipt}
+    candidates = CandidatesAnswer(candidates=result.candidates, hindered=result.hindered)
+    question = _WRAP_UP_QUESTION if result.candidates else None
     return PrintedResult(
-        result={
-            "candidates": result.candidates,
-            "hindered": result.hindered,
-            **(question if result.asks else {}),
-        },
+        result=WrapUpAnswer(answer=candidates, question=question, receipt=receipt) if result.asks else candidates,
         text=render_text,
         status=0 if result.candidates or result.asks else 1,
         warnings=() if result.asks else tuple(_hindrance_lines(result)),

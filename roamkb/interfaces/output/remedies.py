@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
+from typing import Annotated
 
+from roamkb.core.json_form import Keys
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import clip_text
 from roamkb.core.text import one_line
 from roamkb.core.text import times_phrase
-from roamkb.interfaces.output.encode import encode_value
 from roamkb.interfaces.output.render import PrintedResult
 from roamkb.remedies.effectiveness import Remedy
 from roamkb.remedies.effectiveness import RemedyTier
@@ -28,7 +30,9 @@ _TIER_NOTES = {
 }
 
 
-def remedy(result: "SuggestedRemedies | KnownErrors") -> PrintedResult:
+def remedy(
+    result: "SuggestedRemedies | KnownErrors",
+) -> "Annotated[PrintedResult, SuggestedRemedies, ListedErrors, ErrorsInFull]":
     """Render the remedies for an error, or the known ones of all errors."""
     from roamkb.remedies.remedy import KnownErrors
 
@@ -50,6 +54,22 @@ def _printed_suggestions(result: "SuggestedRemedies") -> PrintedResult:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedErrors:
+    """What `remedy list` answers."""
+
+    errors: Annotated[tuple["SuggestedRemedies", ...], Keys(LISTED_KEYS)]
+    more: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorsInFull:
+    """What `remedy show` answers: with every attempt."""
+
+    errors: Annotated[tuple["SuggestedRemedies", ...], Keys(FULL_KEYS)]
+    more: int
+
+
 def _printed_known_errors(result: "KnownErrors") -> PrintedResult:
     def render_text(_terminal: bool) -> str:
         blocks = ["\n".join(_known_error_lines(error, in_full=result.in_full)) for error in result.errors]
@@ -58,10 +78,7 @@ def _printed_known_errors(result: "KnownErrors") -> PrintedResult:
         return ("\n\n" if result.in_full else "\n").join(blocks)
 
     return PrintedResult(
-        result={
-            "errors": encode_value(result.errors, FULL_KEYS if result.in_full else LISTED_KEYS),
-            "more": result.more,
-        },
+        result=(ErrorsInFull if result.in_full else ListedErrors)(errors=result.errors, more=result.more),
         text=render_text,
         status=0 if result.errors else 1,
     )

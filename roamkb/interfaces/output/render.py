@@ -70,7 +70,7 @@ def error_text(error: RoamkbError) -> str:
 
 def render_result(name: str, result: object) -> PrintedResult:
     """Return the result of the operation called `name`, ready to be printed."""
-    return _RENDERERS[name](result)
+    return find_renderer(name)(result)
 
 
 def candidate_line(candidate: NodeCandidate) -> str:
@@ -155,34 +155,34 @@ def format_location(path: Path, line: int) -> str:
     return f"{one_line(str(path))}:{line}"
 
 
-def _lazy_renderer(name: str, module: str) -> Callable[[object], PrintedResult]:
-    """Return a renderer from another module, which few calls need."""
-
-    def render_report(result: object) -> PrintedResult:
-        from importlib import import_module
-
-        renderer: Callable[[object], PrintedResult] = getattr(import_module(f"roamkb.interfaces.output.{module}"), name)
-        return renderer(result)
-
-    return render_report
-
-
-#: Renderers that few calls need, by the room that they are in.
+#: The rooms of renderers that few calls need.
 _RENDERER_MODULES = {
-    "notes": "show links tags index nodes write supersede trash restore inventory classify",
-    "maintenance": "hygiene conflicts doctor install uninstall",
-    "spool": "queued",
-    "journal": "journal",
-    "sharing": "template bundle snapshot",
-    "log": "init learn extract observe consolidate recall ingest",
-    "pipeline": "verify promote",
-    "instructions": "review approve reject rollback",
-    "tasks": "task relevant used stats",
-    "remedies": "remedy",
-    "context": "brief inject",
-    "curation": "audit refine curate explain pin prefer undo override export",
+    name: room
+    for room, names in {
+        "notes": "show links tags index nodes write supersede trash restore inventory classify",
+        "maintenance": "hygiene conflicts doctor install uninstall",
+        "spool": "queued",
+        "journal": "journal",
+        "sharing": "template bundle snapshot",
+        "log": "init learn extract observe consolidate recall ingest",
+        "pipeline": "verify promote",
+        "instructions": "review approve reject rollback",
+        "tasks": "task relevant used stats",
+        "remedies": "remedy",
+        "context": "brief inject",
+        "curation": "audit refine curate explain pin prefer undo override export",
+    }.items()
+    for name in names.split()
 }
-_RENDERERS: dict[str, Callable[..., PrintedResult]] = {
-    "search": _printed_search,
-    **{name: _lazy_renderer(name, room) for room, names in _RENDERER_MODULES.items() for name in names.split()},
-}
+
+
+def find_renderer(name: str) -> Callable[..., PrintedResult]:
+    """Return what renders the operation called `name`; a room is imported once it is needed."""
+    if name == "search":
+        return _printed_search
+    from importlib import import_module
+
+    renderer: Callable[..., PrintedResult] = getattr(
+        import_module(f"roamkb.interfaces.output.{_RENDERER_MODULES[name]}"), name
+    )
+    return renderer

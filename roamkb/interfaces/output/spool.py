@@ -6,6 +6,7 @@ from roamkb.app.hooks.events import HookEventSession
 from roamkb.app.spool import SpooledOutcome
 from roamkb.app.spool import carry_out
 from roamkb.core.request import ParameterShape
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import shorten_title
 from roamkb.core.text import strip_hidden
 from roamkb.interfaces.operations import find_operation
@@ -18,19 +19,30 @@ from roamkb.wall.broker import FORWARDED_VERBS
 _WAITS_FOR = "the hook after this command, which runs outside of its sandbox, finds its number and does it"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuedAnswer:
+    """What a call answers that waits for a hook."""
+
+    JSON = "queued verb id title path waits_in waits_for"
+    queued: bool = True
+    verb: str
+    id: str | None
+    title: str
+    path: str | None = None
+    waits_in: str
+    waits_for: str = _WAITS_FOR
+
+
 def queued(result: QueuedCall) -> render.PrintedResult:
     """Render the notice that a call waits."""
     call = result.call
     return render.PrintedResult(
-        result={
-            "queued": True,
-            "verb": call.verb,
-            "id": call.id if call.verb in ("write", "supersede") else None,
-            "title": call.subject_text,
-            "path": None,
-            "waits_in": result.path,
-            "waits_for": _WAITS_FOR,
-        },
+        result=QueuedAnswer(
+            verb=call.verb,
+            id=call.id if call.verb in ("write", "supersede") else None,
+            title=call.subject_text,
+            waits_in=result.path,
+        ),
         text=lambda _: (
             f"waits: {_call_subject(call)} ({Path(result.path).stem}): this sandbox keeps roamkb from writing; "
             f"{_WAITS_FOR}. Don't call it again"

@@ -45,7 +45,9 @@ class SearchRequest:
         'Words, "a phrase", -word, tag:T, is:agent, is:human, before:D, after:D, id:ID.', metavar="WORDS..."
     )
     _: KW_ONLY
-    tags: Sequence[str] = repeatable_option("--tag", "Only nodes with this tag (again for more).", metavar="T")
+    tags: Sequence[str] = repeatable_option(
+        "--tag", "Only nodes with this tag (again for more).", metavar="T", values="tags"
+    )
     agent: bool = flag_option("--agent", "Only nodes that agents wrote.")
     human: bool = flag_option("--human", "Only the human's notes.")
     since: str | None = text_option(
@@ -57,7 +59,10 @@ class SearchRequest:
     lines: bool = flag_option("--lines", "Every matching line, not the best of each node.")
     files: bool = flag_option("--files", "Only the paths of the files.")
     related: str | None = text_option(
-        "--related", "Nodes about the same as this one, not yet linked with it.", metavar="ID"
+        "--related",
+        "Nodes about the same as this one, not yet linked with it.",
+        metavar="ID",
+        values="titles",
     )
     budget: int | None = count_option("--budget", "At most so many characters of PATH:LINE: TEXT.")
     semantic: bool = flag_option("--semantic", "Order the best by a sentence model, too (the extra [semantic]).")

@@ -83,10 +83,15 @@ _DEFAULT_PROVENANCE = "user-stated"
 class IngestRequest:
     """Parameters of `ingest`."""
 
-    folder: str | None = optional_argument("With --memory: another folder than Claude Code's own.", metavar="DIR")
+    folder: str | None = optional_argument(
+        "With --memory: another folder than Claude Code's own.", metavar="DIR", values="folders"
+    )
     _: KW_ONLY
     file: str | None = text_option(
-        "--file", "The knowledge.jsonl to read, where it isn't where those tools keep it.", metavar="F"
+        "--file",
+        "The knowledge.jsonl to read, where it isn't where those tools keep it.",
+        metavar="F",
+        values="files",
     )
     memory: bool = flag_option("--memory", "Read Claude Code's memory of this project; without --yes only show it.")
     dry_run: bool = flag_option("--dry-run", "Count what would come in; write nothing.")
