@@ -1,4 +1,4 @@
-"""What `install` and `uninstall` take: beside folders and files, a switch for each registered harness."""
+"""Options of `install` and `uninstall`: folders, files, and a switch for each registered harness."""
 
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -12,22 +12,22 @@ from roamkb.core.startup.dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class InstallRequest:
-    """What `install` takes."""
+    """Options of `install`."""
 
     _: KW_ONLY
-    kb: str | None = text_option("--kb", "Your knowledge base.", metavar="DIR")
+    kb: str | None = text_option("--kb", "Your knowledge base.", metavar="DIR", values="folders")
     work_roots: Sequence[str] = repeatable_option(
-        "--work-root", "A folder under which everything is work.", metavar="DIR"
+        "--work-root", "A folder under which everything is work.", metavar="DIR", values="folders"
     )
     project_parents: Sequence[str] = repeatable_option(
-        "--project-parent", "A folder of personal projects.", metavar="DIR"
+        "--project-parent", "A folder of personal projects.", metavar="DIR", values="folders"
     )
     agents_md: str | None = text_option(
-        "--agents-md", "Keep a block with the rule's gist in this file.", metavar="FILE"
+        "--agents-md", "Keep a block with the rule's gist in this file.", metavar="FILE", values="files"
     )
     create_kb: bool = flag_option("--create-kb", "Make the folder and a first node that documents it.")
     snippets: str | None = text_option(
-        "--snippets", "Write the Emacs setting and the .stignore lines here.", metavar="DIR"
+        "--snippets", "Write the Emacs setting and the .stignore lines here.", metavar="DIR", values="folders"
     )
     claude: bool = flag_option("--claude", "Put hooks, and rules that deny, into Claude Code's settings; asks first.")
     codex: bool = flag_option("--codex", "Put hooks, and the MCP server, into Codex's settings; asks first.")
@@ -38,12 +38,14 @@ class InstallRequest:
 
 @dataclass(frozen=True, slots=True)
 class UninstallRequest:
-    """What `uninstall` takes."""
+    """Options of `uninstall`."""
 
     _: KW_ONLY
-    agents_md: str | None = text_option("--agents-md", "Take the block out of this file.", metavar="FILE")
+    agents_md: str | None = text_option(
+        "--agents-md", "Take the block out of this file.", metavar="FILE", values="files"
+    )
     snippets: str | None = text_option(
-        "--snippets", "Take the Emacs setting and .stignore lines out of here.", metavar="DIR"
+        "--snippets", "Take the Emacs setting and .stignore lines out of here.", metavar="DIR", values="folders"
     )
     claude: bool = flag_option("--claude", "Take the hooks and rules out of Claude Code's settings as well.")
     codex: bool = flag_option("--codex", "Take the hooks and the MCP server out of Codex's settings as well.")
