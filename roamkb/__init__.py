@@ -9,14 +9,22 @@ for hit in kb.search("oauth redirect").hits:
 `Agent("build_agent").learn("…")` signs what an agent of yours learned in a project.
 Everything that can go wrong is a `RoamkbError`, with a message for people; the ones that a
 caller may want to tell apart are here as well.
+
+What makes imports lazy is here too, since this module is all that every process of roamkb's has loaded.
 """
+
+import sys
+from os.path import exists
 
 #: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from roamkb.app import KnowledgeBase as KnowledgeBase
+    from collections.abc import Callable
+    from typing import Any
+
     from roamkb.app.agent import Agent as Agent
+    from roamkb.app.knowledge_base import KnowledgeBase as KnowledgeBase
     from roamkb.core.errors import Ambiguous as Ambiguous
     from roamkb.core.errors import BadRule as BadRule
     from roamkb.core.errors import ChangedOnDisk as ChangedOnDisk
@@ -36,7 +44,7 @@ __version__ = "0.1.0"
 
 _DEFINING_MODULES = {
     "Agent": "roamkb.app.agent",
-    "KnowledgeBase": "roamkb.app",
+    "KnowledgeBase": "roamkb.app.knowledge_base",
     **dict.fromkeys(("Hit", "Node", "Project"), "roamkb.core.model"),
     **dict.fromkeys(
         (
@@ -58,11 +66,59 @@ _DEFINING_MODULES = {
 __all__ = [*_DEFINING_MODULES, "__version__"]
 
 
+class _LazyModule:
+    # no docstring, and no method with a plain name: they would be taken for the module's
+
+    __slots__ = ("__dict__", "__name")
+
+    def __init__(self, name: str) -> None:
+        object.__setattr__(self, "_LazyModule__name", name)
+
+    def __getattr__(self, name: str) -> "Any":
+        __import__(self.__name)
+        module = sys.modules[self.__name]
+        # from here on a name is found as fast as in the module, and one that is set is set there
+        object.__setattr__(self, "__dict__", vars(module))
+        return getattr(module, name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        __import__(self.__name)
+        setattr(sys.modules[self.__name], name, value)
+
+    def __delattr__(self, name: str) -> None:
+        __import__(self.__name)
+        delattr(sys.modules[self.__name], name)
+
+
+def lazy_module(name: str) -> "Any":
+    """Return a stand-in for the module called `name`, which is imported once something in it is asked for.
+
+    An import under TYPE_CHECKING tells type checkers the same. For modules of others, and where not even a
+    package of ours may be loaded; elsewhere `lazy_submodules` has plain imports do it.
+    """
+    return _LazyModule(name)
+
+
+def lazy_submodules(package: str) -> "Callable[[str], object]":
+    """Return a package's `__getattr__` (PEP 562), which makes `from package import module` lazy.
+
+    To import a name from a module stays eager. Python asks it before it imports a submodule, and puts the
+    module in the stand-in's place once anything has imported it.
+    """
+
+    def find(name: str) -> object:
+        module = sys.modules[package]
+        place = f"{module.__path__[0]}/{name}"
+        # pathlib alone takes as long to import as Python to start
+        if not any(exists(place + ending) for ending in (".py", "/__init__.py")):  # noqa: PTH110
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return vars(module).setdefault(name, _LazyModule(f"{package}.{name}"))
+
+    return find
+
+
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used: the command line pays for every module."""
-    if name in _DEFINING_MODULES:
-        from importlib import import_module
-
-        value: object = getattr(import_module(_DEFINING_MODULES[name]), name)
-        return value
-    raise AttributeError(f"module 'roamkb' has no attribute {name!r}")
+    if name not in _DEFINING_MODULES:
+        raise AttributeError(f"module 'roamkb' has no attribute {name!r}")
+    return getattr(_LazyModule(_DEFINING_MODULES[name]), name)

@@ -3,6 +3,8 @@
 import os
 import sys
 
+from roamkb import __version__
+
 #: Not in the table of operations, which a hook has no time to read.
 HOOK_HELP = """\
 Usage: roamkb hook EVENT
@@ -60,8 +62,6 @@ def main() -> int:
 def _print_version() -> bool:
     """Print the version, and return whether that succeeded; the command line then gives the cause."""
     """Print the version, and return whether it could be; the command line says why not."""
-    from roamkb import __version__
-
     try:
         # nothing is left in a buffer where it fails
         os.write(1, f"roamkb {__version__}\n".encode())
@@ -98,15 +98,13 @@ def _run_hook(arguments: list[str]) -> int:
 
 def _forward_to_broker() -> int | None:
     """Return the status of a command run by the broker outside the wall; None where no broker applies."""
-    from roamkb.wall.broker import FORWARDED_VERBS
-    from roamkb.wall.broker import UnansweredRequest
-    from roamkb.wall.broker import forward_call
+    from roamkb.wall import broker
 
-    if "".join(sys.argv[1:2]) not in FORWARDED_VERBS:
+    if "".join(sys.argv[1:2]) not in broker.FORWARDED_VERBS:
         return None
     try:
-        return forward_call(sys.argv[1:])
-    except UnansweredRequest as error:
+        return broker.forward_call(sys.argv[1:])
+    except broker.UnansweredRequest as error:
         from roamkb.interfaces.cli.main import report_failure
 
         return report_failure(sys.argv[1:], error.message, hint=error.hint)

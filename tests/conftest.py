@@ -17,8 +17,8 @@ import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings
 
-from roamkb.app import KnowledgeBase
-from roamkb.app import ProcessEnvironment
+from roamkb.app.environment import ProcessEnvironment
+from roamkb.app.knowledge_base import KnowledgeBase
 from roamkb.app.log.project_log import ProjectLog
 from roamkb.boundary.rule_file import render_rule
 from roamkb.boundary.store.folder_evidence import hidden_ancestry_reason

@@ -1,19 +1,15 @@
 """Agents of a project, for harnesses in Python: an agent signs its learnings, all others read them."""
 
-from typing import TYPE_CHECKING
-
-from roamkb.app import KnowledgeBase
-from roamkb.app import requests
+from roamkb.app.knowledge_base import KnowledgeBase
 from roamkb.app.log.learn import add_learning
 from roamkb.app.log.project_log import ProjectLog
 from roamkb.app.operation_method import takes_request
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.startup.dataclasses import replace
-
-if TYPE_CHECKING:
-    from roamkb.log.learn import LearnResult
-    from roamkb.log.pin import MarkedLearning
+from roamkb.log import learn as log_learn
+from roamkb.log import pin
+from roamkb.log import prefer as log_prefer
 
 
 class Agent:
@@ -31,8 +27,8 @@ class Agent:
         """The project's log; its methods take the agent's name and session where they matter."""
         return self.kb.log
 
-    @takes_request(lambda: requests.LearnRequest)
-    def learn(self, request: "requests.LearnRequest") -> "LearnResult":
+    @takes_request(lambda: log_learn.LearnRequest)
+    def learn(self, request: "log_learn.LearnRequest") -> "log_learn.LearnResult":
         """Add one learning to the project's log, and its text to the session's observations.
 
         Raises:
@@ -58,8 +54,8 @@ class Agent:
             return replace(learned, warnings=(*learned.warnings, f"not observed: {error.message}"))
         return learned
 
-    @takes_request(lambda: requests.PreferRequest)
-    def prefer(self, request: "requests.PreferRequest") -> "MarkedLearning":
+    @takes_request(lambda: log_prefer.PreferRequest)
+    def prefer(self, request: "log_prefer.PreferRequest") -> "pin.MarkedLearning":
         """Put a learning before its equals for this agent alone; with `off`, no longer.
 
         Raises:

@@ -6,31 +6,34 @@ from collections.abc import Callable
 from functools import cached_property
 from os.path import expanduser  # Path's raises where there is no such user
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from roamkb import __version__
 from roamkb.app.environment import ProcessEnvironment
+from roamkb.app.hooks import session_project
+from roamkb.app.log import learn
+from roamkb.app.log import project_log
+from roamkb.boundary import human_consent
+from roamkb.boundary import policy
+from roamkb.boundary.store import folder_evidence
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
 from roamkb.core.text import one_line
+from roamkb.fs import locks
 from roamkb.fs.user_dirs import default_cache_dir
 from roamkb.fs.user_dirs import default_state_dir
+from roamkb.kb import write
 from roamkb.kb.notes.file_names import require_name
-
-if TYPE_CHECKING:
-    from roamkb.app.log.project_log import ProjectLog
-    from roamkb.boundary.human_consent import HumanAtTerminal
-    from roamkb.boundary.policy import WritePermit
-    from roamkb.boundary.store.folder_evidence import CallOrigin
-    from roamkb.fs.locks import StateFolders
-    from roamkb.kb.notes.store.notes import Notes
-    from roamkb.kb.notes.store.own_writes import OwnWrites
-    from roamkb.kb.notes.store.trash import Trash
-    from roamkb.kb.search.index.index import Index
-    from roamkb.kb.write import NodeContent
-    from roamkb.kb.write import NodeStamp
+from roamkb.kb.notes.store import notes as kb_notes
+from roamkb.kb.notes.store import own_writes
+from roamkb.kb.notes.store import trash
+from roamkb.kb.search import query
+from roamkb.kb.search.index import index
+from roamkb.kb.search.semantic import cache
+from roamkb.org import writer
+from roamkb.secrets import detector
 
 
 class KnowledgeBaseContext(ABC):
@@ -43,7 +46,7 @@ class KnowledgeBaseContext(ABC):
         project: str | None = None,
         ask: Callable[[str], str] | None = None,
         progress: Callable[[int, int], None] | None = None,
-        human: "HumanAtTerminal | None" = None,
+        human: "human_consent.HumanAtTerminal | None" = None,
     ) -> None:
         self.environment = around
         self.project_folder = None if project is None else Path(project)
@@ -53,34 +56,28 @@ class KnowledgeBaseContext(ABC):
 
     @property
     @abstractmethod
-    def log(self) -> "ProjectLog":
+    def log(self) -> "project_log.ProjectLog":
         """The log of the current project."""
 
     @property
     def rule(self) -> Rule:
         """The rule that holds here; raise `BadRule` where it can't be read."""
-        from roamkb.boundary.store.folder_evidence import load_rule
-
-        return load_rule(self.environment.home, account_home=self.environment.account_home)
+        return folder_evidence.load_rule(self.environment.home, account_home=self.environment.account_home)
 
     @property
     def _current_project(self) -> Project:
         """The project of this session, classified by the strictest of all evidence."""
-        from roamkb.boundary.store.folder_evidence import find_rule
-
-        return self.judge_project(find_rule(self.environment.home, account_home=self.environment.account_home))
+        return self.judge_project(
+            folder_evidence.find_rule(self.environment.home, account_home=self.environment.account_home)
+        )
 
     def judge_project(self, rule: Rule | BadRule) -> Project:
         """Return what `rule` makes of this session, and of who had it begun from inside of a wall."""
-        from roamkb.app.hooks.session_project import judge_session
-
-        return judge_session(self._call_origin, rule, self.environment)
+        return session_project.judge_session(self._call_origin, rule, self.environment)
 
     @property
-    def _call_origin(self) -> "CallOrigin":
-        from roamkb.boundary.store.folder_evidence import read_call_origin
-
-        return read_call_origin(
+    def _call_origin(self) -> "folder_evidence.CallOrigin":
+        return folder_evidence.read_call_origin(
             self.environment.variables,
             cwd=self.environment.cwd,
             pid=self.environment.pid,
@@ -88,74 +85,58 @@ class KnowledgeBaseContext(ABC):
         )
 
     def _require_permit(
-        self, fact: str, *, keep: "Callable[[], NodeContent] | None" = None, undone: str = ""
-    ) -> "tuple[WritePermit, Notes]":
+        self, fact: str, *, keep: "Callable[[], write.NodeContent] | None" = None, undone: str = ""
+    ) -> "tuple[policy.WritePermit, kb_notes.Notes]":
         """Return a permit to write `fact`, and the notes that it is for; read the rule once.
 
         A rule that another process puts in place meanwhile counts from the next call on. Where
         there is no leave, the project's own log takes `keep`, if it has one.
         """
-        from roamkb.app.log.learn import keep_refused
-        from roamkb.boundary.policy import require_permit
-        from roamkb.boundary.store.folder_evidence import find_rule
-        from roamkb.boundary.store.folder_evidence import missing_roots
-
-        rule = find_rule(self.environment.home, account_home=self.environment.account_home)
+        rule = folder_evidence.find_rule(self.environment.home, account_home=self.environment.account_home)
         project = self.judge_project(rule)
-        kept_in = keep_refused(self.log, keep()) if keep and project.kind is not ProjectKind.PERSONAL else None
+        kept_in = learn.keep_refused(self.log, keep()) if keep and project.kind is not ProjectKind.PERSONAL else None
         if isinstance(rule, BadRule):
             # no project is personal then, so there is no KB to name either
-            require_permit(project, fact, kb=Path(), written_to=kept_in, undone=undone)
+            policy.require_permit(project, fact, kb=Path(), written_to=kept_in, undone=undone)
             raise rule
         warnings = tuple(
             f"the work root {root} isn't there: if that is a slip, work is taken for personal; mend it in "
             f"{rule.source}, or make the folder"
-            for root in missing_roots(rule)
+            for root in folder_evidence.missing_roots(rule)
         )
-        write_permit = require_permit(project, fact, kb=rule.kb, written_to=kept_in, undone=undone, warnings=warnings)
+        write_permit = policy.require_permit(
+            project, fact, kb=rule.kb, written_to=kept_in, undone=undone, warnings=warnings
+        )
         return write_permit, self._open_notes_of_rule(rule)
 
-    def _open_notes(self) -> "Notes":
+    def _open_notes(self) -> "kb_notes.Notes":
         """Return the notes as they are now; nothing is cached from one call to the next."""
         return self._open_notes_of_rule(self.rule)
 
-    def _open_notes_of_rule(self, rule: Rule) -> "Notes":
-        from roamkb.kb.notes.store.notes import Notes
+    def _open_notes_of_rule(self, rule: Rule) -> "kb_notes.Notes":
+        return kb_notes.Notes(rule.kb, todo_lines=rule.todo_lines, own=self._own_writes(rule.kb))
 
-        return Notes(rule.kb, todo_lines=rule.todo_lines, own=self._own_writes(rule.kb))
-
-    def _own_writes(self, kb: Path) -> "OwnWrites | None":
-        from roamkb.kb.notes.store.own_writes import OwnWrites
-
+    def _own_writes(self, kb: Path) -> "own_writes.OwnWrites | None":
         folder = self.state_folders.journal_folder(kb)
-        return None if folder is None else OwnWrites(kb=kb, folder=folder)
+        return None if folder is None else own_writes.OwnWrites(kb=kb, folder=folder)
 
-    def _open_index(self, notes: "Notes", *, semantic: bool = False) -> "Index":
-        from roamkb import __version__
-        from roamkb.kb.search.index.index import Index
-
+    def _open_index(self, notes: "kb_notes.Notes", *, semantic: bool = False) -> "index.Index":
         folder = self.state_folders.cache_folder(notes.kb)
         model = None
         if semantic:
-            from roamkb.kb.search.semantic.cache import sentence_model
-
-            model = sentence_model(folder, progress=self._progress)
-        return Index(notes, folder, version=__version__, progress=self._progress, model=model)
+            model = cache.sentence_model(folder, progress=self._progress)
+        return index.Index(notes, folder, version=__version__, progress=self._progress, model=model)
 
     @cached_property
-    def state_folders(self) -> "StateFolders":
+    def state_folders(self) -> "locks.StateFolders":
         """Where this account keeps what roamkb remembers beside the notes."""
-        from roamkb.fs.locks import StateFolders
-
-        return StateFolders(
+        return locks.StateFolders(
             state=self.environment.state or Path(default_state_dir()),
             cache=self.environment.cache or Path(default_cache_dir()),
         )
 
-    def _open_trash(self, kb: Path) -> "Trash":
-        from roamkb.kb.notes.store.trash import Trash
-
-        return Trash(
+    def _open_trash(self, kb: Path) -> "trash.Trash":
+        return trash.Trash(
             kb=kb,
             folder=self.state_folders.trash_folder(kb),
             lock_file=self.state_folders.lock_file(kb),
@@ -163,18 +144,14 @@ class KnowledgeBaseContext(ABC):
             own=self._own_writes(kb),
         )
 
-    def _new_stamp(self) -> "NodeStamp":
-        from roamkb.kb.write import NodeStamp
-
+    def _new_stamp(self) -> "write.NodeStamp":
         now = self.environment.now()
-        return NodeStamp(new_id=lambda: self.environment.new_id(now), now=now)
+        return write.NodeStamp(new_id=lambda: self.environment.new_id(now), now=now)
 
     def _parse_day_option(self, option: str, text: str | None) -> str | None:
-        from roamkb.kb.search.query import parse_day
-
         if text is None:
             return None
-        day = parse_day(text, today=self.environment.now().date())
+        day = query.parse_day(text, today=self.environment.now().date())
         if day is None:
             raise UsageError(f"{option} {one_line(text)} is no day", hint="say 2026-06-10, 2026-06, today or 7d")
         return day
@@ -192,19 +169,15 @@ class KnowledgeBaseContext(ABC):
         Raises:
             SecretFound: the path holds a credential, and every note would.
         """
-        from roamkb.secrets.detector import refuse_secrets
-
         name = self._tilde_path(project.root) if project.root else ""
-        refuse_secrets(name)
+        detector.refuse_secrets(name)
         return name
 
     def _project_aliases(self, project: str) -> frozenset[str]:
         """Return the names that the notes of a project may call it."""
-        from roamkb.org.writer import stored_value
-
         folder = self._absolute_path(project)
         names = (project.rstrip("/"), self._tilde_path(folder), self._tilde_path(folder.resolve()))
-        return frozenset(map(stored_value, names))
+        return frozenset(map(writer.stored_value, names))
 
     def _tilde_path(self, folder: Path) -> str:
         home = self.environment.home

@@ -6,6 +6,11 @@ from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
+from roamkb.boundary import human_consent
+from roamkb.boundary import process_ancestry
+from roamkb.boundary.store import folder_evidence
+from roamkb.boundary.store import processes
+from roamkb.core import ids
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.harnesses.registry import declared
 from roamkb.harnesses.registry import declared_by
@@ -55,30 +60,19 @@ class ProcessEnvironment:
     @property
     def nearest_harness(self) -> tuple[str, str] | None:
         """The nearest harness of agents among the parent processes: its process id and name."""
-        from roamkb.boundary.human_consent import find_harness
-        from roamkb.boundary.store.folder_evidence import PROC
-        from roamkb.boundary.store.processes import parent_commands
-
-        return find_harness(parent_commands(self.pid, PROC))
+        return human_consent.find_harness(processes.parent_commands(self.pid, folder_evidence.PROC))
 
     @property
     def agent_evidence(self) -> str:
         """The evidence that an agent runs this process; empty without any."""
-        from roamkb.boundary.human_consent import agent_evidence
-        from roamkb.boundary.store.folder_evidence import hidden_ancestry_reason
-
         harness = self.nearest_harness
-        hidden = "" if harness else hidden_ancestry_reason(self.pid, self.variables)
-        return agent_evidence(self.variables, harness, hidden=hidden)
+        hidden = "" if harness else folder_evidence.hidden_ancestry_reason(self.pid, self.variables)
+        return human_consent.agent_evidence(self.variables, harness, hidden=hidden)
 
     @property
     def missing_login_reason(self) -> str:
         """The reason why no human's login to this terminal can be seen; empty where one can."""
-        from roamkb.boundary.process_ancestry import missing_login_reason
-        from roamkb.boundary.store.folder_evidence import PROC
-        from roamkb.boundary.store.processes import read_ancestry
-
-        return missing_login_reason(read_ancestry(self.pid, PROC))
+        return process_ancestry.missing_login_reason(processes.read_ancestry(self.pid, folder_evidence.PROC))
 
     @staticmethod
     def from_process() -> "ProcessEnvironment":
@@ -97,9 +91,7 @@ class ProcessEnvironment:
 
 
 def _new_id(now: datetime) -> str:
-    from roamkb.core.ids import new_id
-
-    return new_id(now)
+    return ids.new_id(now)
 
 
 def _current_folder() -> Path | None:
@@ -110,19 +102,20 @@ def _current_folder() -> Path | None:
 
 
 def _account_home(home: Path) -> Path:
-    try:
-        import pwd
-
-        return Path(pwd.getpwuid(os.getuid()).pw_dir)
-    except (ImportError, KeyError):
-        # a user that the system doesn't know, or a system without users
-        return home
+    return _account()[1] or home
 
 
 def _login_name() -> str:
+    return _account()[0]
+
+
+def _account() -> tuple[str, Path | None]:
+    """Return the user's name and home, as the system knows them."""
     try:
         import pwd
 
-        return pwd.getpwuid(os.getuid()).pw_name
+        account = pwd.getpwuid(os.getuid())
     except (ImportError, KeyError):
-        return "someone"
+        # a user that the system doesn't know, or a system without users
+        return "someone", None
+    return account.pw_name, Path(account.pw_dir)

@@ -8,41 +8,43 @@ from collections.abc import Container
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
 from typing import NamedTuple
 
-from roamkb.app import requests
 from roamkb.app.environment import ProcessEnvironment
+from roamkb.app.log import project_log
 from roamkb.app.maintenance import KnowledgeBaseMaintenance
 from roamkb.app.operation_method import takes_request
+from roamkb.boundary import human_consent
+from roamkb.boundary import policy
+from roamkb.boundary.store import folder_evidence
+from roamkb.context import brief_text
+from roamkb.context import suggestions
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import NoNode
+from roamkb.core.errors import NotFound
+from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
+from roamkb.core.model import Hit
 from roamkb.core.model import NodeCandidate
 from roamkb.core.model import ProjectKind
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import as_text_tuple
-
-if TYPE_CHECKING:
-    from roamkb.app.log.project_log import ProjectLog
-    from roamkb.boundary.human_consent import HumanAtTerminal
-    from roamkb.boundary.policy import WritePermit
-    from roamkb.core.model import Hit
-    from roamkb.kb.graph import LinkGraph
-    from roamkb.kb.index_admin import IndexState
-    from roamkb.kb.links import NodeLinks
-    from roamkb.kb.nodes import NodeList
-    from roamkb.kb.notes.store.notes import Notes
-    from roamkb.kb.search.search import SearchResult
-    from roamkb.kb.show import ShownNode
-    from roamkb.kb.supersede import SupersededNode
-    from roamkb.kb.tags import TagList
-    from roamkb.kb.trash import NodeInventory
-    from roamkb.kb.trash import RestoredNodes
-    from roamkb.kb.trash import TrashedNodes
-    from roamkb.kb.write import NodeContent
-    from roamkb.kb.write import WriteOptions
-    from roamkb.kb.write import WrittenNode
-    from roamkb.sharing.snapshot import KbSnapshotSource
+from roamkb.fs import locks
+from roamkb.kb import graph
+from roamkb.kb import index_admin
+from roamkb.kb import links as kb_links
+from roamkb.kb import nodes as kb_nodes
+from roamkb.kb import related
+from roamkb.kb import show as kb_show
+from roamkb.kb import supersede as kb_supersede
+from roamkb.kb import tags as kb_tags
+from roamkb.kb import trash as kb_trash
+from roamkb.kb import write as kb_write
+from roamkb.kb.notes.store import lookup
+from roamkb.kb.notes.store import notes as kb_notes
+from roamkb.kb.search import query as search_query
+from roamkb.kb.search import search as kb_search
+from roamkb.sharing import snapshot
 
 
 class KnowledgeBaseReading(NamedTuple):
@@ -69,7 +71,7 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
         project: str | None = None,
         ask: Callable[[str], str] | None = None,
         progress: Callable[[int, int], None] | None = None,
-        human: "HumanAtTerminal | None" = None,
+        human: "human_consent.HumanAtTerminal | None" = None,
     ) -> "KnowledgeBase":
         """Return the knowledge base that the installed rule names; nothing is read before it's needed.
 
@@ -81,11 +83,9 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
         return cls(ProcessEnvironment.from_process(), project=project, ask=ask, progress=progress, human=human)
 
     @property
-    def log(self) -> "ProjectLog":
+    def log(self) -> "project_log.ProjectLog":
         """The log of the current project."""
-        from roamkb.app.log.project_log import ProjectLog
-
-        return ProjectLog(
+        return project_log.ProjectLog(
             self.environment,
             self,
             folder=self.project_folder,
@@ -96,18 +96,14 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
 
     # Reading
 
-    @takes_request(lambda: requests.SearchRequest)
-    def search(self, request: "requests.SearchRequest") -> "SearchResult":
+    @takes_request(lambda: kb_search.SearchRequest)
+    def search(self, request: "kb_search.SearchRequest") -> "kb_search.SearchResult":
         """Return the nodes that answer `words`, best first.
 
         Raises:
             UsageError: nothing to search for, a bad date or pattern.
             NoKnowledgeBase: it isn't on this machine. BadRule: nobody says where it is.
         """
-        from roamkb.kb.search.query import narrow_query
-        from roamkb.kb.search.query import parse_query
-        from roamkb.kb.search.search import search
-
         if request.agent and request.human:
             raise UsageError("--agent and --human leave nothing", hint="give one of them")
         text = request.words if isinstance(request.words, str) else " ".join(request.words)
@@ -115,15 +111,15 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
             raise UsageError("--semantic ranks words", hint="roamkb search WORDS --semantic")
         if request.related is not None:
             return self._search_related(request.related, text, limit=request.limit, budget=request.budget)
-        query = narrow_query(
-            parse_query("" if request.regex else text, today=self.environment.now().date()),
+        query = search_query.narrow_query(
+            search_query.parse_query("" if request.regex else text, today=self.environment.now().date()),
             tags=tuple(tag.strip(":") for tag in as_text_tuple(request.tags)),
             by_agent=True if request.agent else False if request.human else None,
             since=self._parse_day_option("--since", request.since),
             before=self._parse_day_option("--before", request.before),
         )
         notes = self._open_notes()
-        return search(
+        return kb_search.search(
             self._open_index(notes, semantic=request.semantic),
             notes,
             query,
@@ -136,19 +132,16 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
 
     def glance_at_notes(self) -> KnowledgeBaseReading:
         """Return a count of the notes, the unindexed and the conflict copies without reading any note."""
-        from roamkb.context.brief_text import MOST_UNINDEXED
-        from roamkb.context.suggestions import suggest_nodes
-
         notes = self._open_notes()
         index = self._open_index(notes)
         waiting = index.count_unread_notes()
         return KnowledgeBaseReading(
             notes=len(notes.kb_walk.files),
             waiting=waiting,
-            is_ready=waiting <= MOST_UNINDEXED,
+            is_ready=waiting <= brief_text.MOST_UNINDEXED,
             conflict_copies=len(notes.kb_walk.conflict_copies),
             # who asks on has the files that were seen: to look for them takes most of the time
-            find_relevant=partial(suggest_nodes, index, notes),
+            find_relevant=partial(suggestions.suggest_nodes, index, notes),
             index_more=index.read_ahead,
         )
 
@@ -156,81 +149,67 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
         self, text: str, *, limit: int, besides: Container[str] = (), loose: bool = False
     ) -> "tuple[Hit, ...]":
         """Return the nodes relevant enough to `text` to show them unasked; no word of it is a filter."""
-        from roamkb.context.suggestions import suggest_nodes
-
         notes = self._open_notes()
-        return suggest_nodes(self._open_index(notes), notes, text, limit=limit, besides=besides, loose=loose)
+        return suggestions.suggest_nodes(
+            self._open_index(notes), notes, text, limit=limit, besides=besides, loose=loose
+        )
 
-    def _search_related(self, name: str, text: str, *, limit: int | None, budget: int | None) -> "SearchResult":
-        from roamkb.core.startup.dataclasses import replace
-        from roamkb.kb.related import related
-        from roamkb.kb.search.search import check_limit
-        from roamkb.kb.search.search import fit_budget
-
+    def _search_related(
+        self, name: str, text: str, *, limit: int | None, budget: int | None
+    ) -> "kb_search.SearchResult":
         if text.strip():
             raise UsageError("--related takes no words", hint="roamkb search --related ID")
-        check_limit(budget, option="--budget")
+        kb_search.check_limit(budget, option="--budget")
         notes = self._open_notes()
         with self._suggest_nodes_on_error(notes):
-            related_result = related(self._open_index(notes), notes, name, limit=limit, folder=self.environment.cwd)
-        return replace(related_result, hits=fit_budget(related_result.hits, budget))
+            related_result = related.related(
+                self._open_index(notes), notes, name, limit=limit, folder=self.environment.cwd
+            )
+        return replace(related_result, hits=kb_search.fit_budget(related_result.hits, budget))
 
-    @takes_request(lambda: requests.ShowRequest)
-    def show(self, request: "requests.ShowRequest") -> "ShownNode":
+    @takes_request(lambda: kb_show.ShowRequest)
+    def show(self, request: "kb_show.ShowRequest") -> "kb_show.ShownNode":
         """Return the node called `name` by id, title, alias or path, with its text."""
-        from roamkb.kb.show import show
-
         notes = self._open_notes()
         with self._suggest_nodes_on_error(notes):
-            return show(notes, request.name, folder=self.environment.cwd)
+            return kb_show.show(notes, request.name, folder=self.environment.cwd)
 
-    @takes_request(lambda: requests.LinksRequest)
-    def links(self, request: "requests.LinksRequest") -> "NodeLinks | LinkGraph":
+    @takes_request(lambda: kb_links.LinksRequest)
+    def links(self, request: "kb_links.LinksRequest") -> "kb_links.NodeLinks | graph.LinkGraph":
         """Return the links of the node called `name`, both ways; with `graph`, all nodes and links."""
         if request.graph == (request.name is not None):
             raise UsageError("the links of what?", hint="roamkb links ID, or roamkb links --graph")
         if request.name is None:
-            from roamkb.kb.graph import graph as whole
-
             notes = self._open_notes()
-            return whole(self._open_index(notes), notes.kb)
-        from roamkb.kb.links import links
+            return graph.graph(self._open_index(notes), notes.kb)
 
         notes = self._open_notes()
         with self._suggest_nodes_on_error(notes):
-            return links(notes, request.name, folder=self.environment.cwd)
+            return kb_links.links(notes, request.name, folder=self.environment.cwd)
 
-    def tags(self) -> "TagList":
+    def tags(self) -> "kb_tags.TagList":
         """Return the tags that are in use, with counts."""
-        from roamkb.kb.tags import tags
+        return kb_tags.tags(self._open_index(self._open_notes()))
 
-        return tags(self._open_index(self._open_notes()))
-
-    @takes_request(lambda: requests.IndexRequest)
-    def index(self, request: "requests.IndexRequest") -> "IndexState":
+    @takes_request(lambda: index_admin.IndexRequest)
+    def index(self, request: "index_admin.IndexRequest") -> "index_admin.IndexState":
         """Return the state of the search index; build it again or check it where asked."""
-        from roamkb.kb.index_admin import index
-
         if request.stats and (request.rebuild or request.check):
             raise UsageError("--stats changes and checks nothing", hint="give one option")
-        return index(self._open_index(self._open_notes()), rebuild=request.rebuild, check=request.check)
+        return index_admin.index(self._open_index(self._open_notes()), rebuild=request.rebuild, check=request.check)
 
-    def nodes(self) -> "NodeList":
+    def nodes(self) -> "kb_nodes.NodeList":
         """Return every node with all its fields, as org-roam sees them."""
-        from roamkb.kb.nodes import nodes
+        return kb_nodes.nodes(self._open_notes())
 
-        return nodes(self._open_notes())
-
-    def inventory(self) -> "NodeInventory":
+    def inventory(self) -> "kb_trash.NodeInventory":
         """Return every node that agents wrote, newest first."""
-        from roamkb.kb.trash import inventory
-
-        return inventory(self._open_notes())
+        return kb_trash.inventory(self._open_notes())
 
     # Writing
 
-    @takes_request(lambda: requests.WriteRequest)
-    def write(self, request: "requests.WriteRequest") -> "WrittenNode":
+    @takes_request(lambda: kb_write.WriteRequest)
+    def write(self, request: "kb_write.WriteRequest") -> "kb_write.WrittenNode":
         """Write one fact as a new agent node.
 
         Raises:
@@ -240,10 +219,9 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
         """
         fact = partial(self._node_content, request)
         permit, notes = self._require_permit(request.title, keep=None if request.dry_run else fact)
-        from roamkb.kb.write import write
 
         with self._suggest_nodes_on_error(notes):
-            return write(
+            return kb_write.write(
                 notes,
                 self._open_index(notes),
                 permit,
@@ -252,13 +230,10 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
                 self._write_options(permit, anyway=request.anyway, dry_run=request.dry_run),
             )
 
-    def write_as(self, fact: "NodeContent", id: str, dry_run: bool) -> "WrittenNode":
+    def write_as(self, fact: "kb_write.NodeContent", id: str, dry_run: bool) -> "kb_write.WrittenNode":
         """Write `fact` as the node `id`, an id that was made for it: a promoted learning has one already."""
-        from roamkb.core.startup.dataclasses import replace
-        from roamkb.kb.write import write
-
         permit, notes = self._require_permit(fact.title)
-        return write(
+        return kb_write.write(
             notes,
             self._open_index(notes),
             permit,
@@ -267,10 +242,10 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
             self._write_options(permit, dry_run=dry_run),
         )
 
-    def _write_options(self, permit: "WritePermit", *, anyway: bool = False, dry_run: bool = False) -> "WriteOptions":
-        from roamkb.kb.write import WriteOptions
-
-        return WriteOptions(
+    def _write_options(
+        self, permit: "policy.WritePermit", *, anyway: bool = False, dry_run: bool = False
+    ) -> "kb_write.WriteOptions":
+        return kb_write.WriteOptions(
             project_name=self._project_name(permit.project),
             anyway=anyway,
             dry_run=dry_run,
@@ -279,11 +254,8 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
 
     def has_node_id(self, id: str) -> bool:
         """Return whether a node has that id, or a note in the trash had it."""
-        from roamkb.core.errors import NotFound
-        from roamkb.kb.search.query import parse_query
-
         notes = self._open_notes()
-        query = parse_query(f"id:{id}", today=self.environment.now().date())
+        query = search_query.parse_query(f"id:{id}", today=self.environment.now().date())
         if self._open_index(notes).find_passages(query, limit=1).answers:
             return True
         try:
@@ -301,16 +273,14 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
         if not self.log.has_writable_log:
             self._require_permit(fact)
 
-    @takes_request(lambda: requests.SupersedeRequest)
-    def supersede(self, request: "requests.SupersedeRequest") -> "SupersededNode":
+    @takes_request(lambda: kb_supersede.SupersedeRequest)
+    def supersede(self, request: "kb_supersede.SupersedeRequest") -> "kb_supersede.SupersededNode":
         """Write one fact as a new agent node that replaces the one called `name`; see `write`."""
         fact = partial(self._node_content, request)
         permit, notes = self._require_permit(request.title, keep=None if request.dry_run else fact)
-        from roamkb.fs.locks import hold_lock
-        from roamkb.kb.supersede import supersede
 
         with self._suggest_nodes_on_error(notes):
-            return supersede(
+            return kb_supersede.supersede(
                 notes,
                 self._open_index(notes),
                 permit,
@@ -318,15 +288,13 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
                 fact(),
                 self._new_stamp(),
                 self._write_options(permit, anyway=request.anyway, dry_run=request.dry_run),
-                lock=hold_lock(self.state_folders.lock_file(permit.kb)),
+                lock=locks.hold_lock(self.state_folders.lock_file(permit.kb)),
             )
 
-    @takes_request(lambda: requests.TrashRequest)
-    def trash(self, request: "requests.TrashRequest") -> "TrashedNodes":
+    @takes_request(lambda: kb_trash.TrashRequest)
+    def trash(self, request: "kb_trash.TrashRequest") -> "kb_trash.TrashedNodes":
         """Move one agent node, or all that the filters let through, to this machine's trash."""
         permit, notes = self._require_permit(request.name or "agent nodes", undone="nothing was moved to the trash")
-        from roamkb.kb.trash import sweep_nodes
-        from roamkb.kb.trash import trash
 
         if request.from_project is not None and not request.from_project.strip():
             raise UsageError("--from names no project", hint="leave --from out to mean all")
@@ -334,8 +302,10 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
             raise UsageError("trash what?", hint="roamkb trash ID, or roamkb trash --all-agent [--since D]")
         if request.name is not None:
             with self._suggest_nodes_on_error(notes):
-                return trash(notes, permit, self._open_trash(permit.kb), request.name, folder=self.environment.cwd)
-        return sweep_nodes(
+                return kb_trash.trash(
+                    notes, permit, self._open_trash(permit.kb), request.name, folder=self.environment.cwd
+                )
+        return kb_trash.sweep_nodes(
             notes,
             permit,
             self._open_trash(permit.kb),
@@ -344,46 +314,38 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
             yes=request.yes,
         )
 
-    @takes_request(lambda: requests.RestoreRequest)
-    def restore(self, request: "requests.RestoreRequest") -> "RestoredNodes":
+    @takes_request(lambda: kb_trash.RestoreRequest)
+    def restore(self, request: "kb_trash.RestoreRequest") -> "kb_trash.RestoredNodes":
         """Put a trashed node back, or all that was trashed last; without either, list the trash."""
-        from roamkb.kb.trash import list_trashed
-        from roamkb.kb.trash import restore
-        from roamkb.kb.trash import restore_last
-
         if request.last:
             if request.name is not None:
                 raise UsageError("restore what?", hint="roamkb restore ID, or roamkb restore --last")
             permit, notes = self._require_permit("agent nodes", undone="nothing was taken out of the trash")
-            return restore_last(notes, permit, self._open_trash(permit.kb))
+            return kb_trash.restore_last(notes, permit, self._open_trash(permit.kb))
         if request.name is None:
             kb = self.rule.kb
-            return list_trashed(self._open_trash(kb), kb)
+            return kb_trash.list_trashed(self._open_trash(kb), kb)
         permit, notes = self._require_permit(request.name, undone="nothing was taken out of the trash")
-        return restore(notes, permit, self._open_trash(permit.kb), request.name)
+        return kb_trash.restore(notes, permit, self._open_trash(permit.kb), request.name)
 
     # The boundary and the rule
 
-    def kb_side(self, fact: str) -> "KbSnapshotSource | None":
+    def kb_side(self, fact: str) -> "snapshot.KbSnapshotSource | None":
         """Return the notes, trash and snapshots that a personal project may maintain; None for any other."""
-        from roamkb.boundary.store.folder_evidence import classify_folder
-        from roamkb.core.errors import Refused
-        from roamkb.sharing.snapshot import KbSnapshotSource
-
         try:
             permit, notes = self._require_permit(fact)
         except (BadRule, Refused):
             return None
         folder = self.state_folders.snapshot_folder(permit.kb)
         # whoever put the state folder at work has no place for what is personal
-        if folder is None or classify_folder(folder, self.rule).kind is ProjectKind.WORK:
+        if folder is None or folder_evidence.classify_folder(folder, self.rule).kind is ProjectKind.WORK:
             return None
-        return KbSnapshotSource(notes=notes, permit=permit, trash=self._open_trash(permit.kb), folder=folder)
+        return snapshot.KbSnapshotSource(notes=notes, permit=permit, trash=self._open_trash(permit.kb), folder=folder)
 
     # What the operations need
 
     @contextmanager
-    def _suggest_nodes_on_error(self, notes: "Notes") -> Iterator[None]:
+    def _suggest_nodes_on_error(self, notes: "kb_notes.Notes") -> Iterator[None]:
         """Add the hits of a search for an unknown name to the error for that name.
 
         Raises:
@@ -392,13 +354,10 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
         try:
             yield
         except NoNode as error:
-            from roamkb.kb.notes.store.lookup import MOST_CANDIDATES
-            from roamkb.kb.search.query import parse_words
-
-            query = parse_words(error.name)
+            query = search_query.parse_words(error.name)
             if error.candidates or query.is_empty:
                 raise
-            answers = self._open_index(notes).find_passages(query, limit=MOST_CANDIDATES).answers
+            answers = self._open_index(notes).find_passages(query, limit=lookup.MOST_CANDIDATES).answers
             candidates = [
                 NodeCandidate(id=answer.id, title=answer.title, path=notes.kb / answer.file)
                 for answer in answers
@@ -406,10 +365,8 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
             ]
             raise NoNode(error.name, candidates) from error
 
-    def _node_content(self, request: "requests.WriteRequest | requests.SupersedeRequest") -> "NodeContent":
-        from roamkb.kb.write import NodeContent
-
-        return NodeContent(
+    def _node_content(self, request: "kb_write.WriteRequest | kb_supersede.SupersedeRequest") -> "kb_write.NodeContent":
+        return kb_write.NodeContent(
             title=request.title,
             body=request.body or "",
             markdown=request.markdown,

@@ -9,6 +9,8 @@ from typing import ParamSpec
 from typing import TypeVar
 from typing import overload
 
+from roamkb.core.startup import dataclasses
+
 if TYPE_CHECKING:
     from inspect import Signature
 
@@ -66,16 +68,13 @@ class OperationMethod(Generic[Owner, Parameters, Request, Result]):
         from inspect import Parameter
         from inspect import Signature
 
-        from roamkb.core.startup.dataclasses import MISSING
-        from roamkb.core.startup.dataclasses import fields
-
         request: Any = self.request_type
-        declared = sorted(fields(request), key=lambda field: bool(field.kw_only))
+        declared = sorted(dataclasses.fields(request), key=lambda field: bool(field.kw_only))
         parameters = [
             Parameter(
                 field.name,
                 Parameter.KEYWORD_ONLY if field.kw_only else Parameter.POSITIONAL_OR_KEYWORD,
-                default=Parameter.empty if field.default is MISSING else field.default,
+                default=Parameter.empty if field.default is dataclasses.MISSING else field.default,
                 annotation=field.type,
             )
             for field in declared

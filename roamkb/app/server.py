@@ -1,25 +1,30 @@
 """The knowledge base for a server, with the evidence of its callers."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from copy import copy
 
-from roamkb.app import KnowledgeBase
-from roamkb.app import ProcessEnvironment
+from roamkb.app import access_token
+from roamkb.app import callers as app_callers
+from roamkb.app.environment import ProcessEnvironment
+from roamkb.app.knowledge_base import KnowledgeBase
+from roamkb.app.log import learn
+from roamkb.boundary import policy
+from roamkb.boundary.store import folder_evidence
+from roamkb.boundary.store import server_ports as boundary_server_ports
+from roamkb.boundary.store import socket_peers
 from roamkb.boundary.store.processes import ParentProcess
 from roamkb.boundary.store.processes import parent_processes
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Project
-
-if TYPE_CHECKING:
-    from roamkb.app.access_token import AccessToken
-    from roamkb.boundary.store.folder_evidence import CallOrigin
-    from roamkb.boundary.store.socket_peers import Address
-    from roamkb.core.model import Rule
-    from roamkb.log.new_learning import NewLearning
-    from roamkb.log.state.learning_state import LearningState
-    from roamkb.log.store.changes import LogChangeFeed
+from roamkb.core.model import Rule
+from roamkb.core.startup.dataclasses import replace
+from roamkb.log import new_learning
+from roamkb.log.state import learning_state
+from roamkb.log.store import changes
+from roamkb.log.store import project_log
 
 
 class ServedKnowledgeBase(KnowledgeBase):
@@ -35,7 +40,7 @@ class ServedKnowledgeBase(KnowledgeBase):
         self._parents: Mapping[str, str] = dict(_named_parents(around.pid))
         self._hidden = super()._call_origin.hidden
         #: Who asks; nobody else where that is who began this.
-        self.callers: tuple[CallOrigin | None, ...] = ()
+        self.callers: tuple[folder_evidence.CallOrigin | None, ...] = ()
 
     @classmethod
     def open_for_server(cls, *, project: str | None = None) -> "ServedKnowledgeBase":
@@ -43,67 +48,49 @@ class ServedKnowledgeBase(KnowledgeBase):
         return cls(ProcessEnvironment.from_process(), project=project)
 
     @property
-    def _call_origin(self) -> "CallOrigin":
-        from roamkb.core.startup.dataclasses import replace
-
+    def _call_origin(self) -> "folder_evidence.CallOrigin":
         # who began it is gone when the shell is, and was seen
         return replace(super()._call_origin, parents=self._parents, hidden=self._hidden)
 
-    def for_connection(self, client: "Address | None", server: "Address | None") -> "ServedKnowledgeBase":
+    def for_connection(
+        self, client: "socket_peers.Address | None", server: "socket_peers.Address | None"
+    ) -> "ServedKnowledgeBase":
         """Return the knowledge base for one request over a connection, judged by the client's session.
 
         Where it can't be seen who that is, they are unknown.
         """
-        from contextlib import suppress
-        from copy import copy
-
-        from roamkb.boundary.store.folder_evidence import PROC
-        from roamkb.boundary.store.socket_peers import find_peers
-        from roamkb.boundary.store.socket_peers import read_peer_origin
-
         peer_pids: tuple[int, ...] = ()
         with suppress(OSError):
-            peer_pids = find_peers(client, server, PROC) if client and server else ()
+            peer_pids = socket_peers.find_peers(client, server, folder_evidence.PROC) if client and server else ()
         served = copy(self)
-        served.callers = tuple(map(read_peer_origin, peer_pids)) or (None,)
+        served.callers = tuple(map(socket_peers.read_peer_origin, peer_pids)) or (None,)
         return served
 
     def judge_project(self, rule: "Rule | BadRule") -> Project:
         """Return the strictest of what began the server and of who asks."""
-        from roamkb.app.callers import judge_asker
-        from roamkb.boundary.policy import strictest_project
+        callers = (app_callers.judge_asker(one, rule) for one in self.callers)
+        return policy.strictest_project((super().judge_project(rule), *callers))
 
-        callers = (judge_asker(one, rule) for one in self.callers)
-        return strictest_project((super().judge_project(rule), *callers))
-
-    def access_token(self) -> "AccessToken":
+    def access_token(self) -> "access_token.AccessToken":
         """Return the token that callers of the server must show.
 
         Raises:
             DiskError: it can't be kept, would lie in the knowledge base, or others could know it.
         """
-        from roamkb.app.access_token import open_access_token
-        from roamkb.boundary.store.folder_evidence import find_rule
-
-        rule = find_rule(self.environment.home, account_home=self.environment.account_home)
+        rule = folder_evidence.find_rule(self.environment.home, account_home=self.environment.account_home)
         if not isinstance(rule, BadRule):
             # who syncs the knowledge base would sync the token
             self.state_folders.lock_file(rule.kb)
-        return open_access_token(self.state_folders.state)
+        return access_token.open_access_token(self.state_folders.state)
 
     def keep_port(self, port: int) -> None:
         """Store the server's port for hooks."""
-        from roamkb.boundary.store.server_ports import keep_port
+        boundary_server_ports.keep_port(str(self.state_folders.state), port)
 
-        keep_port(str(self.state_folders.state), port)
-
-    def log_change_feed(self) -> "LogChangeFeed":
+    def log_change_feed(self) -> "changes.LogChangeFeed":
         """Return the feed of changes to the project's log; it is empty as long as there is no log."""
-        from roamkb.log.store.changes import LogChangeFeed
-        from roamkb.log.store.project_log import Log
-
         root = self.classify(str(self.project_folder or self.environment.cwd or "/")).root
-        return LogChangeFeed(None if root is None else Log(root, self.state_folders.state))
+        return changes.LogChangeFeed(None if root is None else project_log.Log(root, self.state_folders.state))
 
     def notes_stamp(self) -> int:
         """Return a number that differs once a note is written, moved or gone: by their stats alone."""
@@ -114,12 +101,10 @@ class ServedKnowledgeBase(KnowledgeBase):
         return hash(tuple((file.file, file.stat) for file in files))
 
     def add_learning(
-        self, new_learning: "NewLearning", *, agent: str | None, session: str | None
-    ) -> "tuple[str, LearningState]":
+        self, new_learning: "new_learning.NewLearning", *, agent: str | None, session: str | None
+    ) -> "tuple[str, learning_state.LearningState]":
         """Add one learning, as `learn` does; return the outcome, new or repeated, and its present state."""
-        from roamkb.app.log.learn import take_learning
-
-        learned = take_learning(self.log, new_learning, agent=agent, session=session)
+        learned = learn.take_learning(self.log, new_learning, agent=agent, session=session)
         return learned.outcome, self.log.explain(learned.learning.id).standing
 
     @property
@@ -134,10 +119,8 @@ class ServedKnowledgeBase(KnowledgeBase):
 
 
 def _named_parents(pid: int) -> list[tuple[str, str]]:
-    from roamkb.boundary.store.folder_evidence import PROC
-
     named_folders = []
-    for parent in parent_processes(pid, PROC):
+    for parent in parent_processes(pid, folder_evidence.PROC):
         if not isinstance(parent, ParentProcess):
             raise UsageError(
                 f"there are more than {parent.seen} parent processes, and any may be at work",

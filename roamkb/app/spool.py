@@ -10,14 +10,15 @@ import time
 from collections.abc import Callable
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 from typing import Any
 from typing import Final
 
-from roamkb.app import KnowledgeBase
 from roamkb.app.environment import ProcessEnvironment
+from roamkb.app.hooks import events
+from roamkb.app.knowledge_base import KnowledgeBase
 from roamkb.boundary.policy import strictest_project
 from roamkb.boundary.store.session_cache import has_passes
+from roamkb.core.errors import BadRule
 from roamkb.core.errors import Busy
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoLog
@@ -39,10 +40,6 @@ from roamkb.spool.store.waiting_calls import open_confirmed
 from roamkb.spool.store.waiting_calls import open_spool
 from roamkb.spool.store.waiting_calls import save_confirmed
 from roamkb.spool.store.waiting_calls import spool_call
-
-if TYPE_CHECKING:
-    from roamkb.app.hooks.events import HookEventSession
-    from roamkb.core.errors import BadRule
 
 #: Seconds of a hook after which what else waits is left to the next one.
 _HOOK_SECONDS: Final = 0.5
@@ -100,7 +97,7 @@ class SpooledOutcome:
 class _SpooledKnowledgeBase(KnowledgeBase):
     """The knowledge base of a call that waited: judged by the hook's session and its own folder."""
 
-    def __init__(self, session: "HookEventSession", call: SpooledCall, *, id: str) -> None:
+    def __init__(self, session: "events.HookEventSession", call: SpooledCall, *, id: str) -> None:
         around: ProcessEnvironment = session.environment
         folder = Path(call.folder)
         super().__init__(
@@ -114,7 +111,7 @@ class _SpooledKnowledgeBase(KnowledgeBase):
 
 
 def carry_out(
-    session: "HookEventSession",
+    session: "events.HookEventSession",
     *,
     printed: str,
     is_over: bool,
@@ -147,7 +144,7 @@ def carry_out(
 class _SessionCalls:
     """Evidence of a hook for the calls of its session."""
 
-    session: "HookEventSession"
+    session: "events.HookEventSession"
     local: Path
     state: Path
     printed: str
@@ -183,7 +180,7 @@ def _no_call_error() -> RoamkbError:
 
 
 def _drop_if_stale(
-    session: "HookEventSession", spool: CallSpool, name: str, call: SpooledCall
+    session: "events.HookEventSession", spool: CallSpool, name: str, call: SpooledCall
 ) -> SpooledOutcome | None:
     if not call.is_stale(session.environment.now().timestamp()):
         return None
@@ -192,7 +189,7 @@ def _drop_if_stale(
 
 
 def _carry_out_confirmed(
-    session: "HookEventSession",
+    session: "events.HookEventSession",
     spool: CallSpool,
     name: str,
     parse_values: Callable[[SpooledCall], "ParameterValues | None"],
@@ -222,7 +219,7 @@ def _carry_out_confirmed(
 
 
 def _carry_out_call(
-    session: "HookEventSession", call: SpooledCall, values: ParameterValues, *, id: str
+    session: "events.HookEventSession", call: SpooledCall, values: ParameterValues, *, id: str
 ) -> SpooledOutcome:
     kb = _SpooledKnowledgeBase(session, call, id=id)
     if call.verb in ("write", "supersede") and kb.has_node_id(id):
@@ -233,7 +230,7 @@ def _carry_out_call(
 
 
 def _resume_killed_call(
-    session: "HookEventSession", call: SpooledCall, values: ParameterValues
+    session: "events.HookEventSession", call: SpooledCall, values: ParameterValues
 ) -> SpooledOutcome | None:
     """Return the outcome of a call whose hook was killed; None where it is to be made once more."""
     kb = _SpooledKnowledgeBase(session, call, id=call.id)

@@ -20,6 +20,7 @@ from roamkb.core.model import Rule
 from roamkb.core.startup.dataclasses import InitVar
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
+from roamkb.secrets import detector
 
 #: Device and inode: what a folder is, whatever its name.
 Inode = tuple[int, int]
@@ -115,19 +116,14 @@ def require_permit(
     was left `undone`.
     """
     if project.kind is not ProjectKind.PERSONAL:
-        # its patterns take longer to compile than a search does, and most calls refuse nothing
-        from roamkb.secrets.detector import redact_fact
-
-        raise Refused(project, redact_fact(fact), written_to=written_to, undone=undone)
+        raise Refused(project, detector.redact_fact(fact), written_to=written_to, undone=undone)
     return WritePermit(project=project, kb=kb, warnings=warnings, seal=_PERMIT_SEAL)
 
 
 def require_as_strict(session: Project, place: Project, fact: str) -> None:
     """Raise `Refused` where `session` is of a stricter kind than the project whose log is to have `fact`."""
     if _KINDS_BY_STRICTNESS.index(session.kind) < _KINDS_BY_STRICTNESS.index(place.kind):
-        from roamkb.secrets.detector import redact_fact
-
-        raise Refused(session, redact_fact(fact), place=f"the log of {place.kind.value} project {place.root}")
+        raise Refused(session, detector.redact_fact(fact), place=f"the log of {place.kind.value} project {place.root}")
 
 
 def require_own_tree(source: Project, place: Project, *, is_inside: bool, fact: str) -> None:
@@ -136,9 +132,7 @@ def require_own_tree(source: Project, place: Project, *, is_inside: bool, fact: 
     `is_inside` says whether the two share a tree.
     """
     if source.kind is ProjectKind.WORK and not (place.kind is ProjectKind.WORK and is_inside):
-        from roamkb.secrets.detector import redact_fact
-
-        raise Refused(source, redact_fact(fact), place=f"the log of {place.kind.value} project {place.root}")
+        raise Refused(source, detector.redact_fact(fact), place=f"the log of {place.kind.value} project {place.root}")
 
 
 def require_no_work(kinds: Iterable[ProjectKind | None], place: Project, *, fact: str) -> None:
@@ -147,11 +141,9 @@ def require_no_work(kinds: Iterable[ProjectKind | None], place: Project, *, fact
     A copy or a hard link lies anywhere, and its folder says nothing of where it was written.
     """
     if place.kind is not ProjectKind.WORK and ProjectKind.WORK in kinds:
-        from roamkb.secrets.detector import redact_fact
-
         reason = "it says itself that it was learned at work"
         source = Project(kind=ProjectKind.WORK, root=None, reason=reason, hint=_WORK_HINT)
-        raise Refused(source, redact_fact(fact), place=f"the log of {place.kind.value} project {place.root}")
+        raise Refused(source, detector.redact_fact(fact), place=f"the log of {place.kind.value} project {place.root}")
 
 
 def require_in_tree(project: Project, kind: ProjectKind, *, is_inside: bool, fact: str, place: Path) -> None:
@@ -161,12 +153,11 @@ def require_in_tree(project: Project, kind: ProjectKind, *, is_inside: bool, fac
     """
     if is_inside or (project.kind is ProjectKind.PERSONAL and kind is not ProjectKind.WORK):
         return
-    from roamkb.secrets.detector import redact_fact
 
     if project.kind is ProjectKind.PERSONAL:
         reason = "some of it was learned at work"
         project = Project(kind=kind, root=project.root, reason=reason, hint="keep it in the project's own tree")
-    raise Refused(project, redact_fact(fact), place=str(place))
+    raise Refused(project, detector.redact_fact(fact), place=str(place))
 
 
 def is_loosened(rule: Rule, old_rule: Rule) -> bool:

@@ -9,7 +9,7 @@ humans type.
 from posixpath import basename
 from typing import Final
 
-from roamkb.boundary.human_consent import find_harness
+from roamkb.boundary import human_consent
 from roamkb.core.data_tables import words_by_role
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
@@ -68,7 +68,7 @@ class AncestorProcess:
 
     @property
     def _harness_name(self) -> str:
-        harness = find_harness([("", (self.name, *self.words))])
+        harness = human_consent.find_harness([("", (self.name, *self.words))])
         return harness[1] if harness else ""
 
     @property

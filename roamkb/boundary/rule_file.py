@@ -36,6 +36,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from roamkb.core import server_address
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import UsageError
 from roamkb.core.gitignore import entry_fault
@@ -239,15 +240,12 @@ def _parse_origins(block: _RuleBlock, source: Path) -> tuple[str, ...]:
     """Return the servers of the model addresses, each with its port."""
     if not block.entries:
         return ()
-    # a denial waits for the rule, and most name no server
-    from roamkb.core.server_address import BadAddress
-    from roamkb.core.server_address import parse_address
 
     origins = []
     for number, entry in block.entries:
         try:
-            address = parse_address(entry.removesuffix("/"))
-        except BadAddress as error:
+            address = server_address.parse_address(entry.removesuffix("/"))
+        except server_address.BadAddress as error:
             raise BadRule(source, f"has an address in line {number} that {error}") from error
         if address.path or address.query or "#" in entry:
             raise BadRule(

@@ -20,7 +20,7 @@ from typing import TypeVar
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.kb.search.query import TermWeights
-from roamkb.text.language import is_english
+from roamkb.text import language
 from roamkb.text.store.lexicons import alternatives_pattern
 from roamkb.text.store.lexicons import lexicon
 from roamkb.text.tokenize import UNSPACED
@@ -85,7 +85,7 @@ def select_relevant(
 def _word_weights(text: str, weights: TermWeights) -> list[Mapping[str, float]]:
     """Return the weight of each word of `text`, by its terms: an identifier and its parts are one word."""
     is_handful = weights.rarest < _HANDFUL_WEIGHT
-    empty_terms = _empty_terms(is_english(split_words(text)))
+    empty_terms = _empty_terms(language.is_english(split_words(text)))
     weights_by_terms: dict[tuple[str, ...], Mapping[str, float]] = {}
     for word in split_words(_NEGATED_TOPICS.sub(" ", text)):
         # the `s` behind an apostrophe is in every second text

@@ -25,7 +25,9 @@ from roamkb.log.state.learning_state import CONTESTED
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
-from roamkb.pipeline.consolidation_plan import OBSERVATION_PREFIX
+from roamkb.pipeline import consolidation_plan
+from roamkb.pipeline.gate import noise
+from roamkb.text.similarity.jaccard import prepare_text
 from roamkb.text.tokenize import text_terms
 
 #: Answers that are looked at; below the best few nothing clears the floor.
@@ -90,13 +92,9 @@ def _without_repetitions(
     standings: Sequence[LearningState], state: LogState, besides: Collection[str]
 ) -> Iterator[LearningState]:
     """Yield the learnings that repeat neither an earlier one nor one of `besides`, in whatever words."""
-    # for most prompts nothing is found
-    from roamkb.pipeline.consolidation_plan import KnownTexts
-    from roamkb.text.similarity.jaccard import prepare_text
-
     known_contents = [excluded.learning.content for id in besides if (excluded := state.standings.get(id))]
     for standing in standings:
-        if not KnownTexts(known_contents).has_covering_text(prepare_text(standing.learning.content)):
+        if not consolidation_plan.KnownTexts(known_contents).has_covering_text(prepare_text(standing.learning.content)):
             yield standing
             known_contents.append(standing.learning.content)
 
@@ -111,9 +109,8 @@ def is_lasting(standing: LearningState) -> bool:
     """Say whether a learning may be shown unasked: knowledge, not noise of other tools' logs."""
     if is_borne_out(standing):
         return True
-    from roamkb.pipeline.gate.noise import noise_of
 
-    return not noise_of(standing.learning.content)
+    return not noise.noise_of(standing.learning.content)
 
 
 def _is_suggestable(standing: LearningState) -> bool:
@@ -121,7 +118,9 @@ def _is_suggestable(standing: LearningState) -> bool:
 
     What was only announced in passing waits until its session bears it out, or another session says it.
     """
-    is_passing = standing.learning.origin.startswith(OBSERVATION_PREFIX) and standing.occurrences == 1
+    is_passing = (
+        standing.learning.origin.startswith(consolidation_plan.OBSERVATION_PREFIX) and standing.occurrences == 1
+    )
     return is_lasting(standing) and (is_borne_out(standing) or not is_passing)
 
 

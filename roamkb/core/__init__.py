@@ -1,1 +1,5 @@
 """Values and errors that every package shares; no disk, clock or environment."""
+
+from roamkb import lazy_submodules
+
+__getattr__ = lazy_submodules(__name__)

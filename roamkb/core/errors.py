@@ -6,15 +6,11 @@ exit status and the code that `--json` shows (docs/json.md).
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 from typing import ClassVar
 
+from roamkb.core import model
 from roamkb.core.text import one_line
 from roamkb.core.text import shorten_title
-
-if TYPE_CHECKING:
-    from roamkb.core.model import NodeCandidate
-    from roamkb.core.model import Project
 
 
 class RoamkbError(Exception):
@@ -113,7 +109,7 @@ class NearDuplicate(RoamkbError):
     code = "near_duplicate"
     JSON = "code message hint candidates"
 
-    def __init__(self, candidates: "Sequence[NodeCandidate]") -> None:
+    def __init__(self, candidates: "Sequence[model.NodeCandidate]") -> None:
         names = "; ".join(f"{shorten_title(c.title)} ({one_line(c.id)})" for c in candidates)
         super().__init__(
             f"nothing was written: looks like {names}",
@@ -140,7 +136,7 @@ class NoNode(NotFound):
 
     JSON = "code message hint candidates"
 
-    def __init__(self, name: str, candidates: "Sequence[NodeCandidate]" = ()) -> None:
+    def __init__(self, name: str, candidates: "Sequence[model.NodeCandidate]" = ()) -> None:
         suggested_titles = " or ".join(dict.fromkeys(shorten_title(candidate.title) for candidate in candidates))
         super().__init__(name, hint=f"did you mean {suggested_titles}?" if suggested_titles else "")
         self.name = name
@@ -153,7 +149,7 @@ class Ambiguous(RoamkbError):
     code = "ambiguous"
     JSON = "code message hint candidates"
 
-    def __init__(self, name: str, candidates: "Sequence[NodeCandidate]") -> None:
+    def __init__(self, name: str, candidates: "Sequence[model.NodeCandidate]") -> None:
         listed = "".join(
             f"\n  {one_line(c.id)}  {shorten_title(c.title)}  ({one_line(str(c.path))})" for c in candidates
         )
@@ -194,7 +190,7 @@ class Refused(RoamkbError):
 
     def __init__(
         self,
-        project: "Project",
+        project: "model.Project",
         fact: str,
         *,
         written_to: Path | None = None,

@@ -123,9 +123,13 @@ def _matches_entry(path: str, entry: str, fold: bool) -> bool:
 @lru_cache(maxsize=256)
 def _compile_entry(entry: str, fold: bool) -> "GitIgnoreSpec":
     """Return `entry` compiled by pathspec."""
+    return _read_lines([unicodedata.normalize("NFC", entry.casefold()) if fold else entry])
+
+
+def _read_lines(lines: Sequence[str]) -> "GitIgnoreSpec":
     from pathspec import GitIgnoreSpec
 
-    return GitIgnoreSpec.from_lines([unicodedata.normalize("NFC", entry.casefold()) if fold else entry])
+    return GitIgnoreSpec.from_lines(lines)
 
 
 def last_match(patterns: Sequence[str], path: str) -> bool | None:
@@ -192,17 +196,13 @@ def _compile_patterns(patterns: Iterable[str]) -> "GitIgnoreSpec":
 # a log's learnings share their patterns, and are asked about file after file
 @lru_cache(maxsize=4096)
 def _compile_cached_patterns(patterns: tuple[str, ...]) -> "GitIgnoreSpec":
-    from pathspec import GitIgnoreSpec
-
-    spec = GitIgnoreSpec.from_lines(())
+    spec = _read_lines(())
     for pattern in patterns:
         with contextlib.suppress(ValueError):
-            spec += GitIgnoreSpec.from_lines([pattern])
+            spec += _read_lines([pattern])
     return spec
 
 
 def compile_ignore_test(patterns: Sequence[str]) -> Callable[[str], bool]:
     """Return a predicate that tells whether gitignore's `patterns` leave out a relative path."""
-    from pathspec import GitIgnoreSpec
-
-    return GitIgnoreSpec.from_lines(patterns).match_file
+    return _read_lines(patterns).match_file

@@ -42,7 +42,8 @@ def differing_lines(old_text: str, new_text: str) -> tuple[str, ...]:
     output_lines: list[str] = []
     for (old_offset, new_offset), (old_end, new_end) in _trace_hunks(len(old_middle), len(new_middle), steps):
         output_lines.append(
-            f"@@ -{_hunk_range(start + old_offset, old_end - old_offset)} +{_hunk_range(start + new_offset, new_end - new_offset)} @@"
+            f"@@ -{_hunk_range(start + old_offset, old_end - old_offset)}"
+            f" +{_hunk_range(start + new_offset, new_end - new_offset)} @@"
         )
         output_lines += [f"-{line}" for line in old_middle[old_offset:old_end]]
         output_lines += [f"+{line}" for line in new_middle[new_offset:new_end]]

@@ -11,9 +11,11 @@ from typing import Annotated
 from typing import Any
 from typing import Literal
 
+from roamkb.core.startup.dataclasses import MISSING
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
 from roamkb.core.startup.dataclasses import fields
+from roamkb.core.startup.dataclasses import replace
 
 #: Sources of a parameter's values: folders and files, or what the notes and the project's log hold now.
 ValueSource = Literal["folders", "files", "tags", "titles", "types", "keys", "tasks", "commands"]
@@ -119,9 +121,6 @@ AsOfOption = Annotated[str | None, Option("--as-of", "As the log stood at the en
 @lru_cache
 def request_parameters(request: type) -> tuple[VerbParameter, ...]:
     """Return the parameters that `request` declares, positional arguments first."""
-    from roamkb.core.startup.dataclasses import MISSING
-    from roamkb.core.startup.dataclasses import replace
-
     declared = []
     for member in sorted(fields(request), key=lambda member: bool(member.kw_only)):
         # a field without a default has its words in the annotation

@@ -13,9 +13,8 @@ from roamkb.core.request import AsOfOption
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
-from roamkb.fs.private_files import AUDIT_FILE
-from roamkb.fs.private_files import write_private_file
-from roamkb.log.jsonl import json_line
+from roamkb.fs import private_files
+from roamkb.log import jsonl
 from roamkb.log.recall_ranking import repetition_key
 from roamkb.log.recall_ranking import representative_key
 from roamkb.log.state.learning_state import SUPERSEDED
@@ -32,7 +31,7 @@ from roamkb.pipeline.gate.references import NamedAnchors
 from roamkb.pipeline.gate.references import anchor_verdict
 from roamkb.pipeline.gate.references import anchors_of
 from roamkb.pipeline.store.references_on_disk import ProjectReferences
-from roamkb.text.similarity.contradiction import differ_in_claim
+from roamkb.text.similarity import contradiction
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,12 +150,12 @@ def audit(log: Log, contents: LogContents, references: ProjectReferences, *, kee
         "total": len(contents.learnings) + len(contents.archived_learnings),
     }
     # nobody reads it back, so it stays where people look for it
-    path = log.ignored / AUDIT_FILE if keep else None
+    path = log.ignored / private_files.AUDIT_FILE if keep else None
     if path:
         summary = AuditAction(name="summary", fields=counts)
         with log.append_lock():
-            write_private_file(
-                path, b"".join(json_line(action.to_json_object()) + b"\n" for action in (*actions, summary))
+            private_files.write_private_file(
+                path, b"".join(jsonl.json_line(action.to_json_object()) + b"\n" for action in (*actions, summary))
             )
     return Audit(actions=actions, summary=counts, path=path)
 
@@ -182,7 +181,11 @@ def _find_repetitions(contents: LogContents, state: LogState) -> Iterator[AuditA
         same_sense = standings_by_sense.setdefault(repetition_key(learning), [])
         # the same words may claim something else: x == 1, x != 1
         duplicate = next(
-            (earlier for earlier in same_sense if not differ_in_claim(earlier.learning.statement, learning.statement)),
+            (
+                earlier
+                for earlier in same_sense
+                if not contradiction.differ_in_claim(earlier.learning.statement, learning.statement)
+            ),
             standing,
         )
         if duplicate is standing:

@@ -123,7 +123,10 @@ def render_questions(questions: Iterable[ReviewQuestion], *, reason: str) -> str
         f"#+todo: {_TODO_STATE} | {_APPROVE_STATE} {_REJECT_STATE}",
         f"#+reason: {quote_for_org(reason)}",
         "",
-        f"# Set a heading to {_APPROVE_STATE} (C-c C-t in Emacs) to have its line in the file, to {_REJECT_STATE} to be",
+        (
+            f"# Set a heading to {_APPROVE_STATE} (C-c C-t in Emacs) to have its line in the file, to {_REJECT_STATE}"
+            " to be"
+        ),
         "# asked about it never again; that takes a reason, in the line `#+reason:`. What stays TODO waits.",
         "# Save and quit; the terminal then asks once more.",
         "",

@@ -1,1 +1,5 @@
 """Files, locks, git's own files and places of this machine, opened for every package."""
+
+from roamkb import lazy_submodules
+
+__getattr__ = lazy_submodules(__name__)

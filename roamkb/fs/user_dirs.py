@@ -11,6 +11,10 @@ step, so this imports nothing that takes time.
 
 import os
 import stat
+import sys
+
+from roamkb.fs import files
+from roamkb.fs import locks
 
 #: The journal in the state folder.
 JOURNAL = "journal"
@@ -75,14 +79,12 @@ def create_machine_key(state: "Path") -> None:
 
     from roamkb.core.errors import DiskError
     from roamkb.core.errors import NameTaken
-    from roamkb.fs.files import create_file
-    from roamkb.fs.locks import make_private_folder
 
-    path = make_private_folder(state) / MACHINE_KEY
+    path = locks.make_private_folder(state) / MACHINE_KEY
     if not os.path.lexists(path):
         # another init was faster
         with suppress(NameTaken):
-            create_file(state, MACHINE_KEY, os.urandom(_KEY_BYTES), mode=0o600)
+            files.create_file(state, MACHINE_KEY, os.urandom(_KEY_BYTES), mode=0o600)
     if len(_read_key(str(path))) < _KEY_BYTES:
         raise DiskError(path, "is no secret of roamkb's", hint="remove it, and call `roamkb init` again")
 
@@ -103,8 +105,6 @@ def default_data_dir() -> str:
 
 
 def _default_dir(variable: str, elsewhere: str, *, on_mac: str) -> str:
-    import sys
-
     if os.path.isabs(configured := os.environ.get(variable, "")):
         return os.path.join(configured, "roamkb")
     return os.path.join(os.path.expanduser(on_mac if sys.platform == "darwin" else elsewhere), "roamkb")

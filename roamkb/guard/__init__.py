@@ -1,1 +1,5 @@
 """Judgement of tool calls before they run: commands that would change protected files."""
+
+from roamkb import lazy_submodules
+
+__getattr__ = lazy_submodules(__name__)

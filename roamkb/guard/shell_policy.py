@@ -9,11 +9,8 @@ import re
 from collections.abc import Callable
 from collections.abc import Sequence
 
-from roamkb.guard.code_write_targets import find_write_targets
-from roamkb.guard.find_commands import FindCall
-from roamkb.guard.find_commands import add_found_file
-from roamkb.guard.find_commands import add_input_words
-from roamkb.guard.find_commands import input_mark
+from roamkb.guard import code_write_targets
+from roamkb.guard import find_commands
 from roamkb.guard.hook_tampering import disables_hooks
 from roamkb.guard.hook_tampering import drops_prefix
 from roamkb.guard.hook_tampering import is_project_settings
@@ -354,14 +351,18 @@ class _ShellJudge:
         """Judge the command that xargs or parallel starts with its input."""
         words = [*call.operands, *call.parsed.rest]
         own_words, text = call.words[1 : len(call.words) - len(words)], call.stdin or ""
-        mark = input_mark(own_words) or ("{}" if call.command_name == "parallel" and "{}" in " ".join(words) else "")
+        mark = find_commands.input_mark(own_words) or (
+            "{}" if call.command_name == "parallel" and "{}" in " ".join(words) else ""
+        )
         input_words = text.splitlines() if mark else text.split()[:_MAX_INPUT_WORDS]
         if call.fed and (not input_words or re.search(r"[$`]", text)):
             input_words = [call.fed]
-        return self._start_command(add_input_words(words or ["echo"], input_words or [UNKNOWN], mark), call)
+        return self._start_command(
+            find_commands.add_input_words(words or ["echo"], input_words or [UNKNOWN], mark), call
+        )
 
     def _judge_finds(self, call: ShellCall) -> str:
-        search = FindCall(call.words)
+        search = find_commands.FindCall(call.words)
         found_path = next(
             (
                 names.any_note if is_note else file
@@ -378,7 +379,7 @@ class _ShellJudge:
         if search.deletes and found_path:
             self._deny_write(found_path, call, how="deep")
         for words in search.commands:
-            self._start_command(add_found_file(words, found_path or UNKNOWN), call)
+            self._start_command(find_commands.add_found_file(words, found_path or UNKNOWN), call)
         return found_path
 
     def _judge_shell(self, call: ShellCall) -> None:
@@ -496,7 +497,10 @@ class _ShellJudge:
         is_guess = call.program.kind != "edits"
         if not names_rule and (not note_path or (is_guess and self._ground.wall_stands())):
             return
-        if not any(names_rule or self._may_be_note(target, call) for target in find_write_targets(language, code)):
+        if not any(
+            names_rule or self._may_be_note(target, call)
+            for target in code_write_targets.find_write_targets(language, code)
+        ):
             return
         denial = rule_denial() if names_rule else None
         denial = denial or note_denial(

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from functools import cache
 
+from roamkb import lazy_module
+from roamkb.guard import shell_policy
 from roamkb.guard.policy import Denial
 from roamkb.guard.policy import GuardContext
 from roamkb.guard.policy import may_concern
@@ -22,7 +24,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from roamkb.core import data_tables
+    from roamkb.shell import parser
+
     Given = Mapping[str, Any]
+else:
+    parser = lazy_module("roamkb.shell.parser")
+    data_tables = lazy_module("roamkb.core.data_tables")
 
 #: Harnesses' own names; in lower case.
 _EDITOR_TOOLS = frozenset(declared("editors"))
@@ -42,9 +50,7 @@ _MAX_VALUES = 200
 @cache
 def _words(role: str) -> frozenset[str]:
     """Return words by which other tools' calls are read; most calls are a shell's and need none."""
-    from roamkb.core.data_tables import words_by_role
-
-    return words_by_role("tool_words.tsv")[role]
+    return data_tables.words_by_role("tool_words.tsv")[role]
 
 
 @cache
@@ -107,20 +113,17 @@ def _judge_text(text: str, context: GuardContext) -> Denial | None:
     """Judge what may be shell text or code in another language."""
     if not may_concern(text, context):
         return None
-    from roamkb.guard.shell_policy import judge_code
-    from roamkb.guard.shell_policy import judge_script
-    from roamkb.shell.parser import read_script
 
-    return judge_script(text, context, read_script) or judge_code(text, context, read_script)
+    return shell_policy.judge_script(text, context, parser.read_script) or shell_policy.judge_code(
+        text, context, parser.read_script
+    )
 
 
 def _judge_words(words: list[str], context: GuardContext) -> Denial | None:
     if not may_concern(" ".join(words), context):
         return None
-    from roamkb.guard.shell_policy import judge_words
-    from roamkb.shell.parser import read_script
 
-    return judge_words(words, context, read_script) if words else None
+    return shell_policy.judge_words(words, context, parser.read_script) if words else None
 
 
 def _names_server(name: str, tool_input: "Given", context: GuardContext) -> bool:
@@ -153,21 +156,18 @@ def _judge_shell(tool_input: "Given", context: GuardContext) -> Denial | None:
 def _judge_command(text: str, context: GuardContext) -> Denial | None:
     if not may_concern(text, context):
         return None
-    from roamkb.guard.shell_policy import judge_script
-    from roamkb.shell.parser import read_script
 
-    return judge_script(text, context, read_script)
+    return shell_policy.judge_script(text, context, parser.read_script)
 
 
 def _judge_paths(paths: list[str], tool_input: "Given", context: GuardContext) -> Denial | None:
     paths = [candidate for candidate in paths if may_concern_path(candidate, context)]
     if not paths:
         return None
-    from roamkb.guard.shell_policy import judge_path
 
     contents = "\n".join(value for key, value in _texts_by_key(tool_input) if not re.search(_path_key(), key))
     for path in paths:
-        denial = judge_path(path, contents, context, spares_hooks=_spares_hooks(path, tool_input))
+        denial = shell_policy.judge_path(path, contents, context, spares_hooks=_spares_hooks(path, tool_input))
         if denial:
             return denial
     return None

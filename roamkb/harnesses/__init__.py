@@ -1,1 +1,5 @@
 """Agents' harnesses: their settings, hooks, sandboxes and transcripts."""
+
+from roamkb import lazy_submodules
+
+__getattr__ = lazy_submodules(__name__)

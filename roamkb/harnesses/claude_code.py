@@ -4,26 +4,17 @@ roamkb's own words for events, tools and answers are the ones that Claude Code h
 translated. A hook imports this at every step: what few steps need is imported where it's needed.
 """
 
-#: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
-TYPE_CHECKING = False
+from collections.abc import Iterator
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from collections.abc import Mapping
-    from pathlib import Path
-    from typing import Any
-
-    from roamkb.harnesses.harness import Answer
-    from roamkb.harnesses.harness import Harness
-    from roamkb.harnesses.harness import Payload
-    from roamkb.harnesses.harness import SandboxReport
-    from roamkb.harnesses.harness import SettingsFault
-    from roamkb.harnesses.harness import SettingsFile
-    from roamkb.harnesses.harness import SettingsOnDisk
-    from roamkb.harnesses.harness import SettingsRequest
-    from roamkb.harnesses.hook_list import Hook
-    from roamkb.harnesses.hook_list import HookHandler
-    from roamkb.harnesses.transcript import TranscriptEntry
+from roamkb.fs import json_edit
+from roamkb.harnesses import harness
+from roamkb.harnesses import hook_list
+from roamkb.harnesses import settings_json
+from roamkb.harnesses import transcript
+from roamkb.harnesses import wall_settings
 
 _SETTINGS = ".claude/settings.json"
 #: Has it run each command behind the wall.
@@ -119,7 +110,7 @@ class ClaudeCode:
 
     # The session
 
-    def session_environment(self, environment: "Mapping[str, str]", payload: "Payload") -> "Mapping[str, str]":
+    def session_environment(self, environment: "Mapping[str, str]", payload: "harness.Payload") -> "Mapping[str, str]":
         """Return the environment of a hook as it would be for the session's commands."""
         if environment.get("CLAUDE_PROJECT_DIR") and not environment.get("CLAUDECODE"):
             return {**environment, "CLAUDECODE": "1"}
@@ -139,17 +130,12 @@ class ClaudeCode:
 
     # Transcripts
 
-    def entries_of(self, line: "Mapping[str, Any]") -> "Iterator[TranscriptEntry]":
+    def entries_of(self, line: "Mapping[str, Any]") -> "Iterator[transcript.TranscriptEntry]":
         """Yield what a line tells: `{"type": "user"|"assistant", "message": {…}}`.
 
         A tool's result stands in a later `user` line.
         """
         from collections.abc import Mapping
-
-        from roamkb.harnesses.transcript import CallResult
-        from roamkb.harnesses.transcript import SaidText
-        from roamkb.harnesses.transcript import Speaker
-        from roamkb.harnesses.transcript import ToolCall
 
         message = line.get("message")
         if not isinstance(message, Mapping) or line.get("isMeta") or line.get("isCompactSummary"):
@@ -162,11 +148,13 @@ class ClaudeCode:
             match block:
                 case {"type": "text", "text": str(text)}:
                     if is_agent or is_typed:
-                        yield SaidText(Speaker.AGENT if is_agent else Speaker.HUMAN, text)
+                        yield transcript.SaidText(
+                            transcript.Speaker.AGENT if is_agent else transcript.Speaker.HUMAN, text
+                        )
                 case {"type": "tool_use", "id": str(id), "name": str(name)}:
-                    yield ToolCall(id, name, block.get("input"))
+                    yield transcript.ToolCall(id, name, block.get("input"))
                 case {"type": "tool_result", "tool_use_id": str(id)}:
-                    yield CallResult(id, block.get("content"), has_failed=block.get("is_error") is True)
+                    yield transcript.CallResult(id, block.get("content"), has_failed=block.get("is_error") is True)
 
     def find_transcript(self, session: str, *, home: "Path", environment: "Mapping[str, str]") -> "Path | None":
         """Return the file of a session; None where it has none."""
@@ -195,77 +183,66 @@ class ClaudeCode:
     # Settings
 
     @property
-    def hooks(self) -> "tuple[Hook, ...]":
+    def hooks(self) -> "tuple[hook_list.Hook, ...]":
         """The hooks that roamkb wants."""
-        from roamkb.harnesses.hook_list import Hook
-
         return (
-            Hook(event="SessionStart", timeout=30),
-            Hook(event="SubagentStart"),
-            Hook(event="UserPromptSubmit"),
-            Hook(event="PreToolUse", matcher=f"^(?!(?:{_UNWATCHED})$)"),
-            Hook(event="PostToolUse"),
-            Hook(event="PostToolUseFailure"),
-            Hook(event="PreCompact"),
-            Hook(event="PostCompact"),
-            Hook(event="Stop", timeout=30),
-            Hook(event="SubagentStop"),
+            hook_list.Hook(event="SessionStart", timeout=30),
+            hook_list.Hook(event="SubagentStart"),
+            hook_list.Hook(event="UserPromptSubmit"),
+            hook_list.Hook(event="PreToolUse", matcher=f"^(?!(?:{_UNWATCHED})$)"),
+            hook_list.Hook(event="PostToolUse"),
+            hook_list.Hook(event="PostToolUseFailure"),
+            hook_list.Hook(event="PreCompact"),
+            hook_list.Hook(event="PostCompact"),
+            hook_list.Hook(event="Stop", timeout=30),
+            hook_list.Hook(event="SubagentStop"),
             # without a timeout of its own it shares 1.5 s with all others of its kind
-            Hook(event="SessionEnd"),
+            hook_list.Hook(event="SessionEnd"),
         )
 
     @property
-    def files(self) -> "tuple[SettingsFile, ...]":
+    def files(self) -> "tuple[harness.SettingsFile, ...]":
         """The settings, which hold hooks, permission rules and the wall."""
         from pathlib import Path
 
-        from roamkb.harnesses.harness import SettingsFile
+        return (
+            harness.SettingsFile(
+                label="Claude Code hooks", path=Path(_SETTINGS), put_in=self._put_in, take_out=_take_out
+            ),
+        )
 
-        return (SettingsFile(label="Claude Code hooks", path=Path(_SETTINGS), put_in=self._put_in, take_out=_take_out),)
-
-    def _put_in(self, data: bytes | None, request: "SettingsRequest") -> bytes:
-        from roamkb.harnesses.settings_json import with_hooks
-        from roamkb.harnesses.wall_settings import with_wall
-
+    def _put_in(self, data: bytes | None, request: "harness.SettingsRequest") -> bytes:
         deny = deny_rules(request.kb) if request.kb else ()
-        new = with_hooks(data, self.hooks, request.program, new_file_text=MADE, deny=deny)
-        return with_wall(new, request.launcher, request.closed, SHELL_PREFIX) if request.launcher else new
+        new = settings_json.with_hooks(data, self.hooks, request.program, new_file_text=MADE, deny=deny)
+        return wall_settings.with_wall(new, request.launcher, request.closed, SHELL_PREFIX) if request.launcher else new
 
-    def handlers(self, settings: bytes) -> "tuple[HookHandler, ...]":
+    def handlers(self, settings: bytes) -> "tuple[hook_list.HookHandler, ...]":
         """Return roamkb's hooks in the settings."""
-        from roamkb.harnesses.settings_json import own_handlers
-
-        return own_handlers(settings) if settings.strip() else ()
+        return settings_json.own_handlers(settings) if settings.strip() else ()
 
     def plugin(self, settings: bytes) -> str:
         """Return the name of roamkb's plugin, where the settings turn it on; else nothing."""
-        from roamkb.harnesses.settings_json import enabled_plugin
+        return settings_json.enabled_plugin(settings) if settings.strip() else ""
 
-        return enabled_plugin(settings) if settings.strip() else ""
-
-    def faults(self, settings: "SettingsOnDisk", mine: "tuple[HookHandler, ...]") -> "Iterator[SettingsFault]":
+    def faults(
+        self, settings: "harness.SettingsOnDisk", mine: "tuple[hook_list.HookHandler, ...]"
+    ) -> "Iterator[harness.SettingsFault]":
         """Yield what keeps roamkb's hooks from running: settings of the user or the project, a short time."""
-        from roamkb.fs.json_edit import BadJson
-        from roamkb.harnesses.harness import SettingsFault
-        from roamkb.harnesses.settings_json import has_flag
-
         own = [settings.root / name for name in self.project_settings] if settings.root else []
         for path in (settings.home / _SETTINGS, *own):
             try:
-                is_off = has_flag(settings.read(path) or b"{}", ("disableAllHooks",), True)
-            except BadJson:
+                is_off = settings_json.has_flag(settings.read(path) or b"{}", ("disableAllHooks",), True)
+            except json_edit.BadJson:
                 continue
             if is_off:
-                yield SettingsFault(detail=f"{path} says disableAllHooks: none is run")
+                yield harness.SettingsFault(detail=f"{path} says disableAllHooks: none is run")
         if any(handler.event == "SessionEnd" and handler.timeout is None for handler in mine):
-            yield SettingsFault(detail="SessionEnd has no timeout, so that all hooks there share 1.5 s")
+            yield harness.SettingsFault(detail="SessionEnd has no timeout, so that all hooks there share 1.5 s")
 
     def advice(self, settings: bytes, kb: str) -> str:
         """Return what else `install` would put in: the permission rule for editors."""
-        from roamkb.harnesses.settings_json import missing_rules
-
         (edits, *_) = deny_rules(kb)
-        return f"the permission rule {edits}" if missing_rules(settings, (edits,)) else ""
+        return f"the permission rule {edits}" if settings_json.missing_rules(settings, (edits,)) else ""
 
     def probe_payload(self, folder: str, note: str) -> "Mapping[str, object]":
         """Return the payload before a tool that writes a note from a folder."""
@@ -277,12 +254,12 @@ class ClaudeCode:
             "tool_input": {"file_path": note, "content": "a probe"},
         }
 
-    def is_denial(self, answer: "Answer") -> bool:
+    def is_denial(self, answer: "harness.Answer") -> bool:
         """Say whether an answer keeps the tool from being called."""
         said = answer.get("hookSpecificOutput")
         return isinstance(said, dict) and said.get("permissionDecision") == "deny"
 
-    def sandbox(self, settings: "SettingsOnDisk", kb: str) -> "SandboxReport | None":
+    def sandbox(self, settings: "harness.SettingsOnDisk", kb: str) -> "harness.SandboxReport | None":
         """Return nothing: roamkb's wall is around its commands."""
         return None
 
@@ -317,18 +294,16 @@ class ClaudeCode:
 
     def model_answer(self, records: "list[dict[str, Any]]", text: str) -> str:
         """Return what the call answered; a setting makes it a list of events."""
-        from roamkb.harnesses.harness import NoModelAnswer
-
         result = next((one for one in reversed(records) if one.get("type") == "result"), None)
         if result is None:
-            raise NoModelAnswer("holds no result")
+            raise harness.NoModelAnswer("holds no result")
         answer = result.get("result")
         if result.get("is_error") or result.get("subtype") != "success":
-            raise NoModelAnswer("is an error", quoted=answer if isinstance(answer, str) else text)
+            raise harness.NoModelAnswer("is an error", quoted=answer if isinstance(answer, str) else text)
         if not isinstance(answer, str):
-            raise NoModelAnswer("holds a result that isn't text")
+            raise harness.NoModelAnswer("holds a result that isn't text")
         if result.get("stop_reason") == "max_tokens":
-            raise NoModelAnswer("was cut off at its greatest length")
+            raise harness.NoModelAnswer("was cut off at its greatest length")
         return answer
 
 
@@ -349,12 +324,9 @@ def project_names(root: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((dashed, root.replace("/", "-"))))
 
 
-def _take_out(data: bytes, request: "SettingsRequest") -> bytes | None:
-    from roamkb.harnesses.settings_json import without_hooks
-    from roamkb.harnesses.wall_settings import without_wall
-
-    left = without_wall(data, request.closed, SHELL_PREFIX)
-    return without_hooks(left, new_file_text=MADE, deny=deny_rules(request.kb) if request.kb else ())
+def _take_out(data: bytes, request: "harness.SettingsRequest") -> bytes | None:
+    left = wall_settings.without_wall(data, request.closed, SHELL_PREFIX)
+    return settings_json.without_hooks(left, new_file_text=MADE, deny=deny_rules(request.kb) if request.kb else ())
 
 
 def _projects(home: "Path", environment: "Mapping[str, str]") -> "Path":
@@ -363,4 +335,4 @@ def _projects(home: "Path", environment: "Mapping[str, str]") -> "Path":
     return Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects"
 
 
-HARNESS: "Harness" = ClaudeCode()
+HARNESS: "harness.Harness" = ClaudeCode()

@@ -10,28 +10,19 @@ few steps need is imported where it's needed.
 
 import json
 import os
+import re
+import time
+from collections.abc import Collection
+from collections.abc import Iterator
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
-#: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-    from collections.abc import Iterator
-    from collections.abc import Mapping
-    from pathlib import Path
-    from typing import Any
-
-    from roamkb.harnesses.harness import Answer
-    from roamkb.harnesses.harness import Harness
-    from roamkb.harnesses.harness import Payload
-    from roamkb.harnesses.harness import SandboxReport
-    from roamkb.harnesses.harness import SettingsFault
-    from roamkb.harnesses.harness import SettingsFile
-    from roamkb.harnesses.harness import SettingsOnDisk
-    from roamkb.harnesses.harness import SettingsRequest
-    from roamkb.harnesses.hook_list import Hook
-    from roamkb.harnesses.hook_list import HookHandler
-    from roamkb.harnesses.transcript import TranscriptEntry
+from roamkb.harnesses import harness
+from roamkb.harnesses import hook_list
+from roamkb.harnesses import settings_json
+from roamkb.harnesses import toml_server
+from roamkb.harnesses import transcript as harnesses_transcript
 
 _HOOKS, _CONFIG = ".codex/hooks.json", ".codex/config.toml"
 #: It refuses a file with a field that it doesn't know.
@@ -128,7 +119,7 @@ class Codex:
 
     # The session
 
-    def session_environment(self, environment: "Mapping[str, str]", payload: "Payload") -> "Mapping[str, str]":
+    def session_environment(self, environment: "Mapping[str, str]", payload: "harness.Payload") -> "Mapping[str, str]":
         """Return the environment of a hook as it would be for the session's commands."""
         return {**environment, "CODEX_THREAD_ID": str(payload.get("session_id"))}
 
@@ -150,52 +141,48 @@ class Codex:
 
     # Transcripts
 
-    def entries_of(self, line: "Mapping[str, Any]") -> "Iterator[TranscriptEntry]":
+    def entries_of(self, line: "Mapping[str, Any]") -> "Iterator[harnesses_transcript.TranscriptEntry]":
         """Yield what a line tells.
 
         `response_item` is what the model says and calls, `event_msg` what the human typed.
         """
         from collections.abc import Mapping
 
-        from roamkb.harnesses.transcript import CallResult
-        from roamkb.harnesses.transcript import SaidText
-        from roamkb.harnesses.transcript import Speaker
-        from roamkb.harnesses.transcript import ToolCall
-        from roamkb.harnesses.transcript import WholeCall
-        from roamkb.harnesses.transcript import decoded
-        from roamkb.harnesses.transcript import joined
-
         payload = line.get("payload")
         if not isinstance(payload, Mapping):
             return
         match str(line.get("type")), payload:
             case "event_msg", {"type": "item_completed", "item": {"type": "UserMessage", "content": content}}:
-                yield SaidText(Speaker.HUMAN, joined(content))
+                yield harnesses_transcript.SaidText(
+                    harnesses_transcript.Speaker.HUMAN, harnesses_transcript.joined(content)
+                )
             case "event_msg", {
                 "type": "item_completed",
                 "item": {"type": "CommandExecution", "id": str(id)} as item,
             }:
                 printed = {"output": item.get("aggregated_output"), "exit_code": item.get("exit_code")}
-                yield WholeCall(id, "exec_command", item, printed)
+                yield harnesses_transcript.WholeCall(id, "exec_command", item, printed)
             case "event_msg", {
                 "type": "item_completed",
                 "item": {"type": "FileChange", "id": str(id)} as item,
             }:
                 yield _changed(id, item)
             case "event_msg", {"type": "user_message", "message": str(text)}:
-                yield SaidText(Speaker.HUMAN, text)
+                yield harnesses_transcript.SaidText(harnesses_transcript.Speaker.HUMAN, text)
             case "response_item", {"type": "message", "role": "assistant", "content": content}:
-                yield SaidText(Speaker.AGENT, joined(content))
+                yield harnesses_transcript.SaidText(
+                    harnesses_transcript.Speaker.AGENT, harnesses_transcript.joined(content)
+                )
             case "response_item", {"type": "function_call" | "custom_tool_call", "call_id": str(id)}:
                 given = payload.get("arguments", payload.get("input"))
-                yield ToolCall(id, str(payload.get("name")), decoded(given))
+                yield harnesses_transcript.ToolCall(id, str(payload.get("name")), harnesses_transcript.decoded(given))
             case "response_item", {"type": "local_shell_call", "call_id": str(id)}:
-                yield ToolCall(id, "shell", payload)
+                yield harnesses_transcript.ToolCall(id, "shell", payload)
             case (
                 "response_item",
                 {"type": "function_call_output" | "custom_tool_call_output", "call_id": str(id)},
             ):
-                yield CallResult(id, payload.get("output"))
+                yield harnesses_transcript.CallResult(id, payload.get("output"))
 
     def find_transcript(self, session: str, *, home: "Path", environment: "Mapping[str, str]") -> "Path | None":
         """Return the file of a session; None where it has none."""
@@ -224,39 +211,35 @@ class Codex:
     # Settings
 
     @property
-    def hooks(self) -> "tuple[Hook, ...]":
+    def hooks(self) -> "tuple[hook_list.Hook, ...]":
         """The hooks that roamkb wants; of a failure none tells, and its expressions know no lookahead."""
-        from roamkb.harnesses.hook_list import Hook
-
         return (
-            Hook(event="SessionStart", timeout=30),
-            Hook(event="SubagentStart"),
-            Hook(event="UserPromptSubmit"),
-            Hook(event="PreToolUse"),
-            Hook(event="PostToolUse"),
-            Hook(event="PreCompact"),
-            Hook(event="PostCompact"),
-            Hook(event="Stop", timeout=30),
-            Hook(event="SubagentStop"),
-            Hook(event="SessionEnd", timeout=_LAST),
+            hook_list.Hook(event="SessionStart", timeout=30),
+            hook_list.Hook(event="SubagentStart"),
+            hook_list.Hook(event="UserPromptSubmit"),
+            hook_list.Hook(event="PreToolUse"),
+            hook_list.Hook(event="PostToolUse"),
+            hook_list.Hook(event="PreCompact"),
+            hook_list.Hook(event="PostCompact"),
+            hook_list.Hook(event="Stop", timeout=30),
+            hook_list.Hook(event="SubagentStop"),
+            hook_list.Hook(event="SessionEnd", timeout=_LAST),
         )
 
     @property
-    def files(self) -> "tuple[SettingsFile, ...]":
+    def files(self) -> "tuple[harness.SettingsFile, ...]":
         """The hooks, and the configuration, which names the server."""
         from pathlib import Path
 
-        from roamkb.harnesses.harness import SettingsFile
-
         return (
-            SettingsFile(
+            harness.SettingsFile(
                 label="Codex hooks",
                 path=Path(_HOOKS),
                 put_in=self._put_in,
                 take_out=_take_out,
                 pending="Codex skips them until you trust them: start `codex` in a terminal, and it asks",
             ),
-            SettingsFile(
+            harness.SettingsFile(
                 label="Codex MCP server",
                 path=Path(_CONFIG),
                 put_in=_put_server_in,
@@ -265,26 +248,21 @@ class Codex:
             ),
         )
 
-    def _put_in(self, data: bytes | None, request: "SettingsRequest") -> bytes:
-        from roamkb.harnesses.settings_json import with_hooks
+    def _put_in(self, data: bytes | None, request: "harness.SettingsRequest") -> bytes:
+        return settings_json.with_hooks(data, self.hooks, request.program, new_file_text=MADE)
 
-        return with_hooks(data, self.hooks, request.program, new_file_text=MADE)
-
-    def handlers(self, settings: bytes) -> "tuple[HookHandler, ...]":
+    def handlers(self, settings: bytes) -> "tuple[hook_list.HookHandler, ...]":
         """Return roamkb's hooks in its settings."""
-        from roamkb.harnesses.settings_json import own_handlers
-
-        return own_handlers(settings) if settings.strip() else ()
+        return settings_json.own_handlers(settings) if settings.strip() else ()
 
     def plugin(self, settings: bytes) -> str:
         """Return nothing: what a plugin brings isn't said there."""
         return ""
 
-    def faults(self, settings: "SettingsOnDisk", mine: "tuple[HookHandler, ...]") -> "Iterator[SettingsFault]":
+    def faults(
+        self, settings: "harness.SettingsOnDisk", mine: "tuple[hook_list.HookHandler, ...]"
+    ) -> "Iterator[harness.SettingsFault]":
         """Yield what keeps roamkb's hooks from running: a feature turned off, a human's trust missing."""
-        from roamkb.harnesses.harness import SettingsFault
-        from roamkb.harnesses.harness import UnreadableSettings
-
         if not mine:
             return
         path = settings.home / _HOOKS
@@ -293,12 +271,12 @@ class Codex:
             is_off = has_hooks_off(config)
             skipped = () if is_off else untrusted(data, config, {str(path), str(settings.real(path))})
         except ValueError as error:
-            raise UnreadableSettings(settings.home / _CONFIG, error) from error
+            raise harness.UnreadableSettings(settings.home / _CONFIG, error) from error
         if is_off:
-            yield SettingsFault(detail="config.toml turns hooks off under [features]")
+            yield harness.SettingsFault(detail="config.toml turns hooks off under [features]")
         if skipped:
             detail = f"skipped without a word, since nobody has trusted them as they are now: {', '.join(skipped)}"
-            yield SettingsFault(detail=detail, fix=_TRUST)
+            yield harness.SettingsFault(detail=detail, fix=_TRUST)
 
     def advice(self, settings: bytes, kb: str) -> str:
         """Return nothing: it has no permission rules."""
@@ -314,29 +292,27 @@ class Codex:
             "tool_input": {"file_path": note, "content": "a probe"},
         }
 
-    def is_denial(self, answer: "Answer") -> bool:
+    def is_denial(self, answer: "harness.Answer") -> bool:
         """Say whether an answer keeps the tool from being called."""
         said = answer.get("hookSpecificOutput")
         return isinstance(said, dict) and said.get("permissionDecision") == "deny"
 
-    def sandbox(self, settings: "SettingsOnDisk", kb: str) -> "SandboxReport | None":
+    def sandbox(self, settings: "harness.SettingsOnDisk", kb: str) -> "harness.SandboxReport | None":
         """Return what its configuration says of its sandbox, which keeps commands in the project."""
-        from roamkb.harnesses.harness import SandboxReport
-
         fix = "start it as `roamkb exec -- codex`: all of it is behind a wall then"
         try:
             config = settings.read(settings.home / _CONFIG)
             mode = sandbox_mode(config)
             root = writable_above(config, kb, str(settings.home)) if kb else ""
         except ValueError as error:
-            return SandboxReport(ok=False, detail=f"config.toml can't be read: {error}", fix="put it right")
+            return harness.SandboxReport(ok=False, detail=f"config.toml can't be read: {error}", fix="put it right")
         if mode == _NO_SANDBOX:
-            return SandboxReport(ok=False, detail=f"none: sandbox_mode is {_NO_SANDBOX}", fix=fix)
+            return harness.SandboxReport(ok=False, detail=f"none: sandbox_mode is {_NO_SANDBOX}", fix=fix)
         if root:
             said = f"none: writable_roots names {root}, where the notes are"
-            return SandboxReport(ok=False, detail=said, fix=f"take that out, or {fix}")
+            return harness.SandboxReport(ok=False, detail=said, fix=f"take that out, or {fix}")
         said = f"its own sandbox ({mode}) lets nothing be written outside of the project"
-        return SandboxReport(ok=True, detail=said)
+        return harness.SandboxReport(ok=True, detail=said)
 
     # Memory and model
 
@@ -369,16 +345,14 @@ class Codex:
 
     def model_answer(self, records: "list[dict[str, Any]]", text: str) -> str:
         """Return the last message of `codex exec --json`."""
-        from roamkb.harnesses.harness import NoModelAnswer
-
         for record in records:
             if record.get("type") == "turn.failed":
-                raise NoModelAnswer("is an error", quoted=json.dumps(record))
+                raise harness.NoModelAnswer("is an error", quoted=json.dumps(record))
         if not any(record.get("type") == "turn.completed" for record in records):
             errors = [record for record in records if record.get("type") == "error"]
             if errors:
-                raise NoModelAnswer("is an error", quoted=json.dumps(errors[-1]))
-            raise NoModelAnswer("broke off")
+                raise harness.NoModelAnswer("is an error", quoted=json.dumps(errors[-1]))
+            raise harness.NoModelAnswer("broke off")
         items = [record.get("item") for record in records if record.get("type") == "item.completed"]
         messages = [
             item["text"]
@@ -386,38 +360,31 @@ class Codex:
             if isinstance(item, dict) and item.get("type") == "agent_message" and isinstance(item.get("text"), str)
         ]
         if not messages:
-            raise NoModelAnswer("holds no message")
+            raise harness.NoModelAnswer("holds no message")
         return str(messages[-1])
 
 
-def _take_out(data: bytes, request: "SettingsRequest") -> bytes | None:
-    from roamkb.harnesses.settings_json import without_hooks
-
-    return without_hooks(data, new_file_text=MADE)
+def _take_out(data: bytes, request: "harness.SettingsRequest") -> bytes | None:
+    return settings_json.without_hooks(data, new_file_text=MADE)
 
 
-def _put_server_in(data: bytes | None, request: "SettingsRequest") -> bytes:
-    from roamkb.harnesses.toml_server import with_server
-
-    return with_server(data, request.program)
+def _put_server_in(data: bytes | None, request: "harness.SettingsRequest") -> bytes:
+    return toml_server.with_server(data, request.program)
 
 
-def _take_server_out(data: bytes, request: "SettingsRequest") -> bytes | None:
-    from roamkb.harnesses.toml_server import without_server
-
-    return without_server(data)
+def _take_server_out(data: bytes, request: "harness.SettingsRequest") -> bytes | None:
+    return toml_server.without_server(data)
 
 
-def _changed(id: str, item: "Mapping[str, Any]") -> "TranscriptEntry":
+def _changed(id: str, item: "Mapping[str, Any]") -> "harnesses_transcript.TranscriptEntry":
     """Return what a patch did: each file with its difference."""
-    from roamkb.harnesses.transcript import FileChanges
-    from roamkb.harnesses.transcript import joined
-
     changes = item.get("changes")
     files = changes if isinstance(changes, dict) else {}
-    diffs = tuple(joined(one.get("unified_diff")) for one in files.values() if isinstance(one, dict))
-    printed, has_failed = joined(item.get("stdout")), item.get("status") == "failed"
-    return FileChanges(id, tuple(map(str, files)), diffs, printed, has_failed=has_failed)
+    diffs = tuple(
+        harnesses_transcript.joined(one.get("unified_diff")) for one in files.values() if isinstance(one, dict)
+    )
+    printed, has_failed = harnesses_transcript.joined(item.get("stdout")), item.get("status") == "failed"
+    return harnesses_transcript.FileChanges(id, tuple(map(str, files)), diffs, printed, has_failed=has_failed)
 
 
 # Its settings
@@ -425,9 +392,7 @@ def _changed(id: str, item: "Mapping[str, Any]") -> "TranscriptEntry":
 
 def has_hooks_off(config: bytes) -> bool:
     """Say whether the configuration turns every hook off."""
-    from roamkb.harnesses.toml_server import parse_toml
-
-    features = parse_toml(config).get("features")
+    features = toml_server.parse_toml(config).get("features")
     found = features if isinstance(features, dict) else {}
     return found.get("hooks", found.get("codex_hooks")) is False
 
@@ -438,16 +403,11 @@ def untrusted(hooks: bytes, config: bytes, places: "Collection[str]") -> tuple[s
     `hooks` is what `hooks.json` holds and `places` are its names. For each hook that its human trusted it
     keeps a digest, `[hooks.state."PLACE:event:group:handler"]` (0.169); roamkb only ever reads it.
     """
-    import re
-
-    from roamkb.harnesses.settings_json import own_groups
-    from roamkb.harnesses.toml_server import parse_toml
-
-    told = parse_toml(config).get("hooks")
+    told = toml_server.parse_toml(config).get("hooks")
     state = told.get("state") if isinstance(told, dict) else None
     known = state if isinstance(state, dict) else {}
     skipped = []
-    for event, number, at, group in own_groups(hooks):
+    for event, number, at, group in settings_json.own_groups(hooks):
         name = re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
         held = (known.get(f"{place}:{name}:{number}:{at}") for place in places)
         digest = _digest(name, group)
@@ -514,7 +474,6 @@ def _chosen(config: bytes) -> dict[str, object]:
 
 def _servers(environment: "Mapping[str, str]") -> list[str]:
     """Return the names of the MCP servers that it would start: the rest of its settings is wanted."""
-    import re
     import tomllib
     from pathlib import Path
 
@@ -599,8 +558,6 @@ def _account_home() -> str:
 
 def _days(top: str, session: str) -> "Iterator[str]":
     """Yield the folders of the day on which an id was made, and of its neighbours: the clock may be local."""
-    import time
-
     try:
         made = int(session.replace("-", "")[:12], 16) / 1000
         for at in (made, made - _DAY, made + _DAY):
@@ -656,4 +613,4 @@ def _records(data: bytes) -> "Iterator[dict[str, Any]]":
             yield record
 
 
-HARNESS: "Harness" = Codex()
+HARNESS: "harness.Harness" = Codex()

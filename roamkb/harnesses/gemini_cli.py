@@ -4,26 +4,18 @@ Its hooks have events, tools and answers of their own names, which are translate
 `~/.gemini/tmp/PROJECT/chats/session-…-ID.jsonl`, are no contract: what isn't as expected tells nothing.
 """
 
-#: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
-TYPE_CHECKING = False
+import json
+import re
+from collections.abc import Iterator
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from collections.abc import Mapping
-    from pathlib import Path
-    from typing import Any
-
-    from roamkb.harnesses.harness import Answer
-    from roamkb.harnesses.harness import Harness
-    from roamkb.harnesses.harness import Payload
-    from roamkb.harnesses.harness import SandboxReport
-    from roamkb.harnesses.harness import SettingsFault
-    from roamkb.harnesses.harness import SettingsFile
-    from roamkb.harnesses.harness import SettingsOnDisk
-    from roamkb.harnesses.harness import SettingsRequest
-    from roamkb.harnesses.hook_list import Hook
-    from roamkb.harnesses.hook_list import HookHandler
-    from roamkb.harnesses.transcript import TranscriptEntry
+from roamkb.fs import json_edit
+from roamkb.harnesses import harness
+from roamkb.harnesses import hook_list
+from roamkb.harnesses import settings_json
+from roamkb.harnesses import transcript
 
 _SETTINGS = ".gemini/settings.json"
 #: How a settings file begins that was made for our hooks alone, so that it can be known again.
@@ -133,7 +125,7 @@ class GeminiCli:
 
     # The session
 
-    def session_environment(self, environment: "Mapping[str, str]", payload: "Payload") -> "Mapping[str, str]":
+    def session_environment(self, environment: "Mapping[str, str]", payload: "harness.Payload") -> "Mapping[str, str]":
         """Return the environment of a hook as it would be for the session's commands."""
         return {**environment, "GEMINI_CLI": "1"}
 
@@ -178,25 +170,18 @@ class GeminiCli:
 
     # Transcripts
 
-    def entries_of(self, line: "Mapping[str, Any]") -> "Iterator[TranscriptEntry]":
+    def entries_of(self, line: "Mapping[str, Any]") -> "Iterator[transcript.TranscriptEntry]":
         """Yield what a line tells: a message, and of the model's the calls with their results.
 
         A message is written anew with each result that comes; whoever reads it takes the last.
         """
-        import re
-
-        from roamkb.harnesses.transcript import SaidText
-        from roamkb.harnesses.transcript import Speaker
-        from roamkb.harnesses.transcript import WholeCall
-        from roamkb.harnesses.transcript import joined
-
         is_human, id = line.get("type") == "user", str(line.get("id", ""))
         content = line.get("content")
         parts = content if isinstance(content, list) else [content]
-        text = joined([{"text": part} if isinstance(part, str) else part for part in parts])
+        text = transcript.joined([{"text": part} if isinstance(part, str) else part for part in parts])
         text = _typed(text) if is_human else re.sub(_CONTEXT, "", text)
         if text.strip():
-            yield SaidText(Speaker.HUMAN if is_human else Speaker.AGENT, text, id)
+            yield transcript.SaidText(transcript.Speaker.HUMAN if is_human else transcript.Speaker.AGENT, text, id)
         calls = line.get("toolCalls")
         for call in calls if isinstance(calls, list) else ():
             if isinstance(call, dict) and call.get("status") in ("success", "error"):
@@ -204,7 +189,7 @@ class GeminiCli:
                 printed = re.sub(_CONTEXT, "", _printed(call.get("result")))
                 failed = re.search(_FAILED, printed) is not None or call["status"] == "error"
                 result = {"output": printed, "is_error": failed}
-                yield WholeCall(str(call.get("id", "")), name, given, result)
+                yield transcript.WholeCall(str(call.get("id", "")), name, given, result)
 
     def find_transcript(self, session: str, *, home: "Path", environment: "Mapping[str, str]") -> "Path | None":
         """Return the file of a session; None where it has none."""
@@ -233,72 +218,67 @@ class GeminiCli:
     # Settings
 
     @property
-    def hooks(self) -> "tuple[Hook, ...]":
+    def hooks(self) -> "tuple[hook_list.Hook, ...]":
         """The hooks that roamkb wants; their times are in milliseconds.
 
         Not `PreCompress`: it is fired before each request, and seldom is anything compressed.
         """
-        from roamkb.harnesses.hook_list import Hook
-
         return (
-            Hook(event="SessionStart", timeout=30_000, unit="ms"),
-            Hook(event="BeforeAgent", timeout=10_000, unit="ms", command="user-prompt-submit"),
-            Hook(
+            hook_list.Hook(event="SessionStart", timeout=30_000, unit="ms"),
+            hook_list.Hook(event="BeforeAgent", timeout=10_000, unit="ms", command="user-prompt-submit"),
+            hook_list.Hook(
                 event="BeforeTool",
                 timeout=10_000,
                 unit="ms",
                 command="pre-tool-use",
                 matcher=f"^(?!(?:{'|'.join(_READERS)})$)",
             ),
-            Hook(event="AfterTool", timeout=10_000, unit="ms", command="post-tool-use"),
-            Hook(event="AfterAgent", timeout=30_000, unit="ms", command="stop"),
-            Hook(event="SessionEnd", timeout=10_000, unit="ms"),
+            hook_list.Hook(event="AfterTool", timeout=10_000, unit="ms", command="post-tool-use"),
+            hook_list.Hook(event="AfterAgent", timeout=30_000, unit="ms", command="stop"),
+            hook_list.Hook(event="SessionEnd", timeout=10_000, unit="ms"),
         )
 
     @property
-    def files(self) -> "tuple[SettingsFile, ...]":
+    def files(self) -> "tuple[harness.SettingsFile, ...]":
         """The settings, which hold hooks and the MCP server."""
         from pathlib import Path
 
-        from roamkb.harnesses.harness import SettingsFile
+        return (
+            harness.SettingsFile(
+                label="Gemini CLI hooks", path=Path(_SETTINGS), put_in=self._put_in, take_out=_take_out
+            ),
+        )
 
-        return (SettingsFile(label="Gemini CLI hooks", path=Path(_SETTINGS), put_in=self._put_in, take_out=_take_out),)
+    def _put_in(self, data: bytes | None, request: "harness.SettingsRequest") -> bytes:
+        new = settings_json.with_hooks(data, self.hooks, request.program, new_file_text=MADE)
+        return settings_json.with_server(new, _SERVER, request.program) if request.has_mcp else new
 
-    def _put_in(self, data: bytes | None, request: "SettingsRequest") -> bytes:
-        from roamkb.harnesses.settings_json import with_hooks
-        from roamkb.harnesses.settings_json import with_server
-
-        new = with_hooks(data, self.hooks, request.program, new_file_text=MADE)
-        return with_server(new, _SERVER, request.program) if request.has_mcp else new
-
-    def handlers(self, settings: bytes) -> "tuple[HookHandler, ...]":
+    def handlers(self, settings: bytes) -> "tuple[hook_list.HookHandler, ...]":
         """Return roamkb's hooks in its settings."""
-        from roamkb.harnesses.settings_json import own_handlers
-
-        return own_handlers(settings) if settings.strip() else ()
+        return settings_json.own_handlers(settings) if settings.strip() else ()
 
     def plugin(self, settings: bytes) -> str:
         """Return nothing: roamkb has no extension for it."""
         return ""
 
-    def faults(self, settings: "SettingsOnDisk", mine: "tuple[HookHandler, ...]") -> "Iterator[SettingsFault]":
+    def faults(
+        self, settings: "harness.SettingsOnDisk", mine: "tuple[hook_list.HookHandler, ...]"
+    ) -> "Iterator[harness.SettingsFault]":
         """Yield what keeps roamkb's hooks from running: all hooks off, or ours by their commands."""
-        from roamkb.fs.json_edit import BadJson
-        from roamkb.harnesses.harness import SettingsFault
-        from roamkb.harnesses.settings_json import find_setting
-
         commands = {" ".join(handler.words) for handler in mine}
         for path in (settings.home / _SETTINGS, *([settings.root / _SETTINGS] if settings.root else ())):
             try:
-                told = find_setting(settings.read(path) or b"{}", ("hooksConfig",))
-            except BadJson:
+                told = settings_json.find_setting(settings.read(path) or b"{}", ("hooksConfig",))
+            except json_edit.BadJson:
                 continue
             config = told if isinstance(told, dict) else {}
             if config.get("enabled") is False:
-                yield SettingsFault(detail=f"{path} says hooksConfig.enabled is false: none is run")
+                yield harness.SettingsFault(detail=f"{path} says hooksConfig.enabled is false: none is run")
             disabled = config.get("disabled")
             if isinstance(disabled, list) and commands.intersection(map(str, disabled)):
-                yield SettingsFault(detail=f"{path} names roamkb's under hooksConfig.disabled: those aren't run")
+                yield harness.SettingsFault(
+                    detail=f"{path} names roamkb's under hooksConfig.disabled: those aren't run"
+                )
 
     def advice(self, settings: bytes, kb: str) -> str:
         """Return nothing: its rules are a policy's, which roamkb doesn't write."""
@@ -316,25 +296,21 @@ class GeminiCli:
             "tool_input": {"file_path": note, "content": "a probe"},
         }
 
-    def is_denial(self, answer: "Answer") -> bool:
+    def is_denial(self, answer: "harness.Answer") -> bool:
         """Say whether an answer keeps the tool from being called."""
         return answer.get("decision") in ("deny", "block")
 
-    def sandbox(self, settings: "SettingsOnDisk", kb: str) -> "SandboxReport | None":
+    def sandbox(self, settings: "harness.SettingsOnDisk", kb: str) -> "harness.SandboxReport | None":
         """Return what its settings say of its sandbox; none is on by itself."""
-        from roamkb.fs.json_edit import BadJson
-        from roamkb.harnesses.harness import SandboxReport
-        from roamkb.harnesses.settings_json import find_setting
-
         try:
-            told = find_setting(settings.read(settings.home / _SETTINGS) or b"{}", ("tools", "sandbox"))
-        except BadJson as error:
-            return SandboxReport(ok=False, detail=f"settings.json {error}", fix="put it right")
+            told = settings_json.find_setting(settings.read(settings.home / _SETTINGS) or b"{}", ("tools", "sandbox"))
+        except json_edit.BadJson as error:
+            return harness.SandboxReport(ok=False, detail=f"settings.json {error}", fix="put it right")
         if told:
             said = "its own sandbox lets nothing be written outside of the project"
-            return SandboxReport(ok=True, detail=said)
+            return harness.SandboxReport(ok=True, detail=said)
         fix = "start it as `roamkb exec -- gemini`: all of it is behind a wall then"
-        return SandboxReport(ok=False, detail="none: its commands are only judged before they run", fix=fix)
+        return harness.SandboxReport(ok=False, detail="none: its commands are only judged before they run", fix=fix)
 
     # Memory and model
 
@@ -363,13 +339,11 @@ class GeminiCli:
 
     def model_answer(self, records: "list[dict[str, Any]]", text: str) -> str:
         """Return what `gemini --output-format json` answered."""
-        from roamkb.harnesses.harness import NoModelAnswer
-
         answer = records[-1].get("response")
         if records[-1].get("error"):
-            raise NoModelAnswer("is an error", quoted=text)
+            raise harness.NoModelAnswer("is an error", quoted=text)
         if not isinstance(answer, str):
-            raise NoModelAnswer("holds no response")
+            raise harness.NoModelAnswer("holds no response")
         return answer
 
 
@@ -385,16 +359,12 @@ def _tool_name(name: str, context: object) -> str:
 
 def _typed(prompt: str) -> str:
     """Return what a human typed of a prompt: a hook's text stands in it, and what a hook asks is one."""
-    import re
-
     prompt = re.sub(_CONTEXT, "", prompt).strip()
     return "" if prompt.startswith("roamkb: ") else prompt
 
 
 def _response(response: object) -> object:
     """Return what a tool answered: what the model is told of it, and whether it failed."""
-    import re
-
     if not isinstance(response, dict):
         return response
     printed = _printed(response.get("llmContent"))
@@ -405,8 +375,6 @@ def _response(response: object) -> object:
 
 def _printed(content: object) -> str:
     """Return the text of a result: a text, a part, or a list of them."""
-    import re
-
     if isinstance(content, str):
         return re.sub(_FRAME, "", content)
     if isinstance(content, list):
@@ -420,11 +388,8 @@ def _printed(content: object) -> str:
     return _printed(content.get("text"))
 
 
-def _take_out(data: bytes, request: "SettingsRequest") -> bytes | None:
-    from roamkb.harnesses.settings_json import without_hooks
-    from roamkb.harnesses.settings_json import without_server
-
-    return without_hooks(without_server(data, _SERVER), new_file_text=MADE)
+def _take_out(data: bytes, request: "harness.SettingsRequest") -> bytes | None:
+    return settings_json.without_hooks(settings_json.without_server(data, _SERVER), new_file_text=MADE)
 
 
 def _chats(home: "Path", environment: "Mapping[str, str]") -> "Path":
@@ -435,8 +400,6 @@ def _chats(home: "Path", environment: "Mapping[str, str]") -> "Path":
 
 def _head(path: "Path") -> "dict[str, Any]":
     """Return what the first line of a session file says; nothing of what is none."""
-    import json
-
     try:
         if not path.is_file():
             return {}
@@ -447,4 +410,4 @@ def _head(path: "Path") -> "dict[str, Any]":
     return told if isinstance(told, dict) else {}
 
 
-HARNESS: "Harness" = GeminiCli()
+HARNESS: "harness.Harness" = GeminiCli()

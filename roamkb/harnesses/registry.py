@@ -4,16 +4,11 @@ A hook serves one of them at every step and imports that adapter alone. What is 
 such as which variables mark an agent's command, is gathered below from the adapters: `make docs` does it.
 """
 
+from collections.abc import Mapping
 from functools import cache
+from typing import Any
 
-#: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from roamkb.harnesses.harness import Harness
+from roamkb.harnesses import harness as harness_verb
 
 #: Each in the module of its name; the first is taken for one that can't be told.
 NAMES = ("claude-code", "codex", "gemini-cli")
@@ -263,15 +258,15 @@ _DECLARED: "dict[str, dict[str, tuple[str, ...]]]" = {
 
 
 @cache
-def get_harness(name: str) -> "Harness":
+def get_harness(name: str) -> "harness_verb.Harness":
     """Return the harness of that name."""
     # `importlib` and what it imports take longer than the adapter
     adapter = __import__(f"roamkb.harnesses.{name.replace('-', '_')}", fromlist=["HARNESS"])
-    harness: Harness = adapter.HARNESS
+    harness: harness_verb.Harness = adapter.HARNESS
     return harness
 
 
-def all_harnesses() -> "tuple[Harness, ...]":
+def all_harnesses() -> "tuple[harness_verb.Harness, ...]":
     """Return every harness, in the order of their names here."""
     return tuple(map(get_harness, NAMES))
 
@@ -303,7 +298,7 @@ def declared_by(member: str) -> "dict[str, str]":
     return found
 
 
-def harness_of(payload: "Mapping[str, Any]", environment: "Mapping[str, str]") -> "Harness":
+def harness_of(payload: "Mapping[str, Any]", environment: "Mapping[str, str]") -> "harness_verb.Harness":
     """Return the harness that a hook's payload comes from, by what only its payloads have."""
     return get_harness(next((name for name in NAMES if _is_of(name, payload, environment)), NAMES[0]))
 
@@ -331,14 +326,14 @@ def told_folder(environment: "Mapping[str, str]") -> str:
     return next(filter(None, told), "")
 
 
-def walled_harness(environment: "Mapping[str, str]") -> "Harness | None":
+def walled_harness(environment: "Mapping[str, str]") -> "harness_verb.Harness | None":
     """Return the harness of a hook or server whose commands the wall may be around; None for none."""
     own = {name: declared_of(name, "project_variables") for name in NAMES}
     told = [name for name in reversed(NAMES) if any(environment.get(variable) for variable in own[name])]
     return get_harness(told[0]) if told and declared_of(told[0], "prefix_variables") else None
 
 
-def harness_of_line(line: "Mapping[str, Any]") -> "Harness | None":
+def harness_of_line(line: "Mapping[str, Any]") -> "harness_verb.Harness | None":
     """Return the harness that writes such a line of a transcript; None where none is known to."""
     for field, name in declared_by("line_fields").items():
         key, _, types = field.partition("=")

@@ -1,1 +1,5 @@
 """Install, uninstall and doctor."""
+
+from roamkb import lazy_submodules
+
+__getattr__ = lazy_submodules(__name__)

@@ -132,9 +132,14 @@ def _check_log(log: Log) -> DoctorCheck:
         return DoctorCheck(
             name=name,
             ok=False,
-            detail=f"git tracks local state: {join_first([one_line(f'{log.ignored}/{tracked_path}') for tracked_path in tracked])}",
-            fix="nobody else's is read; `git rm -r --cached .roamkb/local` takes it out of git, and "
-            "`git log -- .roamkb/local` says who put it there",
+            detail=(
+                "git tracks local state:"
+                f" {join_first([one_line(f'{log.ignored}/{tracked_path}') for tracked_path in tracked])}"
+            ),
+            fix=(
+                "nobody else's is read; `git rm -r --cached .roamkb/local` takes it out of git, and "
+                "`git log -- .roamkb/local` says who put it there"
+            ),
         )
     if log.is_adopted:
         return DoctorCheck(name=name, ok=True, detail=f"{log.folder} counts on this machine")

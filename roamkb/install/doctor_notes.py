@@ -150,8 +150,10 @@ def _check_journal(context: DoctorContext, kb: Path) -> DoctorCheck:
     return build_check(
         name,
         faults,
-        fine=f"{count_phrase(holdings.entries, 'file')} can come back, by {count_phrase(holdings.contents, 'copy', 'copies')} "
-        f"in {holdings.stored:,} bytes",
+        fine=(
+            f"{count_phrase(holdings.entries, 'file')} can come back, by"
+            f" {count_phrase(holdings.contents, 'copy', 'copies')} in {holdings.stored:,} bytes"
+        ),
         fix="`roamkb journal show` says what changed, and `roamkb journal restore` brings it back",
     )
 

@@ -216,7 +216,10 @@ def _render_question(
         yield plan.diff or "Nothing changes: the lines are in the file.\n"
     for id in choice.rejected:
         proposal = context.proposals[id]
-        yield f"never again in {one_line(proposal.target)}, because {one_line(signature.reason)}: {one_line(proposal.text)}"
+        yield (
+            f"never again in {one_line(proposal.target)}, because {one_line(signature.reason)}:"
+            f" {one_line(proposal.text)}"
+        )
     if choice.approved:
         yield "Every agent that works here will be told so from now on."
 

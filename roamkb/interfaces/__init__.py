@@ -2,3 +2,7 @@
 
 No meaning lives here.
 """
+
+from roamkb import lazy_submodules
+
+__getattr__ = lazy_submodules(__name__)

@@ -6,6 +6,7 @@ of a verb are the fields of its request, in the verb's own module.
 
 from typing import Annotated
 
+from roamkb import app
 from roamkb.core.request import Argument
 from roamkb.core.request import ParameterShape
 from roamkb.core.request import VerbParameter
@@ -70,7 +71,7 @@ class Operation:
     name: str
     summary: str
     example: str
-    #: The class of its request; empty where it takes nothing.
+    #: The name of its request's class; empty where it takes nothing.
     request: str = ""
     panel: str = _KB
     #: The module of `interfaces` whose `serve` carries it out, for what is an interface itself.
@@ -100,9 +101,7 @@ class Operation:
     @property
     def request_type(self) -> type:
         """The class of its request: of an interface here, else in the verb's module."""
-        from roamkb.app import requests
-
-        found: type = globals()[self.request] if self.door else getattr(requests, self.request)
+        found: type = globals()[self.request] if self.door else getattr(app.requests, self.request)
         return found
 
     @property

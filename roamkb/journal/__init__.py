@@ -1,1 +1,5 @@
 """The journal of the notes' folder: its state at each moment, and restoration."""
+
+from roamkb import lazy_submodules
+
+__getattr__ = lazy_submodules(__name__)

@@ -1,1 +1,5 @@
 """The knowledge base's verbs: show, write, supersede, trash and the others."""
+
+from roamkb import lazy_submodules
+
+__getattr__ = lazy_submodules(__name__)

@@ -13,8 +13,8 @@ from roamkb.fs.files import read_file
 from roamkb.kb.notes.store.lookup import get_node
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.notes.store.walk import NoteFile
+from roamkb.org import coding
 from roamkb.org.agent_node import is_agent_node
-from roamkb.org.coding import decode_note
 
 #: In the drawer of an agent node that another one replaced: that one's id.
 SUPERSEDED_BY = "SUPERSEDED_BY"
@@ -47,7 +47,7 @@ def read_again(notes: Notes, file: NoteFile) -> tuple[Note, bytes]:
     data = read_file(file.path)
     if isinstance(data, UnreadableFile):
         raise DiskError(data.path, data.reason)
-    return notes.parse_text(file, decode_note(data)[0]), data
+    return notes.parse_text(file, coding.decode_note(data)[0]), data
 
 
 def file_of(notes: Notes, note: Note) -> NoteFile:

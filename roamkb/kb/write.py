@@ -40,6 +40,7 @@ from roamkb.kb.notes.store.lookup import node_candidate
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.search.index.index import Index
 from roamkb.kb.search.index.near_duplicates import near_entries
+from roamkb.org import from_markdown
 from roamkb.org.body import body_of
 from roamkb.org.reader import parse_note
 from roamkb.org.slug import slug
@@ -256,10 +257,9 @@ def plan_write(
 def _org_body(fact: NodeContent) -> str:
     if not fact.markdown:
         return fact.body
-    from roamkb.org.from_markdown import org_from_markdown
 
     # measured before, since converting may take time that grows with the square of the length
-    return org_from_markdown(normalised_body(fact.body))
+    return from_markdown.org_from_markdown(normalised_body(fact.body))
 
 
 def _parse_checked(draft: NodeDraft, text: str) -> Node:

@@ -1,1 +1,5 @@
 """A project's log: learnings, how they are written, found, pinned and explained."""
+
+from roamkb import lazy_submodules
+
+__getattr__ = lazy_submodules(__name__)

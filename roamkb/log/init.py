@@ -216,7 +216,9 @@ def _statement_previews(standings: Collection[LearningState]) -> Iterator[str]:
     current = [entry.learning for entry in standings if entry.status != SUPERSEDED]
     latest = sorted(current, key=lambda entry: (entry.canonical_type == MUST_CHECK, entry.ts, entry.id), reverse=True)
     for learning in latest[:_MOST_STATEMENTS]:
-        yield f"[{one_line(learning.canonical_type).upper()}] {clip_text(one_line(learning.content), _LONGEST_STATEMENT)}"
+        yield (
+            f"[{one_line(learning.canonical_type).upper()}] {clip_text(one_line(learning.content), _LONGEST_STATEMENT)}"
+        )
     if len(latest) > _MOST_STATEMENTS:
         yield f"and {len(latest) - _MOST_STATEMENTS:,} more, in {LOG_FOLDER}/{KNOWLEDGE}"
 
@@ -236,8 +238,8 @@ def _confirm_adoption(
         return
     previews = "".join(f"\n  {statement}" for statement in foreign_log.statements)
     question = (
-        f"{description}.\nAgents will be told, as nobody's verified word and at most {ADOPTED / 100:.2f} sure:{previews}"
-        "\nTake it? [y/N]"
+        f"{description}.\nAgents will be told, as nobody's verified word and at most {ADOPTED / 100:.2f}"
+        f" sure:{previews}\nTake it? [y/N]"
     )
     if ask(question).strip().lower() not in ("y", "yes"):
         raise UsageError("the log wasn't adopted; nothing was made")

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
 from typing import Protocol
 
 from roamkb.core.errors import Ambiguous
@@ -16,16 +15,18 @@ from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.query import Query
 from roamkb.kb.search.query import narrow_query
 from roamkb.kb.search.query import query_of
+from roamkb.log import new_learning
 from roamkb.log.learning import NEVER_MERGED
 from roamkb.log.learning import canonical_type
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.project_log import Log
+from roamkb.text import language
+from roamkb.text import word_vectors
+from roamkb.text.similarity import jaccard
+from roamkb.text.store import word_vector_file
 from roamkb.text.tokenize import split_words
-
-if TYPE_CHECKING:
-    from roamkb.log.new_learning import NewLearning
 
 #: What is alike stands high among the answers to its own words.
 _MOST_CANDIDATES = 25
@@ -67,7 +68,7 @@ def scores_by_id(finder: LearningLookup, query: Query, *, limit: int) -> Mapping
 def duplicate_and_rivals(
     state: LogState,
     finder: LearningLookup,
-    new_learning: "NewLearning",
+    new_learning: "new_learning.NewLearning",
     *,
     limit: float,
     besides: LearningState | None = None,
@@ -86,17 +87,14 @@ def duplicate_and_rivals(
     # before the words are asked for: of what is said often, the same may not be among the best answers
     for standing in filter(is_comparable, state.learnings_with("said", statement)):
         return standing, ()
-    from roamkb.text.similarity.jaccard import TextLikeness
-    from roamkb.text.similarity.jaccard import prepare_text
-    from roamkb.text.similarity.jaccard import text_likeness
 
-    prepared = prepare_text(new_learning.content)
+    prepared = jaccard.prepare_text(new_learning.content)
     duplicate, rivals = None, []
     for standing in filter(is_comparable, _learnings_sharing_words(state, finder, new_learning.content, type)):
-        degree = text_likeness(prepared, prepare_text(standing.learning.content), limit=limit)
-        if degree is TextLikeness.MAY_CONTRADICT:
+        degree = jaccard.text_likeness(prepared, jaccard.prepare_text(standing.learning.content), limit=limit)
+        if degree is jaccard.TextLikeness.MAY_CONTRADICT:
             rivals.append(standing)
-        elif degree is not TextLikeness.DIFFERENT and duplicate is None and type not in NEVER_MERGED:
+        elif degree is not jaccard.TextLikeness.DIFFERENT and duplicate is None and type not in NEVER_MERGED:
             duplicate = standing
     return duplicate, () if duplicate else tuple(rivals)
 
@@ -108,13 +106,11 @@ def find_paraphrases(
 
     By the table of word vectors, which knows English: a likeness to be looked at, never one to act on.
     """
-    from roamkb.text.language import is_english
-    from roamkb.text.store.word_vector_file import word_table
-    from roamkb.text.word_vectors import vector_cosine
-
-    table = word_table()
+    table = word_vector_file.word_table()
     text_vector = (
-        table.text_vector(split_words(text[:_QUERY_LENGTH])) if table and is_english(split_words(text)) else None
+        table.text_vector(split_words(text[:_QUERY_LENGTH]))
+        if table and language.is_english(split_words(text))
+        else None
     )
     if table is None or text_vector is None:
         return ()
@@ -123,7 +119,7 @@ def find_paraphrases(
         if standing.status == SUPERSEDED or any(standing.id == excluded.id for excluded in besides):
             continue
         vector = table.text_vector(split_words(standing.learning.content[:_QUERY_LENGTH]))
-        if vector and (cosine := vector_cosine(text_vector, vector)) >= _NEAR_IN_MEANING:
+        if vector and (cosine := word_vectors.vector_cosine(text_vector, vector)) >= _NEAR_IN_MEANING:
             near.append((cosine, standing))
     near.sort(key=lambda pair: -pair[0])
     return tuple(standing for _, standing in near[:_MOST_OFFERED])

@@ -15,7 +15,7 @@ from roamkb.core.startup.dataclasses import field
 from roamkb.core.startup.digests import sha256
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.timestamps import TimeOrNull
-from roamkb.text.fuzzy import edit_distance
+from roamkb.text import fuzzy
 from roamkb.text.similarity.shell_remnants import without_debris
 
 MUST_CHECK: Final = "must-check"
@@ -122,7 +122,7 @@ def nearest_type(word: str) -> str:
     names = (*TYPES, *ALIASES)
     if plain in names or len(plain) > _LONGEST_SLIP:
         return ""
-    slips = {name: edit_distance(plain, name) for name in names}
+    slips = {name: fuzzy.edit_distance(plain, name) for name in names}
     nearest = min(names, key=lambda name: slips[name])
     if slips[nearest] <= (1 if len(nearest) < _LONG_WORD else 2):
         return canonical_type(nearest)

@@ -16,7 +16,7 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
 from roamkb.core.text import clip_text
 from roamkb.core.text import one_line
-from roamkb.log.auto_tags import named_topics
+from roamkb.log import auto_tags
 from roamkb.log.learning import Learning
 from roamkb.log.learning import canonical_type
 from roamkb.log.learning import disambiguated_key
@@ -27,7 +27,7 @@ from roamkb.log.state.confidence import start_confidence
 from roamkb.log.state.learning_state import REPETITION_FIELDS
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.learning_state import LogState
-from roamkb.secrets.detector import refuse_secrets
+from roamkb.secrets import detector
 from roamkb.text.tokenize import split_words
 
 #: Bytes of one statement; more is a document, not a learning.
@@ -133,7 +133,7 @@ def check_new_learning(new_learning: NewLearning) -> None:
         )
     if new_learning.provenance not in PROVENANCES:
         raise UsageError(f"no provenance {one_line(new_learning.provenance)}", hint=f"one of {', '.join(PROVENANCES)}")
-    refuse_secrets([*new_learning.all_texts()])
+    detector.refuse_secrets([*new_learning.all_texts()])
 
 
 def draft_learning(
@@ -157,7 +157,7 @@ def draft_learning(
         type=type,
         content=new_learning.content,
         source="user",
-        tags=tuple(dict.fromkeys((type, *new_learning.tags, *named_topics(new_learning.content)))),
+        tags=tuple(dict.fromkeys((type, *new_learning.tags, *auto_tags.named_topics(new_learning.content)))),
         ts=int(author.ts),
         bead=new_learning.bead or new_learning.task,
         agent=author.agent,

@@ -1,5 +1,6 @@
 """`recall`: the project's learnings about some words, a file or a task, best first (design 7 and 8)."""
 
+from collections import Counter
 from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -21,9 +22,7 @@ from roamkb.core.startup.dataclasses import replace
 from roamkb.core.timestamps import parse_timestamp
 from roamkb.kb.search.query import Query
 from roamkb.kb.search.query import narrow_query
-from roamkb.log.known_learnings import LearningLookup
-from roamkb.log.known_learnings import LearningMatches
-from roamkb.log.known_learnings import get_learning
+from roamkb.log import known_learnings
 from roamkb.log.learning import Learning
 from roamkb.log.recall_ranking import RecalledLearning
 from roamkb.log.recall_ranking import RecallFilter
@@ -36,7 +35,7 @@ from roamkb.log.state.learning_state import SCOPES
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.project_log import Log
-from roamkb.org.agent_node import AGENT_TAG
+from roamkb.org import agent_node
 
 #: How many are shown where nobody says.
 DEFAULT_LIMIT = 20
@@ -113,7 +112,7 @@ class RecallPage:
 
 def recall(
     state: LogState,
-    finder: LearningLookup,
+    finder: "known_learnings.LearningLookup",
     query: Query,
     recall_filter: RecallFilter,
     page: RecallPage,
@@ -181,7 +180,7 @@ def join_nodes(log_result: RecallResult, nodes: Sequence[Hit], *, agent: str = "
 
 def _learning_of_node(hit: Hit) -> RecalledLearning:
     """Return a node as a recalled learning, with its title as the statement."""
-    is_agents = AGENT_TAG in hit.tags
+    is_agents = agent_node.AGENT_TAG in hit.tags
     learning = Learning(
         id=hit.id or str(hit.path),
         key=hit.title,
@@ -218,7 +217,7 @@ def _narrow_query(state: LogState, query: Query, recall_filter: RecallFilter) ->
 
 
 def _matching_learnings(
-    state: LogState, index_query: LearningMatches, recall_filter: RecallFilter, page: RecallPage
+    state: LogState, index_query: "known_learnings.LearningMatches", recall_filter: RecallFilter, page: RecallPage
 ) -> list[RecalledLearning]:
     """Return the matches that pass the filter, without repetitions; of a large log only the best."""
     enough = max(_LEAST_CANDIDATES, (page.offset + page.limit) * _CANDIDATES_EACH)
@@ -238,7 +237,7 @@ def _matching_learnings(
 
 def recall_by_name(log: Log, state: LogState, name: str) -> RecallResult:
     """Return the one learning with that id or key, in full."""
-    standing = get_learning(log, state, name)
+    standing = known_learnings.get_learning(log, state, name)
     recalled = RecalledLearning(standing=standing, doubts=standing.flags)
     return RecallResult(query=name, learnings=(recalled,), more=0, sources=("log",), in_full=True)
 
@@ -259,8 +258,6 @@ _TOP_TAGS = 15
 
 def log_figures(state: LogState) -> LogFigures:
     """Return the number of learnings in the log, by type and tag."""
-    from collections import Counter
-
     standings = state.standings.values()
     types = Counter(standing.learning.canonical_type for standing in standings)
     tags = Counter(

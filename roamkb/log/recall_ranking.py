@@ -20,7 +20,7 @@ from roamkb.log.state.learning_state import CANONICAL
 from roamkb.log.state.learning_state import NEEDS_REVIEW
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
-from roamkb.text.similarity.contradiction import differ_in_claim
+from roamkb.text.similarity import contradiction
 from roamkb.text.similarity.jaccard import normal_words
 
 #: What a review's word is worth beside the match.
@@ -162,7 +162,7 @@ def collapse_repetitions(recalled: Iterable[RecalledLearning]) -> list[RecalledL
     for entry in sorted(recalled, key=lambda entry: representative_key(entry.standing), reverse=True):
         group = groups.setdefault(repetition_key(entry.standing.learning), [])
         content = entry.standing.learning.statement
-        if all(differ_in_claim(content, earlier.standing.learning.statement) for earlier in group):
+        if all(contradiction.differ_in_claim(content, earlier.standing.learning.statement) for earlier in group):
             group.append(entry)
     return [entry for group in groups.values() for entry in group]
 

@@ -31,6 +31,8 @@ from itertools import accumulate
 
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.org.breaks import BREAK
+from roamkb.org.syntax import active_content
+from roamkb.org.syntax import inline_objects
 
 #: Known to Emacs or its common packages. Org calls the function LANGUAGE-mode just to colour a block, so
 #: an unknown word is a call of the writer's choice (`server`, `desktop-save`); org's own mode obeys keywords.
@@ -183,19 +185,16 @@ def _may_spare(role: _LineRole, line: str) -> bool:
 
 def _verbatim_spans(lines: Sequence[str]) -> dict[int, list[tuple[int, int]]]:
     """Return the verbatim spans of each escaped line, but for those that go beyond their line."""
-    from roamkb.org.syntax.active_content import LiveText
-    from roamkb.org.syntax.inline_objects import NoDate
-
     text = "\n".join(lines)
     begins = [0, *accumulate(len(line) + 1 for line in lines)]
     spans: dict[int, list[tuple[int, int]]] = defaultdict(list)
     try:
-        for begin, end in LiveText(text).find_verbatims():
+        for begin, end in active_content.LiveText(text).find_verbatims():
             number = bisect(begins, begin) - 1
             if end < begins[number + 1]:
                 offset = _visible_length(text[begins[number] : begin])
                 spans[number].append((offset, offset + _visible_length(text[begin:end])))
-    except NoDate:
+    except inline_objects.NoDate:
         # org-roam would give up on the note
         return {}
     return dict(spans)

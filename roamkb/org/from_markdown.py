@@ -16,6 +16,7 @@ from urllib.parse import unquote
 
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
+from roamkb.org import markdown_footnotes
 from roamkb.org.breaks import BREAK
 from roamkb.org.escape import LANGUAGES
 
@@ -74,10 +75,7 @@ class MarkdownPart:
 
 def markdown_parts(text: str) -> Iterator[MarkdownPart]:
     """Yield the blocks of CommonMark, in order; a line ends at CR, LF or both."""
-    from markdown_it import MarkdownIt
-    from markdown_it.tree import SyntaxTreeNode
-
-    for node in SyntaxTreeNode(MarkdownIt("commonmark").enable("table").parse(text)).children:
+    for node in _parse_tree(text, "table").children:
         start, end = node.map or (0, 0)
         if node.type == "heading":
             words = node.children[0].content if node.children else ""
@@ -90,16 +88,21 @@ def markdown_parts(text: str) -> Iterator[MarkdownPart]:
                 yield MarkdownPart(kind="item", start=item_start, end=item_end)
 
 
-def org_from_markdown(text: str) -> str:
-    """Return CommonMark with tables, strikethrough and footnotes as the body of an org node."""
+def _parse_tree(text: str, *rules: str, has_footnotes: bool = False) -> "SyntaxTreeNode":
+    """Return the tree of CommonMark with more of markdown-it's rules, and with footnotes."""
     # imported here: no other command needs it, and it isn't quick to load
     from markdown_it import MarkdownIt
     from markdown_it.tree import SyntaxTreeNode
 
-    from roamkb.org.markdown_footnotes import enable_footnotes
+    parser = MarkdownIt("commonmark").enable(list(rules))
+    if has_footnotes:
+        parser.use(markdown_footnotes.enable_footnotes)
+    return SyntaxTreeNode(parser.parse(text))
 
-    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"]).use(enable_footnotes)
-    root = SyntaxTreeNode(parser.parse(text))
+
+def org_from_markdown(text: str) -> str:
+    """Return CommonMark with tables, strikethrough and footnotes as the body of an org node."""
+    root = _parse_tree(text, "table", "strikethrough", has_footnotes=True)
     lines = _render_blocks(root.children)
     # org has no block that begins below the first one, and ends each with two empty lines
     for note in (node for node in root.walk() if node.type == "footnote"):

@@ -29,8 +29,8 @@ from roamkb.pipeline.extract.attention import attention_to
 from roamkb.pipeline.extract.attention import category_of
 from roamkb.pipeline.extract.attention import neglect_reason
 from roamkb.pipeline.extract.attention import secret_reason
-from roamkb.pipeline.gate.transcript_evidence import recorded_attestation
-from roamkb.text.similarity.containment import CoveringTexts
+from roamkb.pipeline.gate import transcript_evidence
+from roamkb.text.similarity import containment
 from roamkb.text.similarity.duplicates import DuplicateTexts
 from roamkb.text.similarity.duplicates import duplicate_groups
 from roamkb.text.similarity.jaccard import PreparedText
@@ -178,7 +178,7 @@ class KnownLearnings:
         self.boot = KnownTexts(boot)
         self._near: dict[str, NearTexts[str]] = {}
         self._twins: dict[str, DuplicateTexts[str]] = {}
-        self._covering: dict[str, CoveringTexts[str]] = {}
+        self._covering: dict[str, containment.CoveringTexts[str]] = {}
         self.shapes: dict[str, PreparedText] = {}
         #: Where each was said first.
         self.sessions: dict[str, str] = {}
@@ -217,7 +217,7 @@ class KnownLearnings:
         self.sessions[id] = session
         self._near.setdefault(type, NearTexts(DUPLICATE_SIMILARITY)).add_text(id, prepared)
         self._twins.setdefault(type, DuplicateTexts(DUPLICATE_SIMILARITY)).add_text(id, prepared)
-        self._covering.setdefault(type, CoveringTexts()).add_text(id, prepared)
+        self._covering.setdefault(type, containment.CoveringTexts()).add_text(id, prepared)
 
     def is_superseded(self, id: str) -> bool:
         """Say whether another learning superseded it: nothing follows from it any more."""
@@ -273,7 +273,7 @@ class KnownTexts:
         self._twins: DuplicateTexts[int] = DuplicateTexts(DUPLICATE_SIMILARITY)
         for number, prepared in enumerate(shapes):
             self._twins.add_text(number, prepared)
-        self._covering: CoveringTexts[int] = CoveringTexts(enumerate(shapes))
+        self._covering: containment.CoveringTexts[int] = containment.CoveringTexts(enumerate(shapes))
 
     def has_covering_text(self, prepared: PreparedText) -> bool:
         """Say whether a known text says the same, or all of it and more."""
@@ -366,6 +366,6 @@ def is_durable(standing: LearningState) -> bool:
     """
     if standing.is_pinned:
         return True
-    attestation = recorded_attestation(standing)
+    attestation = transcript_evidence.recorded_attestation(standing)
     lasts = (attestation is not None and attestation.is_good) or learning_category(standing) in DURABLE_CATEGORIES
     return standing.confidence >= confidence.DURABLE and lasts

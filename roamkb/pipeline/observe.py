@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 from typing import Annotated
 
 from roamkb.core.errors import SecretFound
@@ -23,19 +22,22 @@ from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import one_line
+from roamkb.harnesses import transcript
+from roamkb.log import learn
+from roamkb.log import new_learning
 from roamkb.log.observation import Observation
 from roamkb.log.store.observations import record_observation
 from roamkb.log.store.project_log import Log
+from roamkb.pipeline import consolidation_plan
+from roamkb.pipeline.extract import attention
+from roamkb.pipeline.extract import cue_phrases
+from roamkb.pipeline.extract import markers
+from roamkb.pipeline.extract import transcript_formats
 from roamkb.pipeline.extract.payloads import PayloadEvent
 from roamkb.pipeline.extract.payloads import events_of_payload
-
-if TYPE_CHECKING:
-    from roamkb.harnesses.transcript import TranscriptPassage
-    from roamkb.log.learn import LearnResult
-    from roamkb.log.new_learning import Author
-    from roamkb.log.new_learning import NewLearning
-    from roamkb.pipeline.consolidation_plan import KnownTexts
-    from roamkb.pipeline.extract.markers import CapturedLearning
+from roamkb.secrets.detector import redact_fact
+from roamkb.text.similarity import jaccard
+from roamkb.text.store.lexicons import lexicon
 
 OUTCOMES = ("", "success", "failure")
 
@@ -77,7 +79,7 @@ class ObserveResult:
     """The learnings added, the statements declined, and the number of observations recorded."""
 
     JSON = "learned declined recorded"
-    learned: "tuple[LearnResult, ...]" = ()
+    learned: "tuple[learn.LearnResult, ...]" = ()
     declined: tuple[DeclinedText, ...] = ()
     #: Raw observations that were recorded, and where.
     recorded: int = 0
@@ -85,10 +87,10 @@ class ObserveResult:
 
 
 def learn_captured(
-    captured: "Iterable[CapturedLearning]",
-    add_learning: "Callable[[NewLearning], LearnResult]",
+    captured: "Iterable[markers.CapturedLearning]",
+    add_learning: "Callable[[new_learning.NewLearning], learn.LearnResult]",
     *,
-    shown_texts: "KnownTexts",
+    shown_texts: "consolidation_plan.KnownTexts",
     task: str = "",
 ) -> ObserveResult:
     """Have `add_learning` add each learning; one that can't be kept stops none of the others.
@@ -99,30 +101,25 @@ def learn_captured(
     Raises:
         NoLog, Refused, DiskError, NotDurable: as `take` does.
     """
-    from roamkb.log.new_learning import NewLearning
-    from roamkb.pipeline.extract.attention import neglect_reason
-    from roamkb.pipeline.extract.attention import secret_reason
-    from roamkb.secrets.detector import redact_fact
-
-    learned: list[LearnResult] = []
+    learned: list[learn.LearnResult] = []
     declined: list[DeclinedText] = []
     for captured_learning in captured:
-        new_learning = NewLearning(
+        saying = new_learning.NewLearning(
             content=captured_learning.text,
             type=captured_learning.alias or captured_learning.type,
             tags=captured_learning.tags,
             bead=captured_learning.bead,
             task=task or captured_learning.bead,
         )
-        if reason := secret_reason(captured_learning.text):
+        if reason := attention.secret_reason(captured_learning.text):
             declined.append(DeclinedText(text=redact_fact(captured_learning.text), reason=reason, is_refused=True))
             continue
         if reason := _shown_reason(captured_learning.text, shown_texts):
             declined.append(DeclinedText(text=redact_fact(captured_learning.text), reason=reason))
             continue
-        new_learning = replace(new_learning, thin_reason=neglect_reason(captured_learning.text))
+        saying = replace(saying, thin_reason=attention.neglect_reason(captured_learning.text))
         try:
-            learned.append(add_learning(new_learning))
+            learned.append(add_learning(saying))
         except (SecretFound, UsageError) as error:
             declined.append(
                 DeclinedText(text=redact_fact(captured_learning.text), reason=error.message, is_refused=True)
@@ -130,10 +127,8 @@ def learn_captured(
     return ObserveResult(learned=tuple(learned), declined=tuple(declined))
 
 
-def _shown_reason(text: str, shown_texts: "KnownTexts") -> str:
-    from roamkb.text.similarity.jaccard import prepare_text
-
-    return "the session was told so" if shown_texts.has_covering_text(prepare_text(text)) else ""
+def _shown_reason(text: str, shown_texts: "consolidation_plan.KnownTexts") -> str:
+    return "the session was told so" if shown_texts.has_covering_text(jaccard.prepare_text(text)) else ""
 
 
 def events_from_arguments(text: str, *, type: str, tool: str, outcome: str) -> Iterable[PayloadEvent]:
@@ -145,7 +140,9 @@ def events_from_arguments(text: str, *, type: str, tool: str, outcome: str) -> I
     return (PayloadEvent(type=type, text=text, tool=tool, outcome=outcome),)
 
 
-def events_from_payload(text: str, author: "Author") -> "tuple[Iterable[PayloadEvent], Author]":
+def events_from_payload(
+    text: str, author: "new_learning.Author"
+) -> "tuple[Iterable[PayloadEvent], new_learning.Author]":
     """Return the events of a hook's payload, and the author with the session that it names."""
     try:
         payload = json.loads(text)
@@ -156,35 +153,31 @@ def events_from_payload(text: str, author: "Author") -> "tuple[Iterable[PayloadE
     session = payload.get("session_id")
     if isinstance(session, str) and not author.session:
         author = replace(author, session=session)
-    from roamkb.text.store.lexicons import lexicon
 
     return events_of_payload(payload, lambda: lexicon("remember")), author
 
 
 def events_from_transcript(text: str) -> Iterable[PayloadEvent]:
     """Return the announced statements of a transcript, given as its lines."""
-    from roamkb.pipeline.extract.transcript_formats import passages_of
+    return announced_events(
+        tuple(transcript_formats.passages_of(line.encode("utf-8", "replace") for line in text.split("\n")))
+    )
 
-    return announced_events(tuple(passages_of(line.encode("utf-8", "replace") for line in text.split("\n"))))
 
-
-def announced_events(passages: "Sequence[TranscriptPassage]") -> Iterator[PayloadEvent]:
+def announced_events(passages: "Sequence[transcript.TranscriptPassage]") -> Iterator[PayloadEvent]:
     """Yield agents' typed lines, and statements that a human asks to keep, of a transcript's messages.
 
     A line that stands in a tool's output or on a page is not the agent's own, who repeats it.
     """
-    from roamkb.harnesses.transcript import Speaker
-    from roamkb.pipeline.extract.cue_phrases import statements_of_agent
-    from roamkb.pipeline.extract.cue_phrases import statements_of_human
-    from roamkb.text.store.lexicons import lexicon
-
     unspoken_text = "\n".join("".join(item.text.split()) for item in passages if not item.is_message)
     for passage in passages:
         if not passage.is_message:
             continue
-        is_human = passage.speaker is Speaker.HUMAN
+        is_human = passage.speaker is transcript.Speaker.HUMAN
         statements = (
-            statements_of_human(passage.text, lexicon("remember")) if is_human else statements_of_agent(passage.text)
+            cue_phrases.statements_of_human(passage.text, lexicon("remember"))
+            if is_human
+            else cue_phrases.statements_of_agent(passage.text)
         )
         for item in statements:
             if is_human or "".join(item.text.split()) not in unspoken_text:
@@ -198,7 +191,9 @@ def announced_events(passages: "Sequence[TranscriptPassage]") -> Iterator[Payloa
                 )
 
 
-def record_events(log: Log, events: Iterable[PayloadEvent], author: "Author", *, task: str = "") -> ObserveResult:
+def record_events(
+    log: Log, events: Iterable[PayloadEvent], author: "new_learning.Author", *, task: str = ""
+) -> ObserveResult:
     """Append the events to the session's file of observations."""
     path, count = None, 0
     for observation in _as_observations(events, author, task):
@@ -207,7 +202,7 @@ def record_events(log: Log, events: Iterable[PayloadEvent], author: "Author", *,
     return ObserveResult(recorded=count, path=path)
 
 
-def _as_observations(events: Iterable[PayloadEvent], author: "Author", task: str) -> Iterator[Observation]:
+def _as_observations(events: Iterable[PayloadEvent], author: "new_learning.Author", task: str) -> Iterator[Observation]:
     for event in events:
         yield Observation(
             id=author.new_id(),

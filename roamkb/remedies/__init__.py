@@ -1,1 +1,5 @@
 """Errors, the episodes that fixed them, and the effectiveness of remedies."""
+
+from roamkb import lazy_submodules
+
+__getattr__ = lazy_submodules(__name__)

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 
+from roamkb.core import errors
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import clip_text
 from roamkb.core.text import one_line
@@ -65,14 +66,12 @@ def refuse_secrets(texts: object) -> None:
 
     What every door calls before it does anything, and every append before it writes anything.
     """
-    from roamkb.core.errors import SecretFound
-
     pending = [texts]
     while pending:
         item = pending.pop()
         if isinstance(item, str):
             if secret := find_secret(item):
-                raise SecretFound(secret.kind, secret.start)
+                raise errors.SecretFound(secret.kind, secret.start)
         elif isinstance(item, Mapping):
             pending += [*item.values(), *item]
         elif isinstance(item, Collection):

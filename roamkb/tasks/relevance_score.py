@@ -19,6 +19,7 @@ from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import YES
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
+from roamkb.pipeline import consolidation_plan
 from roamkb.tasks.signature import TaskRecord
 
 #: What each reason is worth beside the others: a file names its learning, words may mean anything.
@@ -96,11 +97,9 @@ def score_relevance(
     if shared := {action.casefold() for action in actions} & set(map(str.casefold, learning.actions)):
         reasons.append((_ACTION_WEIGHT, f"action {', '.join(sorted(shared))}"))
     # alone it is no reason, and it may take a look at the whole text
-    if reasons and task.category:
-        from roamkb.pipeline.consolidation_plan import learning_category
-
-        if learning_category(standing) == task.category.casefold().replace("-", "_"):
-            reasons.append((_CATEGORY_WEIGHT, f"category {task.category}"))
+    wanted = task.category.casefold().replace("-", "_")
+    if reasons and wanted and consolidation_plan.learning_category(standing) == wanted:
+        reasons.append((_CATEGORY_WEIGHT, f"category {task.category}"))
     total = sum(weight for weight, _ in reasons)
     if total < LEAST_RELEVANCE:
         return None

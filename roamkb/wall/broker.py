@@ -17,14 +17,24 @@ there is no broker. The launcher may cost next to nothing, so this imports next 
 import _signal  # type: ignore[import-not-found]
 import os
 import sys
+import time
+
+from roamkb import lazy_module
 
 #: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     import _socket
+    import select
     from collections.abc import Sequence
     from typing import Never
+
+    from roamkb.fs import user_dirs
+else:
+    _socket = lazy_module("_socket")
+    select = lazy_module("select")
+    user_dirs = lazy_module("roamkb.fs.user_dirs")
 
 #: What tells a command's children where to ask.
 BROKER_VARIABLE = "ROAMKB_BROKER"
@@ -89,8 +99,6 @@ class BrokerListener:
 
     def shut_down(self) -> None:
         """Stop waiting for connections."""
-        import _socket
-
         self.socket.shutdown(_socket.SHUT_RDWR)
 
     def close(self) -> None:
@@ -107,13 +115,8 @@ def open_listener(folder: str = "") -> BrokerListener | None:
 
     The socket lies in `folder`, or in the usual state folder.
     """
-    import _socket
-
     if not folder:
-        from roamkb.fs.user_dirs import BROKERS
-        from roamkb.fs.user_dirs import default_state_dir
-
-        folder = os.path.join(default_state_dir(), BROKERS)
+        folder = os.path.join(user_dirs.default_state_dir(), user_dirs.BROKERS)
     try:
         boot = _read_text(f"{_PROC}/sys/kernel/random/boot_id")[:8]
         _make_private_folder(folder)
@@ -172,8 +175,6 @@ def serve_requests(  # noqa: C901 - its signal handlers share its state
 
 
 def _wait_briefly() -> None:
-    import time
-
     time.sleep(0.01)
 
 
@@ -197,8 +198,6 @@ def _take_connection(listener: BrokerListener, child: int) -> bool:
 
 def _attend_connection(descriptor: int, child: int) -> "Never":
     """Serve one connection, and exit."""
-    import _socket
-
     try:
         while descriptor < 3:
             # a launcher's own streams may be closed
@@ -263,8 +262,6 @@ def _identify_asker(connection: "_socket.socket", child: int) -> int:
     Raises:
         _Refusal: it isn't `child` nor descends from it, or isn't this user's.
     """
-    import _socket
-
     credentials = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
     asker, user = (int.from_bytes(credentials[offset : offset + 4], sys.byteorder) for offset in (0, 4))
     pid = asker
@@ -285,8 +282,6 @@ def _receive_request(connection: "_socket.socket") -> tuple[dict[int, int], list
     Raises:
         _Refusal: it is none.
     """
-    import _socket
-
     cloexec = getattr(_socket, "MSG_CMSG_CLOEXEC", 0)
     data, ancillary_data, flags, _ = connection.recvmsg(65536, _socket.CMSG_SPACE(3 * 4), cloexec)
     if flags & _socket.MSG_CTRUNC or len(data) < 4:
@@ -330,8 +325,6 @@ def _run_verb(streams: dict[int, int], words: list[str], asker: int) -> "Never":
 
 def _await_worker(worker: int, connection: "_socket.socket") -> int:
     """Return the exit status of `worker`, which is ended when its caller disconnects."""
-    import select
-
     # readable once the worker has ended
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
@@ -363,8 +356,6 @@ def forward_call(words: "Sequence[str]") -> int | None:
     Raises:
         Unanswered: it wouldn't, or what it did isn't known.
     """
-    import _socket
-
     # before the connection takes the number of one that is closed
     streams = [stream for stream in (0, 1, 2) if _is_open(stream)]
     try:
@@ -396,8 +387,6 @@ def forward_call(words: "Sequence[str]") -> int | None:
 
 def _exchange_request(connection: "_socket.socket", request: bytes, rights: bytes) -> bytes:
     """Send a request and return the answer; empty where the broker ends."""
-    import _socket
-
     ancillary = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)] if rights else []
     answer = b""
     try:
@@ -461,8 +450,6 @@ def _remove_stale_sockets(folder: str, boot: str) -> None:
 
 
 def _file_age(path: str) -> float:
-    import time
-
     try:
         return time.time() - os.lstat(path).st_mtime
     except OSError:
@@ -470,8 +457,6 @@ def _file_age(path: str) -> float:
 
 
 def _is_served(path: str) -> bool:
-    import _socket
-
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
         with _SocketAddress(path) as address:

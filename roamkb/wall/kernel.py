@@ -10,14 +10,14 @@ import _ctypes
 import os
 import sys
 
+from roamkb.wall import plan
+
 #: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from collections.abc import Iterable
-
-    from roamkb.wall.plan import WallPaths
 
 _NEWNS, _NEWUSER = 0x00020000, 0x10000000
 _BIND, _REC, _SLAVE = 4096, 16384, 1 << 19
@@ -81,7 +81,7 @@ def die_with_parent(parent: int) -> None:
 # Mounts
 
 
-def enter_namespace(paths: "WallPaths", cwd: str) -> None:
+def enter_namespace(paths: "plan.WallPaths", cwd: str) -> None:
     """Mount the closed paths read-only for this process and its children, and pin the pinned ones.
 
     Raises:
@@ -162,7 +162,7 @@ def landlock_version() -> int:
     return version if version >= _OLDEST_ABI else 0
 
 
-def enter_landlock(paths: "WallPaths") -> None:
+def enter_landlock(paths: "plan.WallPaths") -> None:
     """Allow this process and its children to write all but the closed paths and pinned links.
 
     A folder above what is closed can't be allowed, since that would allow all below it: each other entry

@@ -10,6 +10,10 @@ import sys
 
 from roamkb.harnesses.registry import declared
 from roamkb.wall import broker
+from roamkb.wall import kernel
+from roamkb.wall import places as wall_places
+from roamkb.wall import programs
+from roamkb.wall import protected
 from roamkb.wall.outside import OUTSIDE_VARIABLE
 from roamkb.wall.outside import folders_outside
 from roamkb.wall.plan import BUBBLEWRAP
@@ -53,9 +57,7 @@ def main(words: list[str], plan_path: str = "") -> int:
         _signal.signal(number, _signal.SIG_DFL)
     is_for_harness = bool(plan_path)
     if not plan_path:
-        from roamkb.wall.places import default_plan_path
-
-        plan_path = default_plan_path()
+        plan_path = wall_places.default_plan_path()
     plan = _current_plan(plan_path)
     if len(words) == 1:
         line = words[0]
@@ -83,11 +85,10 @@ def _current_plan(path: str) -> WallPlan | None:
     if old_plan and old_plan.is_fresh():
         return old_plan
     try:
-        from roamkb.wall.places import default_folders
-        from roamkb.wall.protected import make_plan
-
-        homes, state, data = (old_plan.homes, old_plan.state, old_plan.data) if old_plan else default_folders()
-        plan = make_plan(homes, state, data, old_plan)
+        homes, state, data = (
+            (old_plan.homes, old_plan.state, old_plan.data) if old_plan else wall_places.default_folders()
+        )
+        plan = protected.make_plan(homes, state, data, old_plan)
     except (OSError, ValueError) as error:
         return _warn_once(old_plan, f"can't be planned: {error}")
     save_plan(path, plan)
@@ -96,9 +97,7 @@ def _current_plan(path: str) -> WallPlan | None:
 
 def _warn_once(plan: WallPlan | None, clause: str) -> WallPlan | None:
     """Warn once a session of a fault of the wall, and return the present plan."""
-    from roamkb.wall.places import is_first_warning
-
-    if is_first_warning():
+    if wall_places.is_first_warning():
         print(f"roamkb: the wall around the notes {clause}; `roamkb doctor` says more", file=sys.stderr)
     return plan
 
@@ -184,15 +183,12 @@ class _WallMethod:
             OSError: it can't be.
         """
         if self.way in (NAMESPACE, LANDLOCK):
-            from roamkb.wall import kernel
-
             if self.way == NAMESPACE:
                 kernel.enter_namespace(self.paths, _current_folder())
             else:
                 kernel.enter_landlock(self.paths)
             kernel.die_with_parent(parent)
             return words
-        from roamkb.wall import programs
 
         if not os.access(self.program, os.X_OK):
             raise FileNotFoundError(2, f"{self.program} is gone")

@@ -7,6 +7,7 @@ user's or an environment's settings would add: that takes half of the time.
 import os
 import sys
 
+from roamkb.wall import protected
 from roamkb.wall.plan import WallPlan
 from roamkb.wall.plan import read_plan
 from roamkb.wall.plan import save_plan
@@ -39,10 +40,8 @@ def renew_plan(path: str, home: str, account_home: str, state: str, data: str) -
     Raises:
         OSError: the machine can't be looked at.
     """
-    from roamkb.wall.protected import make_plan
-
     old_plan = read_plan(path)
-    plan = make_plan((home, account_home), state, data, old_plan)
+    plan = protected.make_plan((home, account_home), state, data, old_plan)
     if old_plan is None or old_plan.plan_rows() != plan.plan_rows():
         save_plan(path, plan)
     return plan

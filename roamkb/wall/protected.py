@@ -22,6 +22,8 @@ from roamkb.fs.user_dirs import JOURNAL
 from roamkb.fs.user_dirs import MACHINE_KEY
 from roamkb.fs.user_dirs import SANDBOX_CALLS
 from roamkb.harnesses.registry import declared
+from roamkb.wall import kernel
+from roamkb.wall import programs as wall_programs
 from roamkb.wall.plan import BUBBLEWRAP
 from roamkb.wall.plan import FOLDER
 from roamkb.wall.plan import LANDLOCK
@@ -293,7 +295,6 @@ def find_wall_methods() -> Iterator[tuple[str, str]]:
         return
     if not sys.platform.startswith("linux"):
         return
-    from roamkb.wall import kernel
 
     if _succeeds_in_child(lambda: kernel.enter_namespace(WallPaths([os.path.dirname(__file__)], [], []), "/")):
         yield NAMESPACE, ""
@@ -307,10 +308,11 @@ def find_wall_methods() -> Iterator[tuple[str, str]]:
 
 def _can_run_bubblewrap(bubblewrap: str) -> bool:
     """Say whether bubblewrap works here."""
-    from roamkb.wall.programs import bubblewrap_words
-
     true = next((path for path in _TRUE_PROGRAMS if os.access(path, os.X_OK)), "true")
-    words = [*bubblewrap_words(bubblewrap, WallPaths([os.path.dirname(__file__)], [], []), "/", 1), true]
+    words = [
+        *wall_programs.bubblewrap_words(bubblewrap, WallPaths([os.path.dirname(__file__)], [], []), "/", 1),
+        true,
+    ]
     nothing = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in range(3)]
     child = os.posix_spawn(bubblewrap, words, os.environ, file_actions=nothing)
     return os.waitpid(child, 0)[1] == 0

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from roamkb.app import KnowledgeBase
-from roamkb.app import ProcessEnvironment
+from roamkb.app.environment import ProcessEnvironment
+from roamkb.app.knowledge_base import KnowledgeBase
 from roamkb.core.ids import new_id
 from tests.conftest import NOON
 from tests.conftest import World

@@ -16,8 +16,8 @@ from datetime import UTC
 from datetime import datetime
 from pathlib import Path
 
-from roamkb.app import KnowledgeBase
-from roamkb.app import ProcessEnvironment
+from roamkb.app.environment import ProcessEnvironment
+from roamkb.app.knowledge_base import KnowledgeBase
 from roamkb.core.ids import new_id
 
 ROOT = Path(__file__).parents[2]

@@ -29,8 +29,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from roamkb.app import KnowledgeBase
-from roamkb.app import ProcessEnvironment
+from roamkb.app.environment import ProcessEnvironment
+from roamkb.app.knowledge_base import KnowledgeBase
 from roamkb.core.ids import new_id
 from roamkb.log.recall import RecallResult
 

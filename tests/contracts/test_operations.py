@@ -6,12 +6,15 @@ from typing import Any
 
 import pytest
 
-from roamkb.app import KnowledgeBase
-from roamkb.app import requests
+from roamkb.app.knowledge_base import KnowledgeBase
 from roamkb.app.log.project_log import ProjectLog
 from roamkb.interfaces.cli.fast_args import parse_words
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Operation
+
+
+def _method(operation: Operation) -> Any:
+    return getattr(ProjectLog if operation.is_of_log else KnowledgeBase, operation.method_name)
 
 
 @pytest.mark.parametrize(
@@ -19,9 +22,8 @@ from roamkb.interfaces.operations import Operation
 )
 def test_a_method_of_the_library_takes_the_request_of_its_operation(operation: Operation) -> None:
     """What the command line builds its parameters from is what the library is called with."""
-    owner = ProjectLog if operation.is_of_log else KnowledgeBase
-    method = getattr(owner, operation.method_name)
-    assert getattr(requests, operation.request) is method.request_type
+    method = _method(operation)
+    assert operation.request == method.request_type.__name__
     assert {"self", *(p.name for p in operation.parameters)} == set(inspect.signature(method).parameters)
 
 

@@ -22,8 +22,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
-from roamkb.app import KnowledgeBase
 from roamkb.app.hooks.events import HookEventSession
+from roamkb.app.knowledge_base import KnowledgeBase
 from roamkb.context.brief_text import SessionBrief
 from roamkb.interfaces.output.context import brief_text
 from roamkb.interfaces.output.context import remedy_text

@@ -17,8 +17,8 @@ from datetime import datetime
 from datetime import timedelta
 from pathlib import Path
 
-from roamkb.app import KnowledgeBase
-from roamkb.app import ProcessEnvironment
+from roamkb.app.environment import ProcessEnvironment
+from roamkb.app.knowledge_base import KnowledgeBase
 from roamkb.app.log.project_log import ProjectLog
 from roamkb.boundary.rule_file import render_rule
 from roamkb.core.ids import new_id

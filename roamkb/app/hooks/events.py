@@ -6,28 +6,39 @@ to stop anybody; for everything else, whatever goes wrong is the caller's to swa
 
 import os
 import time
+from collections.abc import Callable
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 from typing import Final
 
 from roamkb.app.hooks.session import HookSession
+from roamkb.app.hooks.session_project import SessionProject
+from roamkb.app.log import brief as log_brief
+from roamkb.app.log import ingest
+from roamkb.app.log import remedies
+from roamkb.context import brief_text
+from roamkb.context import relevance_threshold
+from roamkb.context.store import injections
+from roamkb.context.store import session_shown
 from roamkb.core.errors import RoamkbError
+from roamkb.core.model import Hit
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from roamkb.context.brief_text import SessionBrief
-    from roamkb.context.store.session_shown import SessionShown
-    from roamkb.core.model import Hit
-    from roamkb.log.state.learning_state import LearningState
-    from roamkb.log.store.project_log import Log
-    from roamkb.pipeline.observe import DeclinedText
-    from roamkb.remedies.effectiveness import Remedy
+from roamkb.fs import append
+from roamkb.fs import private_files
+from roamkb.log.state import learning_state
+from roamkb.log.store import observations
+from roamkb.log.store import project_log
+from roamkb.pipeline import observe
+from roamkb.pipeline.extract import stop_question
+from roamkb.pipeline.extract import transcript_formats
+from roamkb.pipeline.store import transcripts
+from roamkb.remedies import effectiveness
+from roamkb.remedies import fingerprint
+from roamkb.remedies import remedy
+from roamkb.secrets import detector
 
 #: Seconds of a session's start after which no more chores are begun: what is left is for the next start.
 _CHORE_SECONDS: Final = 0.8
@@ -48,7 +59,7 @@ _WRAP_UP: Final = "wrap-up"
 class HookSuggestions:
     """A few learnings and nodes that are relevant; most often none."""
 
-    learnings: "Sequence[LearningState]" = ()
+    learnings: "Sequence[learning_state.LearningState]" = ()
     nodes: "Sequence[Hit]" = ()
 
     @property
@@ -62,16 +73,11 @@ class HookEventSession(HookSession):
 
     # What happens
 
-    def start_session(self) -> "SessionBrief | None":
+    def start_session(self) -> "brief_text.SessionBrief | None":
         """Return the brief, and do the chores that earlier sessions left, as long as the time allows.
 
         A session that goes on has it already, where its harness kept it.
         """
-        from roamkb.app.hooks.session_project import SessionProject
-        from roamkb.app.log.brief import make_brief
-        from roamkb.context.store.injections import BRIEF_AFRESH
-        from roamkb.context.store.injections import is_briefed
-
         # the day may come when the rule can't be read
         _ = SessionProject(self._payload, self.environment).kb_names
         # so that the brief knows what the last sessions learned
@@ -79,76 +85,71 @@ class HookEventSession(HookSession):
         afresh = self.payload_text("source") in ("clear", "compact")
         goes_on = self.payload_text("source") in ("resume", "fork")
         brief = None
-        if self.may_inject and not (goes_on and is_briefed(Path(self.payload_text("transcript_path") or "/"))):
+        if self.may_inject and not (
+            goes_on and injections.is_briefed(Path(self.payload_text("transcript_path") or "/"))
+        ):
             is_subagent = bool(self.payload_text("agent_type"))
-            shown_by = BRIEF_AFRESH if afresh else "brief"
-            brief = make_brief(self._project_log, session=self.session, subagent=is_subagent, shown_by=shown_by)
+            shown_by = injections.BRIEF_AFRESH if afresh else "brief"
+            brief = log_brief.make_brief(
+                self._project_log, session=self.session, subagent=is_subagent, shown_by=shown_by
+            )
             self._remember_brief(brief, afresh=afresh)
         self._run_chores(has_done=has_done)
         return brief
 
-    def _remember_brief(self, brief: "SessionBrief", *, afresh: bool = False) -> None:
+    def _remember_brief(self, brief: "brief_text.SessionBrief", *, afresh: bool = False) -> None:
         """Remember the brief where the project has no log to do so."""
         if brief.log is None:
             self._remember_shown(brief.shown_ids, afresh=afresh)
 
-    def start_subagent(self) -> "SessionBrief | None":
+    def start_subagent(self) -> "brief_text.SessionBrief | None":
         """Return a brief for a subagent; None where it would be empty."""
-        from roamkb.app.log.brief import make_brief
-
         if not self.may_inject:
             return None
-        brief = make_brief(self._project_log, session=self.session, subagent=True, shown_by="subagent")
+        brief = log_brief.make_brief(self._project_log, session=self.session, subagent=True, shown_by="subagent")
         self._remember_brief(brief)
         return brief if brief.learnings or brief.nodes else None
 
     def handle_prompt(self) -> HookSuggestions:
         """Record the human's lasting statements, and return suggestions that fit the prompt and are new."""
-        from roamkb.app.log.brief import suggest_for_prompt
-        from roamkb.app.log.brief import suggest_nodes
-        from roamkb.context.store.injections import ids_shown_to
-
         prompt = self.payload_text("prompt")
         self.record_payload()
         if not prompt.strip() or not self.may_inject:
             return HookSuggestions()
         prompt = prompt[:_PROMPT_LENGTH]
         if log := self._project_log.log_or_none():
-            learnings, nodes = suggest_for_prompt(
-                self._project_log, prompt, besides=ids_shown_to(log.local_folder, self.session)
+            learnings, nodes = log_brief.suggest_for_prompt(
+                self._project_log, prompt, besides=injections.ids_shown_to(log.local_folder, self.session)
             )
             return self._keep_receipt(log, HookSuggestions(learnings=learnings, nodes=nodes), shown_by="prompt")
         if self._shown_without_log is None:
             # where nobody remembers what was shown, it would be shown again and again
             return HookSuggestions()
-        suggestions = HookSuggestions(nodes=suggest_nodes(self._project_log, prompt, besides=self._shown_without_log))
+        suggestions = HookSuggestions(
+            nodes=log_brief.suggest_nodes(self._project_log, prompt, besides=self._shown_without_log)
+        )
         return suggestions if self._remember_shown(suggestions.suggested_ids) else HookSuggestions()
 
     def before_change(self, file: str) -> HookSuggestions:
         """Return the known gotchas of a file of the project that is about to be changed."""
-        from roamkb.app.log.brief import learnings_about_file
-        from roamkb.context.store.injections import ids_shown_to
-
         log = self._project_log.log_or_none()
         if log is None or not self.may_inject:
             return HookSuggestions()
         path = Path(os.path.realpath(Path(self.payload_text("cwd") or "/", file)))
         # a line of a long brief is no warning at the moment
-        besides = ids_shown_to(log.local_folder, self.session, requested_by=("file", "prompt"))
+        besides = injections.ids_shown_to(log.local_folder, self.session, requested_by=("file", "prompt"))
         return self._keep_receipt(
             log,
-            HookSuggestions(learnings=learnings_about_file(self._project_log, path, besides=besides)),
+            HookSuggestions(learnings=log_brief.learnings_about_file(self._project_log, path, besides=besides)),
             shown_by="file",
         )
 
     @cached_property
-    def _shown_without_log(self) -> "SessionShown | None":
+    def _shown_without_log(self) -> "session_shown.SessionShown | None":
         """The record of shown ids of a session without a log; None where there can be none."""
-        from roamkb.context.store.session_shown import SessionShown
-
         try:
             folder = self.knowledge_base.state_folders.shown_folder(self.knowledge_base.rule.kb)
-            return SessionShown(folder, self.session) if folder and self.session else None
+            return session_shown.SessionShown(folder, self.session) if folder and self.session else None
         except RoamkbError:
             return None
 
@@ -165,56 +166,49 @@ class HookEventSession(HookSession):
             return False
         return True
 
-    def _keep_receipt(self, log: "Log", suggestions: HookSuggestions, *, shown_by: str) -> HookSuggestions:
+    def _keep_receipt(self, log: "project_log.Log", suggestions: HookSuggestions, *, shown_by: str) -> HookSuggestions:
         self._project_log.keep_receipt(
             log, self._project_log.make_author(session=self.session), suggestions.suggested_ids, shown_by=shown_by
         )
         return suggestions
 
-    def handle_failure(self) -> "Remedy | None":
+    def handle_failure(self) -> "effectiveness.Remedy | None":
         """Record a failure, and return the remedy that best fixed it before, or None."""
-        from roamkb.app.log.remedies import knows_remedies
-
         self.record_payload()
         if self.writable_log is None:
             return None
         self._settle_offered_remedy(failed=True)
         self._follow_episodes(failed=True)
         command, error = self._tool_command, self._tool_error
-        if not command or not error or not self.may_inject or not knows_remedies(self._project_log):
+        if not command or not error or not self.may_inject or not remedies.knows_remedies(self._project_log):
             return None
-        from roamkb.context.relevance_threshold import is_transferable
-        from roamkb.context.store.injections import save_suggestion
-        from roamkb.remedies.effectiveness import is_surely_for
-        from roamkb.remedies.remedy import SuggestedRemedies
-        from roamkb.secrets.detector import withhold_secrets
 
         suggested = self._project_log.remedy("suggest", error=error, limit=_REMEDY_LIMIT, session=self.session)
-        if not isinstance(suggested, SuggestedRemedies):
+        if not isinstance(suggested, remedy.SuggestedRemedies):
             return None
         matching_remedies = (
-            remedy
-            for remedy in suggested.remedies
-            if is_surely_for(remedy, suggested.fingerprint)
-            and is_transferable(
-                remedy.technique, past_errors=[attempt.error.line for attempt in remedy.attempts], error=error
+            one
+            for one in suggested.remedies
+            if effectiveness.is_surely_for(one, suggested.fingerprint)
+            and relevance_threshold.is_transferable(
+                one.technique, past_errors=[attempt.error.line for attempt in one.attempts], error=error
             )
         )
         best_remedy = next(matching_remedies, None)
         if best_remedy is None or (best_remedy.is_tried and not best_remedy.successes):
             return None
-        save_suggestion(
+        injections.save_suggestion(
             self.writable_log.local_folder,
             self.session,
             {
-                "command": withhold_secrets(command),
-                "error": withhold_secrets(error),
+                "command": detector.withhold_secrets(command),
+                "error": detector.withhold_secrets(error),
                 "technique": best_remedy.technique,
             },
         )
         return best_remedy
 
-    def handle_success(self) -> "Sequence[DeclinedText]":
+    def handle_success(self) -> "Sequence[observe.DeclinedText]":
         """Record a tool's use, and count a success for the remedy that was offered for it.
 
         Return what it said to be kept and no log may have.
@@ -227,45 +221,37 @@ class HookEventSession(HookSession):
 
     def _follow_episodes(self, *, failed: bool) -> None:
         """Look for episodes in a tool's calls where no transcript records them."""
-        from roamkb.context.store.injections import set_waiting
-        from roamkb.pipeline.extract.stop_question import MENDED
-        from roamkb.pipeline.extract.transcript_formats import passage_of_call
-        from roamkb.pipeline.store.transcripts import is_session_id
-        from roamkb.pipeline.store.transcripts import load_progress
-        from roamkb.pipeline.store.transcripts import save_progress
-
         has_transcript = Path(self.payload_text("transcript_path") or "-").is_file()
-        if self.writable_log is None or has_transcript or not is_session_id(self.session):
+        if self.writable_log is None or has_transcript or not transcripts.is_session_id(self.session):
             return
-        progress = load_progress(self.writable_log.local_folder, self.session)
+        progress = transcripts.load_progress(self.writable_log.local_folder, self.session)
         tool_name, tool_input = self.payload_text("tool_name"), self._payload.get("tool_input")
-        passage = passage_of_call(tool_name, tool_input, result=self._tool_error, failed=failed, ts=0)
+        passage = transcript_formats.passage_of_call(
+            tool_name, tool_input, result=self._tool_error, failed=failed, ts=0
+        )
         failures, mended = self._record_mended(progress.failures, [passage])
         if failures == progress.failures:
             return
         stretch = progress.stretch
         if mended:
-            stretch = replace(stretch, found=tuple(dict.fromkeys((*stretch.found, MENDED))))
-        save_progress(
+            stretch = replace(stretch, found=tuple(dict.fromkeys((*stretch.found, stop_question.MENDED))))
+        transcripts.save_progress(
             self.writable_log.local_folder, self.session, replace(progress, failures=failures, stretch=stretch)
         )
-        set_waiting(self.writable_log.local_folder, self.session, waits=bool(failures))
+        injections.set_waiting(self.writable_log.local_folder, self.session, waits=bool(failures))
 
     def _settle_offered_remedy(self, *, failed: bool) -> None:
         """Count the remedy that was offered for this command: it works now, or fails as before."""
-        from roamkb.context.store.injections import load_suggestion
-        from roamkb.context.store.injections import remove_suggestion
-
-        if self.writable_log is None or not (offer := load_suggestion(self.writable_log.local_folder, self.session)):
+        if self.writable_log is None or not (
+            offer := injections.load_suggestion(self.writable_log.local_folder, self.session)
+        ):
             return
-        from roamkb.remedies.fingerprint import fingerprint
-        from roamkb.secrets.detector import withhold_secrets
 
-        if offer["command"] != withhold_secrets(self._tool_command):
+        if offer["command"] != detector.withhold_secrets(self._tool_command):
             return
-        remove_suggestion(self.writable_log.local_folder, self.session)
+        injections.remove_suggestion(self.writable_log.local_folder, self.session)
         error = offer["error"]
-        if failed and fingerprint(self._tool_error or " ").digest != fingerprint(error).digest:
+        if failed and fingerprint.fingerprint(self._tool_error or " ").digest != fingerprint.fingerprint(error).digest:
             # something else fails now, which says nothing about the remedy
             return
         with suppress(RoamkbError):
@@ -290,10 +276,8 @@ class HookEventSession(HookSession):
 
         One thing at least, unless one was done: where every start is slow, all would wait for ever.
         """
-        from roamkb.context.store.injections import remove_old_suggestions
-
         if self.writable_log is not None:
-            remove_old_suggestions(self.writable_log.local_folder, now=time.time())
+            injections.remove_old_suggestions(self.writable_log.local_folder, now=time.time())
         for chore in (
             self._consolidate_open_sessions,
             self._consolidate_queued_agents,
@@ -304,7 +288,7 @@ class HookEventSession(HookSession):
                 return
             has_done |= self._run_chore(chore)
 
-    def _run_chore(self, chore: "Callable[[Log], bool]") -> bool:
+    def _run_chore(self, chore: "Callable[[project_log.Log], bool]") -> bool:
         # a log that is busy, or a disk that is full: the next start tries again
         with suppress(RoamkbError, OSError):
             return self.writable_log is not None and chore(self.writable_log)
@@ -314,47 +298,38 @@ class HookEventSession(HookSession):
     def _seconds_spent(self) -> float:
         return time.monotonic() - self._began
 
-    def _consolidate_open_sessions(self, log: "Log", within: float = _CHORE_SECONDS) -> bool:
+    def _consolidate_open_sessions(self, log: "project_log.Log", within: float = _CHORE_SECONDS) -> bool:
         """Consolidate the sessions that were never ended, the latest first; return whether there was one."""
-        from roamkb.log.store.observations import open_sessions
-
-        open_ids = [session for session in open_sessions(log.ignored) if session != self.session]
+        open_ids = [session for session in observations.open_sessions(log.ignored) if session != self.session]
         for position, session in enumerate(reversed(open_ids)):
             if position and self._seconds_spent > within:
                 break
             self._project_log.consolidate("session", session)
         return bool(open_ids)
 
-    def _consolidate_queued_agents(self, log: "Log") -> bool:
+    def _consolidate_queued_agents(self, log: "project_log.Log") -> bool:
         """Consolidate the queued agents whose sessions are done; return whether there was one."""
-        from roamkb.fs.private_files import discard_private_file
-        from roamkb.log.store.observations import open_sessions
-        from roamkb.log.store.observations import queued_agents
-
-        queued = queued_agents(log.local_folder)
-        still_open = set(open_sessions(log.ignored)) if queued else set()
+        queued = observations.queued_agents(log.local_folder)
+        still_open = set(observations.open_sessions(log.ignored)) if queued else set()
         ready = {path: agent for path, (agent, session) in queued.items() if session not in still_open}
         for agent in sorted(set(ready.values())):
             self._project_log.consolidate("agent", agent)
         for path in ready:
-            discard_private_file(path)
+            private_files.discard_private_file(path)
         return bool(ready)
 
-    def _import_changed_sources(self, log: "Log") -> bool:
+    def _import_changed_sources(self, log: "project_log.Log") -> bool:
         """Import the notes that another tool keeps for the project; return whether they had changed."""
-        from roamkb.app.log.ingest import ingest_sources
-        from roamkb.fs.append import stat_signature
-
-        sources = ingest_sources(self._project_log, None)
+        sources = ingest.ingest_sources(self._project_log, None)
         state_file = log.local_folder / "imported"
-        source_states = repr([(str(source), stat_signature(source)) for source in sources])
+        source_states = repr([(str(source), append.stat_signature(source)) for source in sources])
         if not sources or (state_file.is_file() and state_file.read_text() == source_states):
             return False
         self._project_log.ingest()
         state_file.write_text(source_states)
         return True
 
-    def _make_daily_snapshot(self, log: "Log") -> bool:
+    def _make_daily_snapshot(self, log: "project_log.Log") -> bool:
         """Make the day's snapshot, if there is none; return whether that was looked into.
 
         Where nothing is to be kept there is none afterwards, and the notes aren't all read again for it.

@@ -4,21 +4,19 @@ A journal that can't be kept stops nobody's work; `doctor` says what is wrong wi
 """
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
 from typing import Final
 
+from roamkb.app import knowledge_base
 from roamkb.core.errors import NoKnowledgeBase
 from roamkb.core.errors import RoamkbError
 from roamkb.core.text import one_line
+from roamkb.journal import journal as journal_verb
+from roamkb.journal import moments
 from roamkb.journal.names import session_key
+from roamkb.journal.store import change_traces
+from roamkb.journal.store import journal as journal_store
 from roamkb.journal.store.glance import begin_turn
 from roamkb.journal.store.glance import end_turn
-
-if TYPE_CHECKING:
-    from roamkb.app.knowledge_base import KnowledgeBase
-    from roamkb.journal.journal import JournalContext
-    from roamkb.journal.moments import JournalSession
-    from roamkb.journal.store.journal import LookResult
 
 #: Seconds of one hook in which contents are read; what is left is for the next.
 _READING_SECONDS: Final = 0.4
@@ -33,7 +31,7 @@ _NAMED_CHANGES: Final = 3
 class SessionJournal:
     """The journal's work in one session's hooks."""
 
-    def __init__(self, kb: "KnowledgeBase", session: str) -> None:
+    def __init__(self, kb: "knowledge_base.KnowledgeBase", session: str) -> None:
         """Take the knowledge base as the session sees it, and the session's id."""
         self._kb = kb
         self._session_id = session
@@ -79,9 +77,7 @@ class SessionJournal:
                     end_turn(str(journal.folder), self._session_id)
         return ""
 
-    def _look_at_notes(self, keeper: "JournalContext", *, marks: bool) -> "LookResult":
-        from roamkb.journal.store.change_traces import find_change_traces
-
+    def _look_at_notes(self, keeper: "journal_verb.JournalContext", *, marks: bool) -> "journal_store.LookResult":
         journal = keeper.journal
         budget = _READING_SECONDS if journal.is_there else _FIRST_READING_SECONDS
         marks = marks or not journal.has_mark(self._id)
@@ -89,19 +85,19 @@ class SessionJournal:
             look_kind="mark" if marks else "look",
             session=self._journal_session(is_new=marks),
             budget=budget,
-            tracer=find_change_traces(journal, home=keeper.home),
+            tracer=change_traces.find_change_traces(journal, home=keeper.home),
             wait=_LOCK_WAIT_SECONDS,
         )
 
-    def _journal_session(self, *, is_new: bool) -> "JournalSession":
-        from roamkb.journal.moments import JournalSession
-
+    def _journal_session(self, *, is_new: bool) -> "moments.JournalSession":
         if not is_new:
-            return JournalSession(id=self._id)
-        return JournalSession(id=self._id, kind=self._kb.classify().kind.value, agent=self._kb.environment.agent_name)
+            return moments.JournalSession(id=self._id)
+        return moments.JournalSession(
+            id=self._id, kind=self._kb.classify().kind.value, agent=self._kb.environment.agent_name
+        )
 
 
-def _unexplained_changes_line(look_result: "LookResult") -> str:
+def _unexplained_changes_line(look_result: "journal_store.LookResult") -> str:
     """Return one line about changes that nothing explains; empty without any."""
     changes = look_result.untold
     if not changes:

@@ -5,29 +5,32 @@ import time
 from collections.abc import Mapping
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 from typing import Any
 from typing import Final
 
-from roamkb.app import KnowledgeBase
-from roamkb.app import ProcessEnvironment
+from roamkb.app.environment import ProcessEnvironment
+from roamkb.app.hooks import journal as hooks_journal
 from roamkb.app.hooks.session_project import harness_environment
 from roamkb.app.hooks.session_project import harness_session
+from roamkb.app.knowledge_base import KnowledgeBase
+from roamkb.app.log import project_log as log_project_log
+from roamkb.boundary.store.folder_evidence import CallOrigin
+from roamkb.context.store import injections
+from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoLog
+from roamkb.core.errors import Refused
 from roamkb.core.model import Project
 from roamkb.core.startup.dataclasses import replace
+from roamkb.harnesses import transcript
 from roamkb.harnesses.registry import told_folder
-
-if TYPE_CHECKING:
-    from roamkb.app.hooks.journal import SessionJournal
-    from roamkb.app.log.project_log import ProjectLog
-    from roamkb.boundary.store.folder_evidence import CallOrigin
-    from roamkb.harnesses.transcript import CommandFailure
-    from roamkb.harnesses.transcript import TranscriptPassage
-    from roamkb.log.store.project_log import Log
-    from roamkb.pipeline.extract.payloads import PayloadEvent
-    from roamkb.pipeline.observe import DeclinedText
-    from roamkb.remedies.effectiveness import RemedyAttempt
+from roamkb.log.store import project_log as project_log_module
+from roamkb.pipeline import observe
+from roamkb.pipeline.extract import payloads
+from roamkb.remedies import effectiveness
+from roamkb.remedies import episodes as remedies_episodes
+from roamkb.remedies import remedy
+from roamkb.shell import parser
+from roamkb.text.store import lexicons
 
 #: Of what a failed command printed.
 _OUTPUT_LENGTH: Final = 20_000
@@ -66,7 +69,7 @@ class HookSession:
             harness_cwd=cwd,
         )
         self._began = time.monotonic()
-        self._refused: list[DeclinedText] = []
+        self._refused: list[observe.DeclinedText] = []
 
     def payload_text(self, name: str) -> str:
         """Return a text field of the payload; empty where it is no text."""
@@ -74,51 +77,40 @@ class HookSession:
         return value if isinstance(value, str) else ""
 
     @cached_property
-    def _project_log(self) -> "ProjectLog":
+    def _project_log(self) -> "log_project_log.ProjectLog":
         return self.knowledge_base.log
 
     @cached_property
-    def writable_log(self) -> "Log | None":
+    def writable_log(self) -> "project_log_module.Log | None":
         """The log of the project, if this session may write to it; None where it has none."""
-        from roamkb.core.errors import DiskError
-        from roamkb.core.errors import Refused
-
         try:
             return self._project_log.log_to_write("")
         except (NoLog, Refused, DiskError):
             return None
 
     @cached_property
-    def session_journal(self) -> "SessionJournal":
+    def session_journal(self) -> "hooks_journal.SessionJournal":
         """The journal of the notes, as this session keeps it."""
-        from roamkb.app.hooks.journal import SessionJournal
-
-        return SessionJournal(self.knowledge_base, self.session)
+        return hooks_journal.SessionJournal(self.knowledge_base, self.session)
 
     @property
     def may_inject(self) -> bool:
         """Whether hooks may put anything into this project's prompts."""
-        from roamkb.context.store.injections import is_injection_off
-
         log = self._project_log.log_or_none()
-        return log is None or not is_injection_off(log.local_folder)
+        return log is None or not injections.is_injection_off(log.local_folder)
 
     def record_payload(self) -> None:
         """Record the payload's events; learn marked statements at once."""
-        from roamkb.pipeline.extract.payloads import events_of_payload
-        from roamkb.text.store.lexicons import lexicon
-
-        payload_events = events_of_payload(self._payload, lambda: lexicon("remember"))
+        payload_events = payloads.events_of_payload(self._payload, lambda: lexicons.lexicon("remember"))
         if self.writable_log is None or not (events := list(payload_events)):
             return
-        from roamkb.pipeline.observe import record_events
 
         if self.payload_text("tool_name") and any(event.type not in ("tool_use", "error") for event in events):
             # a comment on a task that begins with a type: said by the agent, on purpose, and not twice
             events = self._observe_comments(events)
-        record_events(self.writable_log, events, self._project_log.make_author(session=self.session))
+        observe.record_events(self.writable_log, events, self._project_log.make_author(session=self.session))
 
-    def _observe_comments(self, events: "Sequence[PayloadEvent]") -> "list[PayloadEvent]":
+    def _observe_comments(self, events: "Sequence[payloads.PayloadEvent]") -> "list[payloads.PayloadEvent]":
         tool_events = [event for event in events if event.type in ("tool_use", "error")]
         if all(event.outcome != "failure" for event in tool_events):
             observed = self._project_log.observe(self._tool_command, from_command=True, session=self.session)
@@ -126,44 +118,37 @@ class HookSession:
         return tool_events
 
     def _record_mended(
-        self, failures: "Sequence[CommandFailure]", passages: "Sequence[TranscriptPassage]"
-    ) -> "tuple[tuple[CommandFailure, ...], Sequence[RemedyAttempt]]":
+        self,
+        failures: "Sequence[transcript.CommandFailure]",
+        passages: "Sequence[transcript.TranscriptPassage]",
+    ) -> "tuple[tuple[transcript.CommandFailure, ...], Sequence[effectiveness.RemedyAttempt]]":
         """Record the errors that were mended, and how; return those that still fail, and the attempts."""
         if self.writable_log is None or not (failures or any(passage.is_shell for passage in passages)):
             return (), ()
-        from roamkb.remedies.episodes import find_episodes
-        from roamkb.shell.parser import read_commands
 
-        open_failures, episodes = find_episodes(
-            failures, passages, parse_shell=read_commands, root=str(self.writable_log.root)
+        open_failures, episodes = remedies_episodes.find_episodes(
+            failures, passages, parse_shell=parser.read_commands, root=str(self.writable_log.root)
         )
         if not episodes:
             return open_failures, ()
-        from roamkb.remedies.remedy import record_episodes
 
-        return open_failures, record_episodes(
+        return open_failures, remedy.record_episodes(
             self.writable_log, episodes, self._project_log.make_author(session=self.session)
         )
 
     @property
     def _tool_command(self) -> str:
-        from roamkb.pipeline.extract.payloads import command_of
-
-        return command_of(self._payload.get("tool_input"))
+        return payloads.command_of(self._payload.get("tool_input"))
 
     @property
     def printed_output(self) -> str:
         """The output of a shell command by the payload; empty for any other tool."""
-        from roamkb.pipeline.extract.payloads import is_shell_tool
-
-        if not is_shell_tool(self.payload_text("tool_name")):
+        if not payloads.is_shell_tool(self.payload_text("tool_name")):
             return ""
         return json.dumps([self._payload.get("tool_response"), self.payload_text("error")])
 
     @property
     def _tool_error(self) -> str:
         """The failed tool's error: a field of its own, or its output."""
-        from roamkb.pipeline.extract.payloads import printed_by
-
-        error_texts = (self.payload_text("error"), printed_by(self._payload.get("tool_response")))
+        error_texts = (self.payload_text("error"), payloads.printed_by(self._payload.get("tool_response")))
         return next((error_text for error_text in error_texts if error_text.strip()), "")[:_OUTPUT_LENGTH]

@@ -7,14 +7,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from roamkb.app import callers
 from roamkb.app.environment import ProcessEnvironment
+from roamkb.boundary.policy import strictest_project
+from roamkb.boundary.store import kb_paths
 from roamkb.boundary.store.folder_evidence import CallOrigin
 from roamkb.boundary.store.folder_evidence import find_rule
 from roamkb.boundary.store.folder_evidence import read_call_origin
 from roamkb.boundary.store.folder_evidence import session_project
-from roamkb.boundary.store.kb_paths import save_kb_names
-from roamkb.boundary.store.kb_paths import saved_kb_names
 from roamkb.core.errors import BadRule
+from roamkb.core.model import Note
 from roamkb.core.model import Project
 from roamkb.core.model import Rule
 from roamkb.core.startup.dataclasses import replace
@@ -23,6 +25,8 @@ from roamkb.fs.mounts import read_mounts
 from roamkb.fs.user_dirs import default_state_dir
 from roamkb.harnesses.registry import harness_of
 from roamkb.harnesses.registry import told_folder
+from roamkb.kb.notes.store import notes as kb_notes
+from roamkb.org import agent_node
 
 #: As `broker` sets it, whose import most calls can do without.
 _ASKED_BY_VARIABLE = "ROAMKB_ASKED_BY"
@@ -54,13 +58,13 @@ class SessionProject:
         """Every path of the knowledge base; where the rule is broken, the last good one's."""
         state = str(self._around.state or default_state_dir())
         if isinstance(self._found_rule, BadRule):
-            return saved_kb_names(state)
+            return kb_paths.saved_kb_names(state)
         kb, real = self._found_rule.kb, os.path.realpath(self._found_rule.kb)
         others: tuple[str, ...] = ()
         with suppress(OSError):
             others = tuple(other_names(real, read_mounts(Path("/proc"))))
         names = tuple(dict.fromkeys((str(kb), real, *others)))
-        save_kb_names(state, names)
+        kb_paths.save_kb_names(state, names)
         return names
 
     def is_agent_note(self, path: str) -> bool:
@@ -69,18 +73,15 @@ class SessionProject:
             return True
         if Path(path).is_file() and not _may_be_agent_note(path):
             return False
-        from roamkb.core.model import Note
-        from roamkb.kb.notes.store.notes import Notes
-        from roamkb.org.agent_node import is_agent_node
 
-        notes = Notes(Path(self.kb_names[0]))
+        notes = kb_notes.Notes(Path(self.kb_names[0]))
         real_path = os.path.realpath(path)
         file = next(
             (note_file for note_file in notes.kb_walk.files if os.path.realpath(note_file.path) == real_path), None
         )
         note = notes.read_note(file) if file else None
         if isinstance(note, Note) and note.nodes:
-            return is_agent_node(note, note.nodes[0])
+            return agent_node.is_agent_node(note, note.nodes[0])
         # what org-roam doesn't know may still be somebody's words
         return file is not None and Path(real_path).stat().st_size == 0
 
@@ -112,9 +113,6 @@ def judge_session(session: CallOrigin, rule: Rule | BadRule, around: ProcessEnvi
     project = session_project(session, rule)
     if not around.variables.get(_ASKED_BY_VARIABLE):
         return project
-    from roamkb.app.callers import asking_sessions
-    from roamkb.app.callers import judge_asker
-    from roamkb.boundary.policy import strictest_project
 
-    askers = asking_sessions(around.variables)
-    return strictest_project((project, *(judge_asker(asker, rule) for asker in askers)))
+    askers = callers.asking_sessions(around.variables)
+    return strictest_project((project, *(callers.judge_asker(asker, rule) for asker in askers)))

@@ -2,24 +2,31 @@
 
 from collections.abc import Container
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from roamkb.app import knowledge_base
+from roamkb.app.log import project_context
+from roamkb.boundary.store import folder_evidence
+from roamkb.context import brief as briefing
+from roamkb.context import brief_text
+from roamkb.context import suggestions
+from roamkb.context.store import injections
+from roamkb.core import model
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.text import one_line
+from roamkb.fs import files
+from roamkb.fs import git_branch
+from roamkb.harnesses import registry
+from roamkb.harnesses import wall_settings
 from roamkb.kb.notes.file_names import require_name
-
-if TYPE_CHECKING:
-    from roamkb.app import requests
-    from roamkb.app.knowledge_base import KnowledgeBaseReading
-    from roamkb.app.log.project_context import ProjectContext
-    from roamkb.context.brief_text import SessionBrief
-    from roamkb.core.model import Hit
-    from roamkb.log.state.learning_state import LearningState
-    from roamkb.log.store.project_log import Log
+from roamkb.log.state import learning_state
+from roamkb.log.store import project_log
+from roamkb.spool import call
+from roamkb.spool.store import waiting_calls
+from roamkb.tasks import relevance_score
 
 #: Seconds in which a session reads some of many notes that aren't indexed yet.
 _READING_SECONDS = 0.3
@@ -28,7 +35,7 @@ _BRIEF_NODES = 8
 _PROMPT_ITEMS = 3
 
 
-def brief(context: "ProjectContext", request: "requests.BriefRequest") -> "SessionBrief":
+def brief(context: "project_context.ProjectContext", request: "briefing.BriefRequest") -> "brief_text.SessionBrief":
     """Return the brief of a session; with `task` or `subagent`, what helps with that.
 
     Raises:
@@ -40,7 +47,7 @@ def brief(context: "ProjectContext", request: "requests.BriefRequest") -> "Sessi
 
 
 def make_brief(
-    context: "ProjectContext",
+    context: "project_context.ProjectContext",
     *,
     task: str | None = None,
     subagent: bool = False,
@@ -48,25 +55,19 @@ def make_brief(
     session: str | None = None,
     shown_by: str = "brief",
     keeps: bool = True,
-) -> "SessionBrief":
+) -> "brief_text.SessionBrief":
     """Return the brief, and keep a receipt that it was shown on the occasion `shown_by`."""
-    from roamkb.context import brief as briefing
-    from roamkb.context.brief_text import SessionBrief
-    from roamkb.context.brief_text import render_brief
-    from roamkb.context.brief_text import review_counts
-    from roamkb.context.store.injections import BRIEF_AFRESH
-    from roamkb.context.store.injections import recent_hook_errors
-    from roamkb.fs.git_branch import read_git_branch
-
     require_name(task or "", "the task")
     project = context.session_project()
     author = context.make_author(agent=agent, session=session)
     log = context.log_or_none()
     state = log.read_contents().replay_state() if log else None
-    at_hand = briefing.current_work(state, read_git_branch(context.project_root), task=task or "", now=author.ts)
+    at_hand = briefing.current_work(
+        state, git_branch.read_git_branch(context.project_root), task=task or "", now=author.ts
+    )
     is_narrow = subagent or task is not None
-    learnings: tuple[LearningState, ...] = ()
-    checklist: tuple[LearningState, ...] = ()
+    learnings: tuple[learning_state.LearningState, ...] = ()
+    checklist: tuple[learning_state.LearningState, ...] = ()
     more = to_review = contradicting = 0
     if log and state:
         learnings, more, checklist = briefing.brief_learnings(
@@ -77,15 +78,15 @@ def make_brief(
             now=author.ts,
             agent=author.agent,
         )
-        to_review, contradicting = (0, 0) if is_narrow else review_counts(state)
+        to_review, contradicting = (0, 0) if is_narrow else brief_text.review_counts(state)
     promoted_nodes = frozenset(learning.node for learning in learnings if learning.node)
     nodes, copies, trouble = _nodes_about(context, at_hand.title, besides=promoted_nodes)
     log_notice = "" if log or is_narrow else _unusable_log_notice(context)
-    log_troubles = () if is_narrow else (recent_hook_errors(log.local_folder, now=author.ts) if log else ())
+    log_troubles = () if is_narrow else (injections.recent_hook_errors(log.local_folder, now=author.ts) if log else ())
     wall = "" if is_narrow else _wall_trouble(context)
     waiting = _waiting_calls_notice(log, context.kb.state_folders.state, now=author.ts) if log and not is_narrow else ""
-    _, session_brief = render_brief(
-        SessionBrief(
+    _, session_brief = brief_text.render_brief(
+        brief_text.SessionBrief(
             project=project,
             kb=_kb_folder(context),
             log=log.knowledge if log else None,
@@ -105,24 +106,27 @@ def make_brief(
     if log and keeps:
         # what forgets all that was shown is kept although it showed nothing
         context.keep_receipt(
-            log, author, session_brief.shown_ids, shown_by=shown_by, task=task, is_empty_kept=shown_by == BRIEF_AFRESH
+            log,
+            author,
+            session_brief.shown_ids,
+            shown_by=shown_by,
+            task=task,
+            is_empty_kept=shown_by == injections.BRIEF_AFRESH,
         )
     return session_brief
 
 
 def suggest_for_prompt(
-    context: "ProjectContext", text: str, *, besides: "frozenset[str]"
-) -> "tuple[tuple[LearningState, ...], tuple[Hit, ...]]":
+    context: "project_context.ProjectContext", text: str, *, besides: "frozenset[str]"
+) -> "tuple[tuple[learning_state.LearningState, ...], tuple[model.Hit, ...]]":
     """Return the few learnings and nodes relevant enough to `text` to interrupt; usually none."""
-    from roamkb.context.suggestions import suggest_learnings
-
-    learnings: tuple[LearningState, ...] = ()
+    learnings: tuple[learning_state.LearningState, ...] = ()
     promoted: set[str] = set()
     if log := context.log_or_none():
         state = log.read_contents().replay_state()
         finder = context.learning_index(log, state)
         besides |= {learning.id for learning in state.learnings_with("node", *besides)}
-        learnings = suggest_learnings(finder, state, text, limit=_PROMPT_ITEMS, besides=besides)
+        learnings = suggestions.suggest_learnings(finder, state, text, limit=_PROMPT_ITEMS, besides=besides)
         known_learnings = (*learnings, *(state.standings[id] for id in besides if id in state.standings))
         promoted = {learning.node for learning in known_learnings if learning.node}
     limit = _PROMPT_ITEMS - len(learnings)
@@ -130,8 +134,12 @@ def suggest_for_prompt(
 
 
 def suggest_nodes(
-    context: "ProjectContext", text: str, *, limit: int = _PROMPT_ITEMS, besides: "Container[str]"
-) -> "tuple[Hit, ...]":
+    context: "project_context.ProjectContext",
+    text: str,
+    *,
+    limit: int = _PROMPT_ITEMS,
+    besides: "Container[str]",
+) -> "tuple[model.Hit, ...]":
     """Return the few nodes relevant enough to `text` to interrupt, where most of them are indexed."""
     try:
         glance = _indexed_glance(context)
@@ -142,12 +150,9 @@ def suggest_nodes(
 
 
 def learnings_about_file(
-    context: "ProjectContext", file: Path, *, besides: "frozenset[str]"
-) -> "tuple[LearningState, ...]":
+    context: "project_context.ProjectContext", file: Path, *, besides: "frozenset[str]"
+) -> "tuple[learning_state.LearningState, ...]":
     """Return the gotchas and must-checks that name `file` of the project, the surest first."""
-    from roamkb.context.suggestions import is_in_force
-    from roamkb.tasks.relevance_score import matched_file
-
     log = context.log_or_none()
     if log is None or not file.is_relative_to(log.root):
         return ()
@@ -155,7 +160,9 @@ def learnings_about_file(
     matching = [
         learning
         for learning in log.read_contents().replay_state().learnings_with("type", "gotcha", "must-check")
-        if learning.id not in besides and is_in_force(learning) and matched_file(learning.learning.files, (name,))
+        if learning.id not in besides
+        and suggestions.is_in_force(learning)
+        and relevance_score.matched_file(learning.learning.files, (name,))
     ]
     return tuple(
         sorted(matching, key=lambda learning: (-learning.confidence, -learning.learning.ts, learning.id))[
@@ -164,7 +171,7 @@ def learnings_about_file(
     )
 
 
-def inject(context: "ProjectContext", request: "requests.InjectRequest") -> bool:
+def inject(context: "project_context.ProjectContext", request: "injections.InjectRequest") -> bool:
     """Return whether hooks put anything into prompts of this project; `on` or `off` sets it.
 
     What happens is recorded either way.
@@ -172,19 +179,16 @@ def inject(context: "ProjectContext", request: "requests.InjectRequest") -> bool
     Raises:
         NoLog: the project has none. Refused. UsageError: neither on nor off.
     """
-    from roamkb.context.store.injections import is_injection_off
-    from roamkb.context.store.injections import set_injection
-
     if request.action is None:
-        return not is_injection_off(context.log_to_read().local_folder)
+        return not injections.is_injection_off(context.log_to_read().local_folder)
     if request.action not in ("on", "off"):
         raise UsageError(f"inject {one_line(request.action)}?", hint="roamkb inject on|off")
     log = context.log_to_write("")
-    set_injection(log.local_folder, on=request.action == "on")
+    injections.set_injection(log.local_folder, on=request.action == "on")
     return request.action == "on"
 
 
-def _unusable_log_notice(context: "ProjectContext") -> str:
+def _unusable_log_notice(context: "project_context.ProjectContext") -> str:
     """Return a notice for the human about a log that can't be used; empty where there is none."""
     try:
         context.log_to_read()
@@ -195,31 +199,24 @@ def _unusable_log_notice(context: "ProjectContext") -> str:
     return ""
 
 
-def _wall_trouble(context: "ProjectContext") -> str:
+def _wall_trouble(context: "project_context.ProjectContext") -> str:
     """Return why no wall keeps this session's commands out of the notes; empty where one does."""
-    from roamkb.harnesses.registry import walled_harness
-
     around = context.environment
     # only a hook or a server of its own has it
-    harness = walled_harness(around.variables)
+    harness = registry.walled_harness(around.variables)
     if harness is None:
         return ""
-    from roamkb.fs.files import read_file
-    from roamkb.harnesses.wall_settings import wall_trouble
-
-    data = read_file(around.home / harness.hook_files[0])
+    data = files.read_file(around.home / harness.hook_files[0])
     (variable,) = harness.prefix_variables
-    return wall_trouble(data, around.variables, variable) if isinstance(data, bytes) else ""
+    return wall_settings.wall_trouble(data, around.variables, variable) if isinstance(data, bytes) else ""
 
 
-def _kb_folder(context: "ProjectContext") -> Path | None:
-    from roamkb.boundary.store.folder_evidence import find_rule
-
-    rule = find_rule(context.environment.home, account_home=context.environment.account_home)
+def _kb_folder(context: "project_context.ProjectContext") -> Path | None:
+    rule = folder_evidence.find_rule(context.environment.home, account_home=context.environment.account_home)
     return None if isinstance(rule, BadRule) else rule.kb
 
 
-def _indexed_glance(context: "ProjectContext") -> "KnowledgeBaseReading":
+def _indexed_glance(context: "project_context.ProjectContext") -> "knowledge_base.KnowledgeBaseReading":
     """Return a glance at the notes; index some first where many aren't indexed yet."""
     glance = context.kb.glance_at_notes()
     if not glance.is_ready:
@@ -229,8 +226,8 @@ def _indexed_glance(context: "ProjectContext") -> "KnowledgeBaseReading":
 
 
 def _nodes_about(
-    context: "ProjectContext", text: str, *, besides: "frozenset[str]"
-) -> "tuple[tuple[Hit, ...], int, str]":
+    context: "project_context.ProjectContext", text: str, *, besides: "frozenset[str]"
+) -> "tuple[tuple[model.Hit, ...], int, str]":
     """Return nodes whose names share a rare word with `text`, the count of conflict copies, and trouble."""
     try:
         glance = _indexed_glance(context)
@@ -243,10 +240,7 @@ def _nodes_about(
         return (), 0, error.message
 
 
-def _waiting_calls_notice(log: "Log", state: Path, *, now: float) -> str:
+def _waiting_calls_notice(log: "project_log.Log", state: Path, *, now: float) -> str:
     """Return a line on the project's calls that wait for a hook; empty without any."""
-    from roamkb.spool.call import describe_waiting
-    from roamkb.spool.store.waiting_calls import waiting_calls
-
-    calls = waiting_calls(log.local_folder, state)
-    return describe_waiting(calls, now=now) if calls else ""
+    calls = waiting_calls.waiting_calls(log.local_folder, state)
+    return call.describe_waiting(calls, now=now) if calls else ""

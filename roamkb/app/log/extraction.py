@@ -1,26 +1,29 @@
 """Extraction of learnings from a session's transcript by a language model, optional (D22)."""
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from roamkb.app.log import project_context
 from roamkb.app.log.learn import put_through_gate
 from roamkb.app.log.learn import take_learning
 from roamkb.app.log.models import model_asker
 from roamkb.app.log.models import named_model
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import one_line
 from roamkb.harnesses.registry import declared
 from roamkb.harnesses.registry import known_titles
+from roamkb.models import answers
+from roamkb.models.store import prompts
+from roamkb.pipeline import learn_proposals
+from roamkb.pipeline import proposed_learning
+from roamkb.pipeline.extract import model_extraction
+from roamkb.pipeline.store import transcripts
 
-if TYPE_CHECKING:
-    from pathlib import Path
 
-    from roamkb.app import requests
-    from roamkb.app.log.project_context import ProjectContext
-    from roamkb.pipeline.learn_proposals import ProposalOutcomes
-
-
-def extract(context: "ProjectContext", request: "requests.ExtractRequest") -> "ProposalOutcomes":
+def extract(
+    context: "project_context.ProjectContext", request: "model_extraction.ExtractRequest"
+) -> "learn_proposals.ProposalOutcomes":
     """Have `model` propose learnings from a session's transcript; without `session` the latest.
 
     What it proposes goes through the gate as an agent's proposals do. At work its human is asked first.
@@ -29,34 +32,24 @@ def extract(context: "ProjectContext", request: "requests.ExtractRequest") -> "P
         UsageError: no model, one that can't or may not be asked, or one that answered nonsense.
         NotFound: no transcript. NoLog, Refused, DiskError, NotDurable.
     """
-    from roamkb.core.startup.dataclasses import replace
-    from roamkb.models.answers import ModelTrouble
-    from roamkb.models.store.prompts import read_prompt
-    from roamkb.pipeline.extract.model_extraction import parse_extracted
-    from roamkb.pipeline.extract.model_extraction import transcript_payload
-    from roamkb.pipeline.learn_proposals import ProposalOutcome
-    from roamkb.pipeline.learn_proposals import take_proposals
-    from roamkb.pipeline.proposed_learning import EXTRACTED_FIELD
-    from roamkb.pipeline.store.transcripts import read_transcript
-
     if request.model is None:
         raise UsageError("which model?", hint=f"roamkb extract --with {declared('models')[0]}")
     log = context.log_to_write("")
     path = _find_session_transcript(context, request.session)
-    passages = read_transcript(path).passages
-    model_prompt = read_prompt("extract-2")
+    passages = transcripts.read_transcript(path).passages
+    model_prompt = prompts.read_prompt("extract-2")
     ask = model_asker(
         context, request.model, model_prompt.text, about=f"the transcript of the session {one_line(path.stem)}"
     )
-    answer = ask(transcript_payload(passages))
-    if isinstance(answer, ModelTrouble):
+    answer = ask(model_extraction.transcript_payload(passages))
+    if isinstance(answer, answers.ModelTrouble):
         raise UsageError(answer.why, hint="nothing was learned; ask again, or another model")
-    proposals, rejected_reasons = parse_extracted(answer)
+    proposals, rejected_reasons = model_extraction.parse_extracted(answer)
     author = replace(
         context.make_author(session=request.session or path.stem), agent=named_model(context, request.model).label
     )
-    maker = {EXTRACTED_FIELD: {"model": author.agent, "prompt": model_prompt.label}}
-    outcomes = take_proposals(
+    maker = {proposed_learning.EXTRACTED_FIELD: {"model": author.agent, "prompt": model_prompt.label}}
+    outcomes = learn_proposals.take_proposals(
         log,
         proposals,
         author,
@@ -69,20 +62,22 @@ def extract(context: "ProjectContext", request: "requests.ExtractRequest") -> "P
         ),
         verify=lambda id: put_through_gate(context, log, id, author),
     )
-    refused = (ProposalOutcome(outcome="refused", why=(reason,), text="no proposal") for reason in rejected_reasons)
+    refused = (
+        learn_proposals.ProposalOutcome(outcome="refused", why=(reason,), text="no proposal")
+        for reason in rejected_reasons
+    )
     return replace(outcomes, taken=(*outcomes.taken, *refused))
 
 
-def _find_session_transcript(context: "ProjectContext", session: str | None) -> "Path":
+def _find_session_transcript(context: "project_context.ProjectContext", session: str | None) -> "Path":
     """Return the transcript file of a session; of the project's latest without one."""
-    from roamkb.pipeline.store.transcripts import find_transcript
-    from roamkb.pipeline.store.transcripts import session_transcripts
-
     home, environment = context.environment.home, context.environment.variables
     if session is not None:
-        transcript_path = find_transcript(session, home=home, environment=environment)
+        transcript_path = transcripts.find_transcript(session, home=home, environment=environment)
     else:
-        transcript_path = next(reversed(list(session_transcripts(home, environment, context.project_root))), None)
+        transcript_path = next(
+            reversed(list(transcripts.session_transcripts(home, environment, context.project_root))), None
+        )
     if transcript_path is None:
         raise NotFound(
             session or str(context.project_root),

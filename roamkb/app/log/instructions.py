@@ -1,65 +1,69 @@
 """Instructions for every session that a human approves, and can roll back (D10, D15, D19)."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from roamkb.app.log import project_context
 from roamkb.app.log.curation import decision_signature
 from roamkb.app.log.curation import editor_command
 from roamkb.app.log.curation import review_curation
+from roamkb.boundary import classify
 from roamkb.core.errors import UsageError
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import as_text_tuple
 from roamkb.core.text import one_line
+from roamkb.curation import curate
+from roamkb.instructions import approve as instructions_approve
+from roamkb.instructions import propose
+from roamkb.instructions import queue
+from roamkb.instructions import review as instructions_review
+from roamkb.instructions import rollback as instructions_rollback
+from roamkb.instructions.store import instruction_files
 from roamkb.kb.notes.file_names import require_name
-
-if TYPE_CHECKING:
-    from roamkb.app import requests
-    from roamkb.app.log.project_context import ProjectContext
-    from roamkb.curation.curate import CurationProposal
-    from roamkb.instructions.approve import DecidedProposals
-    from roamkb.instructions.propose import ProposeResult
-    from roamkb.instructions.queue import ReviewQueue
-    from roamkb.instructions.rollback import RolledBack
+from roamkb.log import known_learnings
+from roamkb.pipeline import promote
 
 
-def propose_lines(context: "ProjectContext", request: "requests.PromoteRequest", target_file: str) -> "ProposeResult":
+def propose_lines(
+    context: "project_context.ProjectContext", request: "promote.PromoteRequest", target_file: str
+) -> "propose.ProposeResult":
     """Propose learnings as lines of the file `target_file`; without any, return the candidates.
 
     Raises:
         UsageError, NotFound: no such file in the project, or no such section. Ambiguous, NoLog, Refused.
     """
-    from roamkb.instructions import propose as proposing
-    from roamkb.instructions.store.instruction_files import find_instruction_file
-    from roamkb.log.known_learnings import get_learning
-
     require_name(target_file, "the file")
     log, author = context.log_to_write(f"a line for {target_file}"), context.make_author(session=request.session)
     # a name without a folder is the project's, wherever the session stands in it
     path = Path(target_file) if Path(target_file).is_absolute() else _nearest_file(context, log.root, target_file)
     _require_own_file(context, path)
-    place = proposing.find_instruction_place(
-        log, find_instruction_file(log.root, path), request.section or "", kind=context.log_project.kind
+    place = propose.find_instruction_place(
+        log,
+        instruction_files.find_instruction_file(log.root, path),
+        request.section or "",
+        kind=context.log_project.kind,
     )
     state = log.read_contents().replay_state(as_of=context.parse_moment("--as-of", request.as_of))
-    candidates = proposing.list_candidates(state, place)
+    candidates = propose.list_candidates(state, place)
     if not request.keys and not request.all:
-        return proposing.ProposeResult(
-            place=place, candidates=tuple(candidates), waiting=proposing.count_waiting(state, place)
+        return propose.ProposeResult(
+            place=place, candidates=tuple(candidates), waiting=propose.count_waiting(state, place)
         )
-    chosen = candidates if request.all else [get_learning(log, state, key) for key in as_text_tuple(request.keys)]
-    return proposing.propose_instructions(log, chosen, place, author, dry_run=request.dry_run)
+    chosen = (
+        candidates
+        if request.all
+        else [known_learnings.get_learning(log, state, key) for key in as_text_tuple(request.keys)]
+    )
+    return propose.propose_instructions(log, chosen, place, author, dry_run=request.dry_run)
 
 
-def _nearest_file(context: "ProjectContext", root: Path, name: str) -> Path:
+def _nearest_file(context: "project_context.ProjectContext", root: Path, name: str) -> Path:
     """Return the path of the file `name` from here, or, where there is none, from the project's root."""
     return context.current_folder / name if (context.current_folder / name).exists() else root / name
 
 
-def _require_own_file(context: "ProjectContext", path: Path) -> None:
+def _require_own_file(context: "project_context.ProjectContext", path: Path) -> None:
     """Raise where a file belongs to another project that lies in this one."""
-    from roamkb.boundary.classify import classify
-
-    place = classify(path.parent, home=context.environment.home, account_home=context.environment.account_home)
+    place = classify.classify(path.parent, home=context.environment.home, account_home=context.environment.account_home)
     if path.exists() and place.root is not None and place.root != context.project_root:
         raise UsageError(
             f"{one_line(str(path))} belongs to {one_line(str(place.root))}", hint="promote it in that project"
@@ -67,8 +71,8 @@ def _require_own_file(context: "ProjectContext", path: Path) -> None:
 
 
 def review(
-    context: "ProjectContext", request: "requests.ReviewRequest"
-) -> "CurationProposal | ReviewQueue | DecidedProposals":
+    context: "project_context.ProjectContext", request: "instructions_review.ReviewRequest"
+) -> "curate.CurationProposal | queue.ReviewQueue | instructions_approve.DecidedProposals":
     """Return the proposed lines; with `edit` open them in an editor, in which a human decides.
 
     With `curate` the editor has what `curate` proposes. With `as_of`, the lines that waited at the end of
@@ -77,8 +81,6 @@ def review(
     Raises:
         UsageError, SecretFound, ChangedOnDisk: as `approve`, `reject` and `curate`.
     """
-    from roamkb.instructions import queue as proposals
-
     if request.as_of is not None and (request.curate or request.edit):
         raise UsageError("--as-of is for the list", hint="nobody decides about what was")
     if request.curate:
@@ -87,28 +89,27 @@ def review(
         return review_curation(context, reason=request.reason, agent=request.agent, session=request.session)
     if not request.edit:
         as_of = context.parse_moment("--as-of", request.as_of)
-        review_queue = proposals.build_review_queue(
-            proposals.read_approval_context(context.log_to_read(), context.log_project.kind, as_of=as_of)
+        review_queue = queue.build_review_queue(
+            queue.read_approval_context(context.log_to_read(), context.log_project.kind, as_of=as_of)
         )
         return review_queue if request.all else replace(review_queue, settled=())
-    from roamkb.instructions.review import review_proposals
 
     signature = decision_signature(context, request.reason, agent=request.agent, session=request.session)
     log = context.log_to_write("a review")
-    return review_proposals(
+    return instructions_review.review_proposals(
         log, context.log_project.kind, signature, human=context.human_at_terminal, editor=editor_command(context)
     )
 
 
-def approve(context: "ProjectContext", request: "requests.ApproveRequest") -> "DecidedProposals":
+def approve(
+    context: "project_context.ProjectContext", request: "instructions_approve.ApproveRequest"
+) -> "instructions_approve.DecidedProposals":
     """Put one proposed line, or all, into their files: just the change that `digest` names.
 
     Raises:
         UsageError: no human said yes at a terminal. ChangedOnDisk: it would be another change by now.
         NotFound, Ambiguous, NoLog, Refused. Nothing was changed in any case.
     """
-    from roamkb.instructions.approve import approve
-
     if request.all == (request.id is not None):
         raise UsageError("approve what?", hint="roamkb approve ID, or --all; `roamkb review` lists them")
     if request.digest is None:
@@ -117,7 +118,7 @@ def approve(context: "ProjectContext", request: "requests.ApproveRequest") -> "D
             hint="`roamkb review` shows each change with its digest, and the command that approves it",
         )
     log = context.log_to_write("an approval")
-    return approve(
+    return instructions_approve.approve(
         log,
         context.log_project.kind,
         decision_signature(context, None, agent=None, session=None),
@@ -127,16 +128,16 @@ def approve(context: "ProjectContext", request: "requests.ApproveRequest") -> "D
     )
 
 
-def reject(context: "ProjectContext", request: "requests.RejectRequest") -> "DecidedProposals":
+def reject(
+    context: "project_context.ProjectContext", request: "instructions_approve.RejectRequest"
+) -> "instructions_approve.DecidedProposals":
     """Record that a line is never proposed again for that file; a human's act, as approving is.
 
     Raises:
         UsageError, SecretFound, NotFound, Ambiguous, NoLog, Refused: nothing was written.
     """
-    from roamkb.instructions.approve import reject
-
     log = context.log_to_write("a rejection")
-    return reject(
+    return instructions_approve.reject(
         log,
         context.log_project.kind,
         decision_signature(context, request.reason, agent=None, session=None),
@@ -145,17 +146,17 @@ def reject(context: "ProjectContext", request: "requests.RejectRequest") -> "Dec
     )
 
 
-def rollback(context: "ProjectContext", request: "requests.RollbackRequest") -> "RolledBack":
+def rollback(
+    context: "project_context.ProjectContext", request: "instructions_rollback.RollbackRequest"
+) -> "instructions_rollback.RolledBack":
     """Take an approved line out of its file again, and nothing else.
 
     Raises:
         UsageError: no human said yes at a terminal, or somebody changed the line.
         ChangedOnDisk, SecretFound, NotFound, Ambiguous, NoLog, Refused: nothing was changed.
     """
-    from roamkb.instructions.rollback import rollback
-
     log = context.log_to_write("a rollback")
-    return rollback(
+    return instructions_rollback.rollback(
         log,
         context.log_project.kind,
         decision_signature(context, request.reason, agent=None, session=None),

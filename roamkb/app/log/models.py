@@ -1,37 +1,39 @@
 """Language models for a project's log, and the human's consent that they require."""
 
+from collections.abc import Callable
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 from typing import Any
 
+from roamkb.app.log import project_context
+from roamkb.boundary import human_consent
+from roamkb.boundary import policy
+from roamkb.boundary.store import folder_evidence
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import UsageError
+from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
 from roamkb.core.text import one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from roamkb.app.log.project_context import ProjectContext
-    from roamkb.core.model import Project
-    from roamkb.models.answers import ModelTrouble
-    from roamkb.models.clients.language_model import ModelLimits
-    from roamkb.models.names import LanguageModel
+from roamkb.models import answers
+from roamkb.models import names
+from roamkb.models.clients import language_model
 
 #: What a human types to let a model see what is said at work.
 _CONSENT_WORD = "send"
 
 
-def named_model(context: "ProjectContext", name: str) -> "LanguageModel":
+def named_model(context: "project_context.ProjectContext", name: str) -> "names.LanguageModel":
     """Return the model that `name` means; raise `UsageError` where it means none."""
-    from roamkb.models.names import parse_model_name
-
-    return parse_model_name(name, context.environment.variables)
+    return names.parse_model_name(name, context.environment.variables)
 
 
 def model_asker(
-    context: "ProjectContext", name: str, prompt: str, *, about: str, limits: "ModelLimits | None" = None
-) -> "Callable[[Mapping[str, object]], Mapping[str, Any] | ModelTrouble]":
+    context: "project_context.ProjectContext",
+    name: str,
+    prompt: str,
+    *,
+    about: str,
+    limits: "language_model.ModelLimits | None" = None,
+) -> "Callable[[Mapping[str, object]], Mapping[str, Any] | answers.ModelTrouble]":
     """Return a function that sends `prompt` and a payload to the model `name`, once that is allowed.
 
     At work, and where nobody knows whether it is, a human at the terminal is told that it is to see
@@ -40,26 +42,24 @@ def model_asker(
     Raises:
         UsageError: there is no such model, or it may not be asked; nothing was sent.
     """
-    from roamkb.boundary.human_consent import require_yes
-    from roamkb.boundary.policy import strictest_project
-    from roamkb.models.clients.language_model import ask_model
-
     model, environment = named_model(context, name), context.environment.variables
-    project = strictest_project((context.session_project(), context.log_project))
+    project = policy.strictest_project((context.session_project(), context.log_project))
     if project.kind is not ProjectKind.PERSONAL:
         _require_named_address(context, model, project)
-        require_yes(context.human_at_terminal, _consent_question(model, project, about), word=_CONSENT_WORD)
-    return lambda payload: ask_model(name, prompt, payload, environment=environment, limits=limits)
+        human_consent.require_yes(
+            context.human_at_terminal, _consent_question(model, project, about), word=_CONSENT_WORD
+        )
+    return lambda payload: language_model.ask_model(name, prompt, payload, environment=environment, limits=limits)
 
 
-def _require_named_address(context: "ProjectContext", model: "LanguageModel", project: "Project") -> None:
+def _require_named_address(
+    context: "project_context.ProjectContext", model: "names.LanguageModel", project: "Project"
+) -> None:
     """Raise where a model is asked over the network at an address that the rule doesn't name."""
-    from roamkb.boundary.store.folder_evidence import find_rule
-
     address = model.address
     if address is None or address.is_loopback:
         return
-    rule = find_rule(context.environment.home, account_home=context.environment.account_home)
+    rule = folder_evidence.find_rule(context.environment.home, account_home=context.environment.account_home)
     if isinstance(rule, BadRule) or address.origin_url not in rule.model_addresses:
         raise UsageError(
             f"{project.kind.value} project ({one_line(project.reason)}); not sent to {address.origin_url}: "
@@ -68,7 +68,7 @@ def _require_named_address(context: "ProjectContext", model: "LanguageModel", pr
         )
 
 
-def _consent_question(model: "LanguageModel", project: "Project", about: str) -> str:
+def _consent_question(model: "names.LanguageModel", project: "Project", about: str) -> str:
     if model.address is None:
         destination = f"to {model.label}, and wherever that sends it"
     else:

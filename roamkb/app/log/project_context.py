@@ -3,28 +3,32 @@
 import os
 from collections.abc import Callable
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from datetime import time
 from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from roamkb import __version__
+from roamkb.app import environment
+from roamkb.app import knowledge_base
+from roamkb.boundary import classify
+from roamkb.boundary import human_consent
+from roamkb.boundary import policy
+from roamkb.core import model
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoLog
+from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.text import one_line
 from roamkb.kb.notes.file_names import require_name
-
-if TYPE_CHECKING:
-    from roamkb.app import KnowledgeBase
-    from roamkb.app import ProcessEnvironment
-    from roamkb.boundary.human_consent import HumanAtTerminal
-    from roamkb.core.model import Project
-    from roamkb.log.new_learning import Author
-    from roamkb.log.state.learning_state import LogState
-    from roamkb.log.store.index import LogIndex
-    from roamkb.log.store.project_log import Log
+from roamkb.kb.search import query
+from roamkb.log import new_learning
+from roamkb.log.state import learning_state
+from roamkb.log.store import index
+from roamkb.log.store import project_log
+from roamkb.log.store import receipts
 
 
 class ProjectContext:
@@ -32,13 +36,13 @@ class ProjectContext:
 
     def __init__(
         self,
-        around: "ProcessEnvironment",
-        kb: "KnowledgeBase",
+        around: "environment.ProcessEnvironment",
+        kb: "knowledge_base.KnowledgeBase",
         *,
         folder: Path | None,
         ask: Callable[[str], str] | None = None,
         progress: Callable[[int, int], None] | None = None,
-        human: "HumanAtTerminal | None" = None,
+        human: "human_consent.HumanAtTerminal | None" = None,
     ) -> None:
         """Take the environment that `KnowledgeBase` gathered, and the knowledge base itself."""
         self.environment = around
@@ -48,21 +52,19 @@ class ProjectContext:
         self.terminal = human
         self.progress = progress
 
-    def session_project(self) -> "Project":
+    def session_project(self) -> "model.Project":
         """Return this session's project, classified by the strictest of all evidence."""
         return self.kb.classify()
 
     @property
-    def human_at_terminal(self) -> "HumanAtTerminal | None":
+    def human_at_terminal(self) -> "human_consent.HumanAtTerminal | None":
         """The human at the terminal, if there is one.
 
         Raises:
             UsageError: an agent runs this, and may have made the terminal itself.
         """
-        from roamkb.boundary.human_consent import require_no_agent
-
         if self.terminal is not None:
-            require_no_agent(self.environment.agent_evidence)
+            human_consent.require_no_agent(self.environment.agent_evidence)
         return self.terminal
 
     @property
@@ -81,8 +83,6 @@ class ProjectContext:
     @property
     def has_writable_log(self) -> bool:
         """Whether the project has a log that this session may write to."""
-        from roamkb.core.errors import RoamkbError
-
         try:
             self.log_to_write("")
         except RoamkbError:
@@ -90,14 +90,12 @@ class ProjectContext:
         return True
 
     @cached_property
-    def log_project(self) -> "Project":
+    def log_project(self) -> "model.Project":
         """The log's project, classified by its folder alone."""
-        from roamkb.boundary.classify import classify
-
         folder = self.folder if self.folder is not None else self.environment.cwd
         if folder is None:
             raise NoLog(None)
-        return classify(
+        return classify.classify(
             (self.environment.cwd or Path("/")) / folder,
             home=self.environment.home,
             account_home=self.environment.account_home,
@@ -110,30 +108,23 @@ class ProjectContext:
             raise NoLog(None)
         return self.log_project.root
 
-    def unchecked_log(self) -> "Log":
+    def unchecked_log(self) -> "project_log.Log":
         """Return the log of the project's folder, even one that is missing or doesn't count."""
-        from roamkb.log.store.project_log import Log
+        return project_log.Log(self.project_root, self.kb.state_folders.state)
 
-        return Log(self.project_root, self.kb.state_folders.state)
-
-    def log_to_read(self) -> "Log":
+    def log_to_read(self) -> "project_log.Log":
         """Return the project's log; raise `NoLog` where it has none."""
         return self.unchecked_log().require_adopted()
 
-    def log_to_write(self, fact: str) -> "Log":
+    def log_to_write(self, fact: str) -> "project_log.Log":
         """Return the log to write `fact` to, unless this session is stricter than the log's project."""
-        from roamkb.boundary.policy import require_as_strict
-
         log = self.log_to_read()
-        require_as_strict(self.session_project(), self.log_project, fact)
+        policy.require_as_strict(self.session_project(), self.log_project, fact)
         return log
 
-    def learning_index(self, log: "Log", state: "LogState") -> "LogIndex":
+    def learning_index(self, log: "project_log.Log", state: "learning_state.LogState") -> "index.LogIndex":
         """Return the index of the learnings that are in force in `state`."""
-        from roamkb import __version__
-        from roamkb.log.store.index import LogIndex
-
-        return LogIndex(
+        return index.LogIndex(
             log.local_folder / "index",
             state.learnings,
             version=__version__,
@@ -141,12 +132,10 @@ class ProjectContext:
             since=state.ids_since,
         )
 
-    def make_author(self, *, agent: str | None = None, session: str | None = None) -> "Author":
+    def make_author(self, *, agent: str | None = None, session: str | None = None) -> "new_learning.Author":
         """Return what signs new lines: this agent, session and moment, unless others are named."""
-        from roamkb.log.new_learning import Author
-
         now = self.environment.now()
-        return Author(
+        return new_learning.Author(
             agent=require_name(agent or self.environment.agent_name, "the agent"),
             session=require_name(session or self.environment.session_id, "the session"),
             # what `platform.node` gives, without the time that importing it takes
@@ -165,15 +154,13 @@ class ProjectContext:
 
     def parse_moment(self, option: str, text: str | None) -> float | None:
         """Parse `text` into a moment in seconds since 1970; of a day, its end."""
-        from roamkb.kb.search.query import parse_day
-
         if text is None:
             return None
         try:
             moment = datetime.fromisoformat(text)
             is_day = moment.time() == time() and "T" not in text and ":" not in text
         except ValueError:
-            day = parse_day(text, today=self.environment.now().date())
+            day = query.parse_day(text, today=self.environment.now().date())
             if day is None:
                 raise UsageError(f"{option} {one_line(text)} is no day", hint="say 2026-06-10 or 7d") from None
             moment, is_day = datetime.fromisoformat(day), True
@@ -182,7 +169,7 @@ class ProjectContext:
         except (ValueError, OverflowError, OSError):
             raise UsageError(f"{option} {one_line(text)} is out of the calendar", hint="say 2026-06-10") from None
 
-    def log_or_none(self) -> "Log | None":
+    def log_or_none(self) -> "project_log.Log | None":
         """Return the log if it is readable; one that holds links isn't, as `doctor` reports."""
         try:
             return self.log_to_read()
@@ -191,8 +178,8 @@ class ProjectContext:
 
     def keep_receipt(
         self,
-        log: "Log",
-        author: "Author",
+        log: "project_log.Log",
+        author: "new_learning.Author",
         ids: Sequence[str],
         *,
         shown_by: str,
@@ -203,13 +190,7 @@ class ProjectContext:
 
         What a stricter project's session asks for is its own affair, and recorded in no other's tree (D11).
         """
-        from contextlib import suppress
-
-        from roamkb.boundary.policy import require_as_strict
-        from roamkb.core.errors import RoamkbError
-        from roamkb.log.store.receipts import save_receipt
-
         if ids or is_empty_kept:
             with suppress(RoamkbError):
-                require_as_strict(self.session_project(), self.log_project, "")
-                save_receipt(log.local_folder, author, ids, requested_by=shown_by, task=task or "")
+                policy.require_as_strict(self.session_project(), self.log_project, "")
+                receipts.save_receipt(log.local_folder, author, ids, requested_by=shown_by, task=task or "")

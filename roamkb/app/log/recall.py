@@ -4,25 +4,29 @@ from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from roamkb.app.log import project_context
+from roamkb.core import gitignore
+from roamkb.core import model
 from roamkb.core.errors import UsageError
+from roamkb.core.startup import dataclasses
 from roamkb.core.text import as_text_tuple
 from roamkb.core.text import one_line
+from roamkb.curation import audit
 from roamkb.kb.notes.file_names import require_name
+from roamkb.kb.search import query
+from roamkb.log import learning
+from roamkb.log import recall as log_recall
+from roamkb.log import recall_ranking
+from roamkb.log.state import learning_state
 from roamkb.log.state.confidence import parse_hundredths
-
-if TYPE_CHECKING:
-    from roamkb.app import requests
-    from roamkb.app.log.project_context import ProjectContext
-    from roamkb.core.model import Hit
-    from roamkb.log.recall import LogFigures
-    from roamkb.log.recall import RecallResult
-    from roamkb.log.state.learning_state import LearningState
-    from roamkb.log.store.project_log import Log
+from roamkb.log.store import project_log
+from roamkb.pipeline.store import references_on_disk
 
 
-def recall(context: "ProjectContext", request: "requests.RecallRequest") -> "RecallResult | LogFigures":
+def recall(
+    context: "project_context.ProjectContext", request: "log_recall.RecallRequest"
+) -> "log_recall.RecallResult | log_recall.LogFigures":
     """Return the learnings that answer `words`, best first; without words the latest.
 
     With `kb`, the nodes of the knowledge base that answer stand among them.
@@ -30,36 +34,29 @@ def recall(context: "ProjectContext", request: "requests.RecallRequest") -> "Rec
     Raises:
         NoLog: the project has none.
     """
-    from roamkb.core.startup.dataclasses import replace
-    from roamkb.kb.search.query import parse_query
-    from roamkb.log import recall as recalling
-    from roamkb.log.learning import canonical_type
-    from roamkb.log.recall_ranking import RecallFilter
-    from roamkb.log.state.learning_state import SCOPES
-
     require_name(request.task or "", "the task")
-    if request.scope and request.scope not in SCOPES:
-        raise UsageError(f"no scope {one_line(request.scope)}", hint=f"one of {', '.join(SCOPES)}")
+    if request.scope and request.scope not in learning_state.SCOPES:
+        raise UsageError(f"no scope {one_line(request.scope)}", hint=f"one of {', '.join(learning_state.SCOPES)}")
     log = context.log_to_read()
     author = context.make_author(agent=request.agent, session=request.session)
     contents = log.read_contents()
     as_of = context.parse_moment("--as-of", request.as_of)
     state = contents.replay_state(as_of=as_of)
     if request.stats:
-        return recalling.log_figures(state)
+        return log_recall.log_figures(state)
     if request.id is not None:
-        recall_result = recalling.recall_by_name(log, state, request.id)
+        recall_result = log_recall.recall_by_name(log, state, request.id)
     else:
-        recall_result = recalling.recall(
+        recall_result = log_recall.recall(
             state,
             # a look back takes nothing out of the index
             context.learning_index(log, state if as_of is None else contents.replay_state()),
-            parse_query(
+            query.parse_query(
                 request.words if isinstance(request.words, str) else " ".join(request.words),
                 today=author.now.date(),
             ),
-            RecallFilter(
-                type=canonical_type(request.type) if request.type else "",
+            recall_ranking.RecallFilter(
+                type=learning.canonical_type(request.type) if request.type else "",
                 topic=request.topic or "",
                 scope=request.scope or "",
                 least_confidence=parse_hundredths(request.min_confidence) or 0,
@@ -68,8 +65,8 @@ def recall(context: "ProjectContext", request: "requests.RecallRequest") -> "Rec
                 concerns=_file_matcher(context, log, request.file),
                 archived=request.all,
             ),
-            recalling.RecallPage(
-                limit=_first_given(request.recent, request.limit, recalling.DEFAULT_LIMIT),
+            log_recall.RecallPage(
+                limit=_first_given(request.recent, request.limit, log_recall.DEFAULT_LIMIT),
                 offset=request.offset or 0,
                 by_time=request.recent is not None,
             ),
@@ -79,37 +76,37 @@ def recall(context: "ProjectContext", request: "requests.RecallRequest") -> "Rec
         )
     if request.kb:
         nodes = matching_nodes(context, request.words, recall_result.limit)
-        recall_result = recalling.join_nodes(recall_result, nodes, agent=author.agent, now=author.ts)
+        recall_result = log_recall.join_nodes(recall_result, nodes, agent=author.agent, now=author.ts)
     ids = [recalled.standing.id for recalled in recall_result.learnings]
     context.keep_receipt(log, author, ids, shown_by="recall", task=request.task)
-    wanted_type = canonical_type(request.type) if request.type else ""
-    return replace(
+    wanted_type = learning.canonical_type(request.type) if request.type else ""
+    return dataclasses.replace(
         recall_result,
         form="raw" if request.raw else "framed" if request.framed else "plain",
         unknown_type=(request.type or "") if wanted_type and not state.learnings_with("type", wanted_type) else "",
     )
 
 
-def matching_nodes(context: "ProjectContext", words: Sequence[str] | str, limit: int) -> "Sequence[Hit]":
+def matching_nodes(
+    context: "project_context.ProjectContext", words: Sequence[str] | str, limit: int
+) -> "Sequence[model.Hit]":
     """Return the nodes that answer `words`; none for an empty query."""
     text = words if isinstance(words, str) else " ".join(words)
     return context.kb.search(text, limit=limit).hits if text.strip() else ()
 
 
-def noise_finder(log: "Log") -> "Callable[[LearningState], Mapping[str, str]]":
+def noise_finder(log: "project_log.Log") -> "Callable[[learning_state.LearningState], Mapping[str, str]]":
     """Return a function that names the reasons why a learning ranks lower: ledger, text, missing files."""
-    from roamkb.curation.audit import noise_flags
-    from roamkb.pipeline.store.references_on_disk import ProjectReferences
-
-    references = ProjectReferences(log.root)
-    return lambda learning_state: noise_flags(learning_state, references)
+    references = references_on_disk.ProjectReferences(log.root)
+    return lambda learning_state: audit.noise_flags(learning_state, references)
 
 
-def _file_matcher(context: "ProjectContext", log: "Log", file: str | None) -> Callable[[Sequence[str]], bool] | None:
+def _file_matcher(
+    context: "project_context.ProjectContext", log: "project_log.Log", file: str | None
+) -> Callable[[Sequence[str]], bool] | None:
     """Return a function that tells whether patterns match `file`, a path from here or from the root."""
     if file is None:
         return None
-    from roamkb.core.gitignore import matches_file
 
     path = Path(require_name(file, "the file"))
     if path.is_absolute() or (context.environment.cwd and (context.environment.cwd / path).exists()):
@@ -122,7 +119,7 @@ def _file_matcher(context: "ProjectContext", log: "Log", file: str | None) -> Ca
     def has_match(patterns: Sequence[str]) -> bool:
         key = tuple(patterns)
         if key not in cached_matches:
-            cached_matches[key] = bool(patterns) and matches_file(patterns, relative_path)
+            cached_matches[key] = bool(patterns) and gitignore.matches_file(patterns, relative_path)
         return cached_matches[key]
 
     return has_match

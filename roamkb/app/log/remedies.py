@@ -1,27 +1,22 @@
 """Experience of a project's agents: errors, and the remedies tried against them (document 004)."""
 
-from typing import TYPE_CHECKING
-
+from roamkb.app.log import project_context
 from roamkb.core.errors import UsageError
 from roamkb.core.text import as_text_tuple
 from roamkb.core.text import one_line
 from roamkb.kb.notes.file_names import require_name
-
-if TYPE_CHECKING:
-    from roamkb.app import requests
-    from roamkb.app.log.project_context import ProjectContext
-    from roamkb.remedies.remedy import KnownErrors
-    from roamkb.remedies.remedy import SuggestedRemedies
+from roamkb.log.state import learning_state
+from roamkb.remedies import remedy as remedy_verb
 
 
-def knows_remedies(context: "ProjectContext") -> bool:
+def knows_remedies(context: "project_context.ProjectContext") -> bool:
     """Return whether any remedy was ever recorded; a cheap test before the rest is imported."""
-    from roamkb.log.state.learning_state import ATTEMPTED
-
-    return bool(context.log_to_read().read_contents().replay_state().events_named(ATTEMPTED))
+    return bool(context.log_to_read().read_contents().replay_state().events_named(learning_state.ATTEMPTED))
 
 
-def remedy(context: "ProjectContext", request: "requests.RemedyRequest") -> "SuggestedRemedies | KnownErrors":
+def remedy(
+    context: "project_context.ProjectContext", request: "remedy_verb.RemedyRequest"
+) -> "remedy_verb.SuggestedRemedies | remedy_verb.KnownErrors":
     """Record a remedy for an error, suggest remedies for one, or show and list the known ones.
 
     `action` is record, suggest, show or list; `name` is the fingerprint or technique to show.
@@ -30,15 +25,13 @@ def remedy(context: "ProjectContext", request: "requests.RemedyRequest") -> "Sug
         UsageError, SecretFound, NotFound, DiskError: nothing was written. NoLog, Refused: as `learn`.
         NotDurable: it was written, and the disk would not promise to keep it.
     """
-    from roamkb.remedies import remedy as remedying
-
-    error_report = remedying.ErrorReport(
+    error_report = remedy_verb.ErrorReport(
         error=request.error or "",
         type=request.error_type or "",
         category=request.category or "",
         file=require_name(request.file or "", "the file"),
     )
-    new_remedy = remedying.NewRemedy(
+    new_remedy = remedy_verb.NewRemedy(
         technique=request.technique or "",
         steps=as_text_tuple(request.steps),
         outcome=(request.outcome or "").strip().casefold(),
@@ -51,7 +44,7 @@ def remedy(context: "ProjectContext", request: "requests.RemedyRequest") -> "Sug
         request.action not in ("record", "suggest", "show", "list")
         or is_of_error != (request.error is not None)
         or (request.action == "show") != (request.name is not None)
-        or (request.action != "record" and new_remedy != remedying.NewRemedy(technique="", task=request.task or ""))
+        or (request.action != "record" and new_remedy != remedy_verb.NewRemedy(technique="", task=request.task or ""))
         or (request.action in ("record", "show") and request.limit is not None)
     ):
         raise UsageError(
@@ -61,12 +54,12 @@ def remedy(context: "ProjectContext", request: "requests.RemedyRequest") -> "Sug
         )
     if request.action == "record":
         author = context.make_author(agent=request.agent, session=request.session)
-        return remedying.record_attempt(context.log_to_write(new_remedy.technique), error_report, new_remedy, author)
+        return remedy_verb.record_attempt(context.log_to_write(new_remedy.technique), error_report, new_remedy, author)
     state = context.log_to_read().read_contents().replay_state()
     if request.action == "suggest":
-        return remedying.suggest_remedies(
+        return remedy_verb.suggest_remedies(
             state, error_report, agent=request.agent or context.environment.agent_name, limit=request.limit
         )
     if request.name is not None:
-        return remedying.show_errors(state, request.name)
-    return remedying.list_errors(state, limit=request.limit)
+        return remedy_verb.show_errors(state, request.name)
+    return remedy_verb.list_errors(state, limit=request.limit)

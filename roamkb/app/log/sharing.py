@@ -2,33 +2,27 @@
 
 from os.path import expanduser  # Path's raises where there is no such user
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from roamkb.app.log import project_context
 from roamkb.app.log.ingest import require_source
+from roamkb.boundary import policy
+from roamkb.boundary.store import folder_evidence
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import UsageError
 from roamkb.core.model import ProjectKind
 from roamkb.core.text import one_line
 from roamkb.kb.notes.file_names import require_name
-
-if TYPE_CHECKING:
-    from roamkb.app import requests
-    from roamkb.app.log.project_context import ProjectContext
-    from roamkb.log.store.project_log import Log
-    from roamkb.sharing.bundle import CreatedBundle
-    from roamkb.sharing.bundle import ImportResult
-    from roamkb.sharing.bundle import OpenedBundle
-    from roamkb.sharing.snapshot import RecoverResult
-    from roamkb.sharing.snapshot import SnapshotList
-    from roamkb.sharing.snapshot import SnapshotsTaken
-    from roamkb.sharing.template import TemplateList
-    from roamkb.sharing.template import TemplateShown
+from roamkb.log import learning
+from roamkb.log.store import project_log
+from roamkb.sharing import bundle as sharing_bundle
+from roamkb.sharing import snapshot as sharing_snapshot
+from roamkb.sharing import template as sharing_template
 
 
 def bundle(
-    context: "ProjectContext", request: "requests.BundleRequest"
-) -> "CreatedBundle | OpenedBundle | ImportResult":
+    context: "project_context.ProjectContext", request: "sharing_bundle.BundleRequest"
+) -> "sharing_bundle.CreatedBundle | sharing_bundle.OpenedBundle | sharing_bundle.ImportResult":
     """Write learnings to the new file FILE (`create`), show the bundle in it, or `import` it.
 
     `create` takes the verified ones, with `all` those that nobody verified too; `import`
@@ -38,20 +32,16 @@ def bundle(
         Refused: it would take work out of its tree. NoLog: the project has none.
         UsageError, NotFound, DiskError, Busy: nothing was written. NotDurable: it was, perhaps.
     """
-    from roamkb.boundary.store.folder_evidence import real_path_of_new
-    from roamkb.log.learning import canonical_type
-    from roamkb.sharing import bundle as bundling
-
     path = context.current_folder / expanduser(require_name(request.file, "the file"))
     if request.action == "create" and not request.yes:
         # what is judged is what is written: a link in the tree may lead out of it
-        path = real_path_of_new(path)
-        chosen = bundling.BundleFilter(
+        path = folder_evidence.real_path_of_new(path)
+        chosen = sharing_bundle.BundleFilter(
             unverified=request.all,
-            type=canonical_type(request.type) if request.type else "",
+            type=learning.canonical_type(request.type) if request.type else "",
             tags=(request.tags,) if isinstance(request.tags, str) else tuple(request.tags),
         )
-        return bundling.create_bundle(
+        return sharing_bundle.create_bundle(
             context.log_to_read(),
             path,
             chosen,
@@ -71,17 +61,18 @@ def bundle(
             hint="bundle create FILE [--all] [--type T] [--tag T], bundle show FILE, or bundle import FILE [--yes]",
         )
     if request.action == "show":
-        return bundling.open_bundle(path)
-    from roamkb.boundary.policy import require_no_work
+        return sharing_bundle.open_bundle(path)
 
     require_source(context, path)
-    opened = bundling.open_bundle(path)
-    require_no_work(opened.project_kinds, context.log_project, fact=f"what {path} says")
+    opened = sharing_bundle.open_bundle(path)
+    policy.require_no_work(opened.project_kinds, context.log_project, fact=f"what {path} says")
     log = context.log_to_write(f"what {path} says")
-    return bundling.import_bundle(log, opened, context.make_author(), yes=request.yes)
+    return sharing_bundle.import_bundle(log, opened, context.make_author(), yes=request.yes)
 
 
-def template(context: "ProjectContext", request: "requests.TemplateRequest") -> "TemplateList | TemplateShown":
+def template(
+    context: "project_context.ProjectContext", request: "sharing_template.TemplateRequest"
+) -> "sharing_template.TemplateList | sharing_template.TemplateShown":
     """Make a template of verified learnings, look at them, or put one into the scope of a task.
 
     `action` is create, list, show, use, update or deprecate; `all` lists the deprecated too; `as_of` is
@@ -92,9 +83,7 @@ def template(context: "ProjectContext", request: "requests.TemplateRequest") -> 
         UsageError, NotFound, Ambiguous, SecretFound, DiskError: nothing was written.
         NotDurable: it was written, and the disk would not promise to keep it.
     """
-    from roamkb.sharing import template as templating
-
-    template_scope = templating.TemplateScope(
+    template_scope = sharing_template.TemplateScope(
         name=request.name or "",
         task_types=(request.task_types,) if isinstance(request.task_types, str) else tuple(request.task_types),
         from_task=request.from_task or "",
@@ -106,10 +95,10 @@ def template(context: "ProjectContext", request: "requests.TemplateRequest") -> 
         raise UsageError("--as-of is for `template list` and `template show`")
     if request.action == "list" and request.name is None:
         state = context.log_to_read().read_contents().replay_state(as_of=as_of)
-        return templating.list_templates(state, task_types=template_scope.task_types, deprecated=request.all)
+        return sharing_template.list_templates(state, task_types=template_scope.task_types, deprecated=request.all)
     if (
         request.name is None
-        or request.action not in (*templating.WRITING_ACTIONS, "show", "use")
+        or request.action not in (*sharing_template.WRITING_ACTIONS, "show", "use")
         or (request.action == "use") != (request.task is not None)
     ):
         raise UsageError(
@@ -118,16 +107,18 @@ def template(context: "ProjectContext", request: "requests.TemplateRequest") -> 
             "use NAME --task ID, update NAME, or deprecate NAME",
         )
     if request.action == "show":
-        return templating.show_template(context.log_to_read().read_contents().replay_state(as_of=as_of), request.name)
+        return sharing_template.show_template(
+            context.log_to_read().read_contents().replay_state(as_of=as_of), request.name
+        )
     log, author = context.log_to_write(f"template {request.name}"), context.make_author()
     if request.task is not None:
-        return templating.use_template(log, request.name, author, task=request.task)
-    return templating.WRITING_ACTIONS[request.action](log, template_scope, author)
+        return sharing_template.use_template(log, request.name, author, task=request.task)
+    return sharing_template.WRITING_ACTIONS[request.action](log, template_scope, author)
 
 
 def snapshot(
-    context: "ProjectContext", request: "requests.SnapshotRequest"
-) -> "SnapshotsTaken | SnapshotList | RecoverResult":
+    context: "project_context.ProjectContext", request: "sharing_snapshot.SnapshotRequest"
+) -> "sharing_snapshot.SnapshotsTaken | sharing_snapshot.SnapshotList | sharing_snapshot.RecoverResult":
     """Take a snapshot of the log and, in a personal project, of agents' notes; `list` or `restore` them.
 
     `daily` makes none where there is one of today; `restore` without `yes` only says what is lost.
@@ -136,8 +127,6 @@ def snapshot(
         NoLog: there is nothing here to keep. UsageError, NotFound, DiskError, Busy: nothing was done.
         NotDurable: it was, and the disk would not promise to keep it.
     """
-    from roamkb.sharing import snapshot as snapping
-
     if (
         request.action not in (None, "list", "restore")
         or (request.name is not None and request.action != "restore")
@@ -153,37 +142,33 @@ def snapshot(
     if log is None and kb is None:
         raise NoLog(context.project_root)
     if request.action == "list":
-        return snapping.list_snapshots(log, kb)
+        return sharing_snapshot.list_snapshots(log, kb)
     if request.action == "restore":
-        return snapping.restore_snapshot(log, kb, request.name, yes=request.yes)
-    return snapping.take_snapshot(log, kb, now=context.environment.now(), daily=request.daily)
+        return sharing_snapshot.restore_snapshot(log, kb, request.name, yes=request.yes)
+    return sharing_snapshot.take_snapshot(log, kb, now=context.environment.now(), daily=request.daily)
 
 
-def _log_or_none(context: "ProjectContext", *, writing: bool) -> "Log | None":
+def _log_or_none(context: "project_context.ProjectContext", *, writing: bool) -> "project_log.Log | None":
     try:
         return context.log_to_write("a snapshot") if writing else context.log_to_read()
     except NoLog:
         return None
 
 
-def _require_bundle_place(context: "ProjectContext", path: Path, kind: ProjectKind) -> None:
+def _require_bundle_place(context: "project_context.ProjectContext", path: Path, kind: ProjectKind) -> None:
     """Raise where a bundle of that kind may not lie at `path`.
 
     Raises:
         Refused: it would take out of the tree what isn't a personal project's.
         UsageError: it would lie in the log itself, or in the knowledge base.
     """
-    from roamkb.boundary.policy import require_in_tree
-    from roamkb.boundary.store.folder_evidence import find_rule
-    from roamkb.boundary.store.folder_evidence import lies_within
-
     strictest_project = min(
         context.session_project(), context.log_project, key=lambda project: list(ProjectKind).index(project.kind)
     )
-    is_inside = lies_within(path, context.project_root)
-    require_in_tree(strictest_project, kind, is_inside=is_inside, fact="a bundle of its log", place=path)
-    rule = find_rule(context.environment.home, account_home=context.environment.account_home)
-    if not isinstance(rule, BadRule) and lies_within(path, rule.kb):
+    is_inside = folder_evidence.lies_within(path, context.project_root)
+    policy.require_in_tree(strictest_project, kind, is_inside=is_inside, fact="a bundle of its log", place=path)
+    rule = folder_evidence.find_rule(context.environment.home, account_home=context.environment.account_home)
+    if not isinstance(rule, BadRule) and folder_evidence.lies_within(path, rule.kb):
         raise UsageError("a bundle is no note of the knowledge base", hint="name another folder")
-    if lies_within(path, context.project_root / ".roamkb"):
+    if folder_evidence.lies_within(path, context.project_root / ".roamkb"):
         raise UsageError("a bundle is no file of the log itself", hint="name another folder")

@@ -51,13 +51,10 @@ from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
 from roamkb.core.startup.dataclasses import replace
+from roamkb.fs import git_repository
 from roamkb.fs.files import MissingFile
 from roamkb.fs.files import error_reason
 from roamkb.fs.files import read_file
-from roamkb.fs.git_repository import RepositoryPointers
-from roamkb.fs.git_repository import is_bare_repository
-from roamkb.fs.git_repository import is_project_root
-from roamkb.fs.git_repository import read_repository_pointers
 from roamkb.fs.mounts import Mount
 from roamkb.fs.mounts import mount_points_below
 from roamkb.fs.mounts import other_names
@@ -381,7 +378,7 @@ class _RuleOnDisk:
             tops[project_roots[0] if project_roots else folder] = None
             marked.update(dict.fromkeys(project_roots))
         for folder in marked:
-            pointers = read_repository_pointers(folder)
+            pointers = git_repository.read_repository_pointers(folder)
             places += (
                 self.identify_path(_with_physical_dots(pointer), "its repository ") for pointer in pointers.paths
             )
@@ -403,7 +400,7 @@ class _RuleOnDisk:
             fold=_folds_case(identity.real),
         )
 
-    def _remote_identities(self, pointers: RepositoryPointers) -> Iterator[FolderIdentity]:
+    def _remote_identities(self, pointers: "git_repository.RepositoryPointers") -> Iterator[FolderIdentity]:
         """Yield the remotes of a repository that are on this disk, and theirs in turn.
 
         They may make it work and nothing else, so that what can't be found out of them is no doubt.
@@ -417,8 +414,11 @@ class _RuleOnDisk:
             visited.add(remote)
             yield self.identify_path(remote, "its remote ")
             with suppress(OSError):
-                for folder in (*([remote] if is_bare_repository(remote) else ()), *self._project_roots(remote)):
-                    remote_pointers = read_repository_pointers(folder)
+                for folder in (
+                    *([remote] if git_repository.is_bare_repository(remote) else ()),
+                    *self._project_roots(remote),
+                ):
+                    remote_pointers = git_repository.read_repository_pointers(folder)
                     yield from (
                         self.identify_path(_with_physical_dots(pointer), "its remote ")
                         for pointer in remote_pointers.paths
@@ -449,7 +449,7 @@ class _RuleOnDisk:
         nearest: a repository inside a work repository's worktree is work as well.
         """
         while True:
-            if is_project_root(folder):
+            if git_repository.is_project_root(folder):
                 yield folder
             top = dirname(folder)
             if top == folder or any(is_under(folder, entry) and not is_under(top, entry) for entry in self._stops):

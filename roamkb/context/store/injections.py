@@ -18,7 +18,7 @@ from roamkb.fs.append import open_regular_file
 from roamkb.fs.append import read_lines
 from roamkb.fs.files import disk_error
 from roamkb.fs.locks import make_private_folder
-from roamkb.log.store.hook_errors import HOOK_ERRORS_FILE
+from roamkb.log.store import hook_errors
 from roamkb.log.store.receipts import read_receipts
 
 #: Its being there is the whole of it.
@@ -136,7 +136,7 @@ def recent_hook_errors(folder: Path, *, now: float) -> tuple[str, ...]:
 
 
 def _recent_error_lines(folder: Path, now: float) -> Iterator[str]:
-    for line in read_lines(folder / HOOK_ERRORS_FILE):
+    for line in read_lines(folder / hook_errors.HOOK_ERRORS_FILE):
         try:
             record = json.loads(line)
             if now - float(record["ts"]) < _ERROR_DAYS * 86400:

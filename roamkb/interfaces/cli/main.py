@@ -8,13 +8,21 @@ import sys
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
+from typing import Annotated
 
+from roamkb import __version__
+from roamkb import lazy_module
+from roamkb.app import knowledge_base
+from roamkb.app import spool
+from roamkb.boundary import human_consent
 from roamkb.core.errors import NotWritable
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.request import ParameterShape
 from roamkb.core.request import VerbParameter
 from roamkb.core.text import strip_hidden
+from roamkb.fs import package_manager
+from roamkb.interfaces.cli import terminal
 from roamkb.interfaces.cli.fast_args import JSON_FLAG
 from roamkb.interfaces.cli.fast_args import OperationCall
 from roamkb.interfaces.cli.fast_args import parse_words
@@ -23,12 +31,10 @@ from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Arguments
 from roamkb.interfaces.operations import Operation
 from roamkb.interfaces.output import render
+from roamkb.wall import broker
 
 if TYPE_CHECKING:
     import typer
-
-    from roamkb.app import KnowledgeBase
-    from roamkb.boundary.human_consent import HumanAtTerminal
 
 #: Seconds after which a person wonders what it is doing.
 _PROGRESS_DELAY = 1.0
@@ -122,12 +128,10 @@ def _print_error_line(message: str) -> None:
 
 def execute_call(call: OperationCall) -> int:
     """Carry out one call and print its result or its error; return the exit status."""
-    from roamkb.app import KnowledgeBase
-
     try:
         if call.operation.door:
             return _serve_interface(call)
-        kb = KnowledgeBase.open(
+        kb = knowledge_base.KnowledgeBase.open(
             project=call.project,
             ask=_ask_human if _is_dialogue() else None,
             progress=_ReadingProgress() if sys.stderr is not None and sys.stderr.isatty() else None,
@@ -147,17 +151,18 @@ def execute_call(call: OperationCall) -> int:
     return printed.status
 
 
-def _execute_or_queue(kb: "KnowledgeBase", call: OperationCall) -> tuple[str, object]:
+def _execute_or_queue(kb: "knowledge_base.KnowledgeBase", call: OperationCall) -> tuple[str, object]:
     """Carry out a call, or queue it for a hook where a sandbox prevents it; return the result to render."""
     owner = kb.log if call.operation.is_of_log else kb
     arguments = _with_standard_input(kb, call)
     try:
         return call.operation.name, getattr(owner, call.operation.method_name)(**arguments)
     except NotWritable:
-        from roamkb.app.spool import queue_call
-        from roamkb.wall.broker import FORWARDED_VERBS
-
-        queued_call = queue_call(kb, call.operation.name, arguments) if call.operation.name in FORWARDED_VERBS else None
+        queued_call = (
+            spool.queue_call(kb, call.operation.name, arguments)
+            if call.operation.name in broker.FORWARDED_VERBS
+            else None
+        )
         if queued_call is None:
             raise
         return "queued", queued_call
@@ -165,21 +170,17 @@ def _execute_or_queue(kb: "KnowledgeBase", call: OperationCall) -> tuple[str, ob
 
 def _serve_interface(call: OperationCall) -> int:
     """Start another interface, whose libraries come with the extra of its name."""
-    from importlib import import_module
-
     name = call.operation.name
     try:
-        door = import_module(f"roamkb.interfaces.{call.operation.door}")
+        serve = lazy_module(f"roamkb.interfaces.{call.operation.door}").serve
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("roamkb"):
             raise
-        from roamkb.fs.package_manager import extra_install_command
-
         raise UsageError(
             f"{name} needs the extra roamkb[{name}], which isn't installed ({error.name} is missing)",
-            hint=extra_install_command(name),
+            hint=package_manager.extra_install_command(name),
         ) from error
-    status: int = door.serve(call)
+    status: int = serve(call)
     return status
 
 
@@ -191,7 +192,7 @@ def _report_error(error: RoamkbError, *, as_json: bool) -> int:
     return error.exit_code
 
 
-def _with_standard_input(kb: "KnowledgeBase", call: OperationCall) -> Arguments:
+def _with_standard_input(kb: "knowledge_base.KnowledgeBase", call: OperationCall) -> Arguments:
     """Return the arguments, with texts read from standard input where they are `-`.
 
     A refusal beats every other answer: who may write nowhere is told so before anything is read.
@@ -242,10 +243,8 @@ def _is_dialogue() -> bool:
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
 
 
-def _human_at_terminal() -> "HumanAtTerminal":
-    from roamkb.interfaces.cli.terminal import Terminal
-
-    return Terminal()
+def _human_at_terminal() -> "human_consent.HumanAtTerminal":
+    return terminal.Terminal()
 
 
 def _ask_human(question: str) -> str:
@@ -323,8 +322,6 @@ def _main_options() -> Callable[..., None]:
 
     def show_version(is_requested: bool) -> None:
         if is_requested:
-            from roamkb import __version__
-
             print(f"roamkb {__version__}")
             raise typer.Exit
 
@@ -386,8 +383,6 @@ def _typer_default(parameter: VerbParameter) -> object:
 
 
 def _typer_annotation(parameter: VerbParameter) -> object:
-    from typing import Annotated
-
     import typer
 
     kinds: dict[ParameterShape, object] = {

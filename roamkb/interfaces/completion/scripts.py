@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from typing import Final
 
+from roamkb.core import errors
 from roamkb.core.request import ParameterShape
 from roamkb.core.request import VerbParameter
 from roamkb.core.startup.dataclasses import dataclass
@@ -83,11 +84,9 @@ def completion_script(shell: str) -> str:
 
 def serve(call: OperationCall) -> int:
     """Print the script that `roamkb completion SHELL` asks for."""
-    from roamkb.core.errors import UsageError
-
     shell = call.arguments["shell"]
     if shell not in _SCRIPTS:
-        raise UsageError(f"no completion for {shell}", hint=f"one of {', '.join(_SCRIPTS)}")
+        raise errors.UsageError(f"no completion for {shell}", hint=f"one of {', '.join(_SCRIPTS)}")
     print(completion_script(str(shell)), end="")
     return 0
 

@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from typing import Final
 
-from roamkb.app import KnowledgeBase
+from roamkb.app.knowledge_base import KnowledgeBase
 from roamkb.core.errors import RoamkbError
 from roamkb.core.text import one_line
+from roamkb.kb import graph
 from roamkb.log.learning import TYPES
 
 #: More than a person looks through.
@@ -48,10 +49,8 @@ def _learning_tags(kb: KnowledgeBase) -> Iterable[str]:
 
 
 def _titles(kb: KnowledgeBase) -> Iterable[str]:
-    from roamkb.kb.graph import LinkGraph
-
     links = kb.links(graph=True)
-    return (node.title for node in links.graph.nodes) if isinstance(links, LinkGraph) else ()
+    return (node.title for node in links.graph.nodes) if isinstance(links, graph.LinkGraph) else ()
 
 
 def _types(kb: KnowledgeBase) -> Iterable[str]:

@@ -1,1 +1,5 @@
 """Harnesses' hooks: JSON in, JSON out, status 0; imports next to nothing."""
+
+from roamkb import lazy_submodules
+
+__getattr__ = lazy_submodules(__name__)

@@ -10,8 +10,10 @@ denied. A hook runs at every step, so that this door imports next to nothing, an
 
 import json
 import os
+import re
 import sys
 
+from roamkb import lazy_module
 from roamkb.boundary.store.kb_paths import all_kb_names
 from roamkb.boundary.store.kb_paths import rule_files
 from roamkb.boundary.store.session_cache import find_local_folder
@@ -23,6 +25,7 @@ from roamkb.boundary.store.session_cache import save_pass
 from roamkb.harnesses.registry import declared
 from roamkb.harnesses.registry import harness_of
 from roamkb.harnesses.registry import told_folder
+from roamkb.interfaces.hooks import tool_calls
 
 #: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
 TYPE_CHECKING = False
@@ -30,11 +33,36 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from roamkb.app.hooks.events import HookEventSession
-    from roamkb.app.hooks.session_project import SessionProject
+    from roamkb.app.hooks import events
+    from roamkb.app.hooks import session_project
+    from roamkb.app.hooks import stop
+    from roamkb.core import text as core_text
+    from roamkb.guard import interactive_commands
+    from roamkb.guard import policy
+    from roamkb.interfaces.output import context
+    from roamkb.interfaces.output import spool
+    from roamkb.journal.store import glance
+    from roamkb.log.store import hook_errors
+    from roamkb.log.store import observation_append
+    from roamkb.pipeline.extract import payloads
+    from roamkb.pipeline.store import transcript_glance
 
     Payload = dict[str, Any]
     Answer = dict[str, object]
+else:
+    context = lazy_module("roamkb.interfaces.output.context")
+    core_text = lazy_module("roamkb.core.text")
+    events = lazy_module("roamkb.app.hooks.events")
+    glance = lazy_module("roamkb.journal.store.glance")
+    hook_errors = lazy_module("roamkb.log.store.hook_errors")
+    interactive_commands = lazy_module("roamkb.guard.interactive_commands")
+    observation_append = lazy_module("roamkb.log.store.observation_append")
+    payloads = lazy_module("roamkb.pipeline.extract.payloads")
+    policy = lazy_module("roamkb.guard.policy")
+    session_project = lazy_module("roamkb.app.hooks.session_project")
+    spool = lazy_module("roamkb.interfaces.output.spool")
+    stop = lazy_module("roamkb.app.hooks.stop")
+    transcript_glance = lazy_module("roamkb.pipeline.store.transcript_glance")
 
 #: A harness gives a tool's whole output; more than this is none that we look at.
 _MAX_PAYLOAD_BYTES = 32 * 1024 * 1024
@@ -166,9 +194,8 @@ def _with_queued_outcomes(event: str, payload: "Payload", answer: "Answer") -> "
         local = find_local_folder(_session_folder(payload))
         if local is None or not has_calls(local):
             return answer
-        from roamkb.interfaces.output.spool import carry_out_queued
 
-        outcome_text = carry_out_queued(_event_session(payload), event)
+        outcome_text = spool.carry_out_queued(_event_session(payload), event)
     except Exception as error:  # noqa: BLE001 - see `run`
         _record_trouble(event, payload, error)
         return answer
@@ -191,10 +218,8 @@ def _context_answer(event: str, text: str) -> "Answer":
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
 
 
-def _event_session(payload: "Payload") -> "HookEventSession":
-    from roamkb.app.hooks.events import HookEventSession
-
-    return HookEventSession(payload)
+def _event_session(payload: "Payload") -> "events.HookEventSession":
+    return events.HookEventSession(payload)
 
 
 # Once a session, or at a prompt
@@ -208,9 +233,8 @@ def _answer_session_start(payload: "Payload") -> "Answer":
     brief = session.start_session()
     if brief is None:
         return _with_human_message({}, journal_line)
-    from roamkb.interfaces.output.context import brief_text
 
-    return _with_human_message(_context_answer("SessionStart", brief_text(brief)), journal_line)
+    return _with_human_message(_context_answer("SessionStart", context.brief_text(brief)), journal_line)
 
 
 def _with_human_message(answer: "Answer", message_line: str) -> "Answer":
@@ -225,18 +249,14 @@ def _answer_subagent_start(payload: "Payload") -> "Answer":
     brief = _event_session(payload).start_subagent()
     if brief is None:
         return {}
-    from roamkb.interfaces.output.context import brief_text
 
-    return _context_answer("SubagentStart", brief_text(brief))
+    return _context_answer("SubagentStart", context.brief_text(brief))
 
 
 def _answer_prompt(payload: "Payload") -> "Answer":
-    from roamkb.journal.store.glance import begin_turn
-    from roamkb.journal.store.glance import find_unchanged_journal
-
     id = str(payload.get("session_id", ""))
-    if quiet := find_unchanged_journal(id):
-        begin_turn(quiet, id)
+    if quiet := glance.find_unchanged_journal(id):
+        glance.begin_turn(quiet, id)
     journal_line = "" if quiet else _event_session(payload).session_journal.start_turn()
     return _with_human_message(_suggest_for_prompt(payload), journal_line)
 
@@ -250,9 +270,10 @@ def _suggest_for_prompt(payload: "Payload") -> "Answer":
     suggestions = _event_session(payload).handle_prompt()
     if not suggestions.suggested_ids:
         return {}
-    from roamkb.interfaces.output.context import suggestions_text
 
-    return _context_answer("UserPromptSubmit", suggestions_text(suggestions, source="what roamkb knows about this"))
+    return _context_answer(
+        "UserPromptSubmit", context.suggestions_text(suggestions, source="what roamkb knows about this")
+    )
 
 
 def _answer_stop(event: str, payload: "Payload") -> "Answer":
@@ -269,32 +290,26 @@ def _answer_stop(event: str, payload: "Payload") -> "Answer":
 
 def _look_at_notes(payload: "Payload") -> str:
     """Have the journal look at the notes, if they aren't as it saw them; return a line for the human."""
-    from roamkb.journal.store.glance import end_turn
-    from roamkb.journal.store.glance import find_unchanged_journal
-
     id = str(payload.get("session_id", ""))
-    if quiet := find_unchanged_journal(id):
-        end_turn(quiet, id)
+    if quiet := glance.find_unchanged_journal(id):
+        glance.end_turn(quiet, id)
         return ""
     return _event_session(payload).session_journal.finish_turn()
 
 
 def _ask_stopped_agent(payload: "Payload", *, is_subagent: bool) -> "Answer":
     """Return the question to an agent that stops."""
-    from roamkb.app.hooks.stop import StoppedSession
-
-    session = StoppedSession(payload)
+    session = stop.StoppedSession(payload)
     if is_subagent:
         session.stop_subagent()
     stop_question = session.handle_stop(subagent=is_subagent)
     if not stop_question.question and stop_question.promoted is None:
         return {}
-    from roamkb.interfaces.output.context import stop_question_text
 
     name = "SubagentStop" if is_subagent else "Stop"
     if harness_of(payload, os.environ).shows_questions(os.environ):
-        return _context_answer(name, stop_question_text(stop_question))
-    return {"decision": "block", "reason": stop_question_text(stop_question)}
+        return _context_answer(name, context.stop_question_text(stop_question))
+    return {"decision": "block", "reason": context.stop_question_text(stop_question)}
 
 
 def _is_look_due(payload: "Payload") -> bool:
@@ -303,9 +318,8 @@ def _is_look_due(payload: "Payload") -> bool:
     session_pass = _find_session_pass(payload) if local is not None else None
     if local is None or (session_pass is not None and session_pass.get("keeps") is not True):
         return False
-    from roamkb.pipeline.store.transcript_glance import is_look_due
 
-    return is_look_due(payload, local, os.environ)
+    return transcript_glance.is_look_due(payload, local, os.environ)
 
 
 # At every step
@@ -325,9 +339,8 @@ def _answer_after_tool(payload: "Payload") -> "Answer":
         return {}
     if _has_failed(payload):
         return _answer_failure(payload, _event_session(payload))
-    from roamkb.pipeline.extract.payloads import events_of_payload
 
-    for event in events_of_payload(payload):
+    for event in payloads.events_of_payload(payload):
         _append_observation(
             payload, session_pass, type=event.type, text=event.text, tool=event.tool, outcome=event.outcome
         )
@@ -335,42 +348,35 @@ def _answer_after_tool(payload: "Payload") -> "Answer":
 
 
 def _may_comment(payload: "Payload") -> bool:
-    import re
-
-    from roamkb.pipeline.extract.payloads import command_of
-
-    return re.search(r"\bbd\b", command_of(payload.get("tool_input"))) is not None
+    return re.search(r"\bbd\b", payloads.command_of(payload.get("tool_input"))) is not None
 
 
 def _has_failed(payload: "Payload") -> bool:
     """Return whether a tool failed: Codex has no event of its own for that."""
     if payload.get("hook_event_name") == "PostToolUseFailure":
         return True
-    from roamkb.pipeline.extract.payloads import has_failed
 
-    return has_failed(payload.get("tool_response"))
+    return payloads.has_failed(payload.get("tool_response"))
 
 
-def _answer_success(session: "HookEventSession") -> "Answer":
+def _answer_success(session: "events.HookEventSession") -> "Answer":
     declined = session.handle_success()
     if not declined:
         return {}
-    from roamkb.core.text import one_line
 
     lines = (
-        f"roamkb: not kept: {one_line(declined_text.text)}: {one_line(declined_text.reason)}"
+        f"roamkb: not kept: {core_text.one_line(declined_text.text)}: {core_text.one_line(declined_text.reason)}"
         for declined_text in declined
     )
     return _context_answer("PostToolUse", "\n".join(lines))
 
 
-def _answer_failure(payload: "Payload", session: "HookEventSession") -> "Answer":
+def _answer_failure(payload: "Payload", session: "events.HookEventSession") -> "Answer":
     remedy = session.handle_failure()
     if remedy is None:
         return {}
-    from roamkb.interfaces.output.context import remedy_text
 
-    return _context_answer(str(payload.get("hook_event_name", "")), remedy_text(remedy))
+    return _context_answer(str(payload.get("hook_event_name", "")), context.remedy_text(remedy))
 
 
 def _record_event(event: str, payload: "Payload") -> "Answer":
@@ -386,37 +392,31 @@ def _record_event(event: str, payload: "Payload") -> "Answer":
 
 
 def _append_observation(payload: "Payload", session_pass: "dict[str, Any]", **fields: str) -> None:
-    from roamkb.log.store.observation_append import append_observation
-
     fields = {**fields, "session": str(payload["session_id"]), "agent": str(session_pass.get("agent", ""))}
     # observations lie beside the folder that only this machine can name
-    append_observation(os.path.dirname(str(session_pass["local"])), {**fields, "provenance": "observed"})
+    observation_append.append_observation(
+        os.path.dirname(str(session_pass["local"])), {**fields, "provenance": "observed"}
+    )
 
 
 def _answer_before_tool(payload: "Payload") -> "Answer":
     tool = str(payload.get("tool_name", ""))
     if tool in _READ_ONLY_TOOLS or not payload:
         return {}
-    from roamkb.interfaces.hooks.tool_calls import edited_file
-    from roamkb.interfaces.hooks.tool_calls import find_denial
 
     if unobservable := _unobservable_reason(payload):
-        from roamkb.app.hooks.session_project import SessionProject
-
-        kind = SessionProject(payload).project_kind
+        kind = session_project.SessionProject(payload).project_kind
         if kind != "personal":
             return _denial_answer(f"roamkb: {kind} project: {unobservable}")
-    file = edited_file(payload) if tool in _EDITOR_TOOLS else ""
-    projects: list[SessionProject] = []
+    file = tool_calls.edited_file(payload) if tool in _EDITOR_TOOLS else ""
+    projects: list[session_project.SessionProject] = []
 
-    def get_project() -> "SessionProject":
-        from roamkb.app.hooks.session_project import SessionProject
-
-        projects[:] = projects or [SessionProject(payload)]
+    def get_project() -> "session_project.SessionProject":
+        projects[:] = projects or [session_project.SessionProject(payload)]
         return projects[0]
 
     # before the log is looked at: one that a repository spoiled may stop nothing but itself
-    if denial := find_denial(payload, get_project):
+    if denial := tool_calls.find_denial(payload, get_project):
         return _denial_answer(f"roamkb: {denial.reason}; {denial.hint}")
     if projects:
         _keep_session_pass(payload, _event_session(payload))
@@ -439,14 +439,10 @@ def _unobservable_reason(payload: "Payload") -> str:
     harness = harness_of(payload, os.environ)
     if not harness.has_terminals or payload.get("tool_name") != "Bash":
         return ""
-    from roamkb.guard.interactive_commands import find_interactive_program
-    from roamkb.pipeline.extract.payloads import command_of
 
-    command = command_of(payload.get("tool_input"))
-    if program := find_interactive_program(command):
+    command = payloads.command_of(payload.get("tool_input"))
+    if program := interactive_commands.find_interactive_program(command):
         return _TYPED_INPUT_REASON.format(program=program)
-    import re
-
     if "roamkb" not in command.translate(str.maketrans("", "", "'\"\\")):
         return ""
     if re.search(_FORGING_PATTERN.format(beginning=harness.forged_variables), command):
@@ -456,9 +452,10 @@ def _unobservable_reason(payload: "Payload") -> str:
     except OSError:
         # a folder that is gone is no session's
         current_folder = ""
-    from roamkb.interfaces.hooks.tool_calls import call_folder
 
-    is_elsewhere = os.path.realpath(call_folder(payload)) != current_folder or re.search(_LEAVING_PATTERN, command)
+    is_elsewhere = os.path.realpath(tool_calls.call_folder(payload)) != current_folder or re.search(
+        _LEAVING_PATTERN, command
+    )
     return _NO_RECORD_REASON if is_elsewhere and not payload.get("transcript_path") else ""
 
 
@@ -466,12 +463,11 @@ def _patched_files(payload: "Payload") -> list[str]:
     """Return the real paths of the files that a patch in Codex's form changes."""
     if payload.get("tool_name") != "apply_patch":
         return []
-    from roamkb.guard.policy import patch_paths
-    from roamkb.interfaces.hooks.tool_calls import call_folder
-    from roamkb.pipeline.extract.payloads import command_of
 
-    file_names = patch_paths(command_of(payload.get("tool_input")))[:_MAX_PATCH_FILES]
-    return [os.path.realpath(os.path.join(call_folder(payload), path)) for path in file_names if "\0" not in path]
+    file_names = policy.patch_paths(payloads.command_of(payload.get("tool_input")))[:_MAX_PATCH_FILES]
+    return [
+        os.path.realpath(os.path.join(tool_calls.call_folder(payload), path)) for path in file_names if "\0" not in path
+    ]
 
 
 def _denial_answer(reason: str) -> "Answer":
@@ -493,9 +489,10 @@ def _warning_answer(payload: "Payload", file: str) -> "Answer":
         return {}
     if not suggestions.suggested_ids:
         return {}
-    from roamkb.interfaces.output.context import suggestions_text
 
-    return _context_answer("PreToolUse", suggestions_text(suggestions, source="what went wrong with this file before"))
+    return _context_answer(
+        "PreToolUse", context.suggestions_text(suggestions, source="what went wrong with this file before")
+    )
 
 
 # What is known of the session
@@ -521,7 +518,7 @@ def _find_session_pass(payload: "Payload") -> "dict[str, Any] | None":
     return dict(session_pass) if session_pass else None
 
 
-def _keep_session_pass(payload: "Payload", session: "HookEventSession") -> None:
+def _keep_session_pass(payload: "Payload", session: "events.HookEventSession") -> None:
     if session.session and session.writable_log is not None:
         local = str(session.writable_log.local_folder)
         save_pass(
@@ -557,8 +554,6 @@ def _names_knowledge_base(data: bytes) -> bool:
 
 def _record_trouble(event: str, payload: "Payload", error: Exception) -> None:
     """Record a line in the log's local folder: the error's name and its place in our code, nothing else."""
-    from roamkb.log.store.hook_errors import record_hook_error
-
     traceback, code_place = error.__traceback__, "?"
     while traceback is not None:
         file = traceback.tb_frame.f_code.co_filename
@@ -570,4 +565,4 @@ def _record_trouble(event: str, payload: "Payload", error: Exception) -> None:
     except (OSError, ValueError):
         local = None
     if local is not None:
-        record_hook_error(local, event, f"{type(error).__name__} at {code_place}")
+        hook_errors.record_hook_error(local, event, f"{type(error).__name__} at {code_place}")

@@ -10,6 +10,7 @@ to start. So that is asked only where a call would write to notes. This imports 
 import os
 from collections.abc import Callable
 
+from roamkb import lazy_module
 from roamkb.boundary.store.kb_paths import all_kb_names
 from roamkb.boundary.store.server_ports import TOKEN
 from roamkb.boundary.store.server_ports import served_ports
@@ -17,6 +18,8 @@ from roamkb.fs.mounts import other_names
 from roamkb.fs.mounts import read_mounts
 from roamkb.fs.user_dirs import default_data_dir
 from roamkb.fs.user_dirs import default_state_dir
+from roamkb.guard.policy import Denial
+from roamkb.guard.policy import GuardContext
 from roamkb.guard.tool_calls import judge_tool
 
 #: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
@@ -25,16 +28,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from roamkb.app.hooks.session_project import SessionProject
-    from roamkb.guard.policy import Denial
+    from roamkb.app.hooks import session_project
+    from roamkb.wall import places
 
     Payload = dict[str, Any]
+else:
+    places = lazy_module("roamkb.wall.places")
+    session_project = lazy_module("roamkb.app.hooks.session_project")
 
 
-def find_denial(payload: "Payload", project: "Callable[[], SessionProject]") -> "Denial | None":
+def find_denial(payload: "Payload", project: "Callable[[], session_project.SessionProject]") -> "Denial | None":
     """Return why the tool may not be called; `project` is made only when it is needed."""
-    from roamkb.guard.policy import GuardContext
-
     state = default_state_dir()
     kb = all_kb_names()
     mounts = read_mounts("/proc")
@@ -57,9 +61,7 @@ def find_denial(payload: "Payload", project: "Callable[[], SessionProject]") -> 
 
 
 def _is_walled() -> bool:
-    from roamkb.wall.places import is_wall_in_use
-
-    return is_wall_in_use()
+    return places.is_wall_in_use()
 
 
 def _own_folders(state: str) -> tuple[str, ...]:

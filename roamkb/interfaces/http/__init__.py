@@ -1,1 +1,5 @@
 """The local server (owns FastAPI, uvicorn and prometheus-client)."""
+
+from roamkb import lazy_submodules
+
+__getattr__ = lazy_submodules(__name__)

@@ -1,7 +1,6 @@
 """Endpoints under `/api/knowledge/`, in the terms of document 004: entries, not learnings."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 from typing import Annotated
 from typing import Final
 from typing import cast
@@ -12,6 +11,7 @@ from pydantic import BeforeValidator
 from pydantic import ConfigDict
 from pydantic import Field
 
+from roamkb.app import server
 from roamkb.core.errors import UsageError
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.timestamps import format_iso
@@ -22,11 +22,8 @@ from roamkb.log.new_learning import FIX_APPLIED_FIELD
 from roamkb.log.new_learning import NewLearning
 from roamkb.log.state.confidence import as_fraction
 from roamkb.log.state.confidence import start_confidence
-
-if TYPE_CHECKING:
-    from roamkb.app.server import ServedKnowledgeBase
-    from roamkb.log.state.learning_state import LearningState
-    from roamkb.remedies.remedy import SuggestedRemedies
+from roamkb.log.state.learning_state import LearningState
+from roamkb.remedies import remedy as remedy_verb
 
 #: Where a decision's own words begin and its reasons are told.
 _CONTEXT_SUFFIX: Final = "\n\nContext: {}"
@@ -166,7 +163,7 @@ ENTRIES: Final[Mapping[str, type[_KnowledgeEntry]]] = {
 }
 
 
-def write_entry(kb: "ServedKnowledgeBase", type: str, entry: _KnowledgeEntry) -> Json:
+def write_entry(kb: "server.ServedKnowledgeBase", type: str, entry: _KnowledgeEntry) -> Json:
     """Add one entry to the project's log; return its present state, and whether it is new."""
     content = entry.entry_content()
     if not content.strip():
@@ -212,7 +209,7 @@ def _entry_json(learning_state: "LearningState") -> Json:
     }
 
 
-def start_task(kb: "ServedKnowledgeBase", entry: Task) -> Json:
+def start_task(kb: "server.ServedKnowledgeBase", entry: Task) -> Json:
     """Record that a task begins; return it with similar ones."""
     report = kb.log.task(
         "start",
@@ -227,7 +224,7 @@ def start_task(kb: "ServedKnowledgeBase", entry: Task) -> Json:
 
 
 def relevant_entries(
-    kb: "ServedKnowledgeBase", task: str, *, min_confidence: float, limit: int | None, offset: int | None
+    kb: "server.ServedKnowledgeBase", task: str, *, min_confidence: float, limit: int | None, offset: int | None
 ) -> Json:
     """Return the entries that help with a task, the best first; none for an unknown task."""
     relevant_found = kb.log.relevant(task=task, min_confidence=str(min_confidence), limit=limit, offset=offset)
@@ -238,10 +235,10 @@ def relevant_entries(
     return answer_json({"entries": entries, "count": relevant_found.count})
 
 
-def best_strategy(kb: "ServedKnowledgeBase", error_type: str, message: str) -> Json:
+def best_strategy(kb: "server.ServedKnowledgeBase", error_type: str, message: str) -> Json:
     """Return the best known strategy against an error, or a message that there is none."""
     suggested = cast(
-        "SuggestedRemedies",
+        "remedy_verb.SuggestedRemedies",
         kb.log.remedy("suggest", error=message or error_type, error_type=error_type),
     )
     # what failed three times in a row is no recommendation
@@ -250,6 +247,6 @@ def best_strategy(kb: "ServedKnowledgeBase", error_type: str, message: str) -> J
     return answer_json(best_remedy or {"message": _NO_STRATEGY})
 
 
-def entry_figures(kb: "ServedKnowledgeBase") -> Json:
+def entry_figures(kb: "server.ServedKnowledgeBase") -> Json:
     """Return the numbers of entries."""
     return answer_json(object_json(kb.log.stats(), _FIGURE_KEYS))

@@ -10,13 +10,12 @@ from prometheus_client import generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from roamkb.app import server
 from roamkb.core.errors import RoamkbError
+from roamkb.tasks import stats
 
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
-
-    from roamkb.app.server import ServedKnowledgeBase
-    from roamkb.tasks.stats import ReuseFigures
 
 _MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -24,7 +23,7 @@ _MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 class ServerMetrics:
     """Metrics of one server."""
 
-    def __init__(self, kb: "ServedKnowledgeBase") -> None:
+    def __init__(self, kb: "server.ServedKnowledgeBase") -> None:
         self._registry = CollectorRegistry()
         self._requests = Counter(
             "roamkb_requests", "Requests answered.", ("operation", "status"), registry=self._registry
@@ -47,7 +46,7 @@ class ServerMetrics:
 class _LogMetrics(Collector):
     """The log's own metrics, read when Prometheus asks."""
 
-    def __init__(self, kb: "ServedKnowledgeBase") -> None:
+    def __init__(self, kb: "server.ServedKnowledgeBase") -> None:
         self._kb = kb
 
     def describe(self) -> "Iterable[Metric]":
@@ -72,7 +71,7 @@ class _LogMetrics(Collector):
             yield GaugeMetricFamily(f"roamkb_{name}", help, value=value)
 
 
-def _single_figures(figures: "ReuseFigures") -> Iterable[tuple[str, str, float]]:
+def _single_figures(figures: "stats.ReuseFigures") -> Iterable[tuple[str, str, float]]:
     yield "high_confidence", "Learnings with a confidence of at least 0.80.", figures.high_confidence
     yield "promotion_candidates", "Those of them that were met three times.", figures.promotion_candidates
     yield "shown", "Showings of learnings.", figures.shown

@@ -13,7 +13,6 @@ import json
 import shlex
 from collections.abc import Mapping
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 from typing import Annotated
 from typing import Any
 from typing import Final
@@ -26,6 +25,7 @@ from pydantic import ConfigDict
 from pydantic import Field
 from pydantic import create_model
 
+from roamkb.app import server
 from roamkb.core.request import ParameterShape
 from roamkb.core.request import VerbParameter
 from roamkb.core.startup.dataclasses import dataclass
@@ -36,9 +36,6 @@ from roamkb.interfaces.operations import Operation
 from roamkb.interfaces.operations import find_operation
 from roamkb.interfaces.output import render
 from roamkb.interfaces.output.encode import Json
-
-if TYPE_CHECKING:
-    from roamkb.app.server import ServedKnowledgeBase
 
 #: No answer is longer, and no index so large.
 _MAX_NUMBER: Final = 1_000_000
@@ -79,7 +76,7 @@ class OperationRoute:
             if name in offered and value not in (None, (), False)
         }
 
-    def answer_request(self, kb: "ServedKnowledgeBase", request_values: Mapping[str, object]) -> Json:
+    def answer_request(self, kb: "server.ServedKnowledgeBase", request_values: Mapping[str, object]) -> Json:
         """Carry the operation out; the errors are the library's."""
         arguments: Arguments = {
             parameter.name: _operation_argument(parameter, request_values.get(parameter.name))

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from urllib.parse import quote
 from urllib.parse import unquote
 
-from roamkb.app import KnowledgeBase
+from roamkb.app.knowledge_base import KnowledgeBase
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.startup.dataclasses import dataclass

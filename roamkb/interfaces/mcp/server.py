@@ -33,8 +33,8 @@ from mcp_types import ToolAnnotations
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from roamkb import __version__
-from roamkb.app import KnowledgeBase
-from roamkb.app import ProcessEnvironment
+from roamkb.app.environment import ProcessEnvironment
+from roamkb.app.knowledge_base import KnowledgeBase
 from roamkb.app.server import ServedKnowledgeBase
 from roamkb.core.errors import RoamkbError
 from roamkb.core.text import clip_text

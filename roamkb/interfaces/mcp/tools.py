@@ -3,6 +3,7 @@
 Nothing here approves, curates, overrides, promotes or installs.
 """
 
+import json
 from collections.abc import Mapping
 
 from roamkb.core.errors import UsageError
@@ -10,6 +11,7 @@ from roamkb.core.request import ParameterShape
 from roamkb.core.request import VerbParameter
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import one_line
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Arguments
@@ -54,8 +56,6 @@ def _offer_tool(  # noqa: PLR0913 - a row of the table
     also: tuple[VerbParameter, ...] = (),
 ) -> McpTool:
     """Return the tool for the operation `operation_name`; `output` reads `name:type name:type`."""
-    from roamkb.core.startup.dataclasses import replace
-
     operation = next(candidate for candidate in OPERATIONS if candidate.name == operation_name)
     settled = fixed or {}
     offered_parameters = (p for p in operation.parameters if p.name not in without.split() and p.name not in settled)
@@ -279,8 +279,6 @@ def _convert_value(parameter: VerbParameter, value: object) -> str | int | bool 
         case ParameterShape.TEXTS, list() if all(isinstance(item, str) for item in value):
             return tuple(_require_utf8(parameter, item) for item in value)
         case ParameterShape.OBJECTS, list() if all(isinstance(item, dict) for item in value):
-            import json
-
             return _require_utf8(parameter, json.dumps(value, ensure_ascii=False))
         case ParameterShape.TEXTS, str():
             return (_require_utf8(parameter, value),)

@@ -1,1 +1,5 @@
 """Results as text and as JSON, subject by subject."""
+
+from roamkb import lazy_submodules
+
+__getattr__ = lazy_submodules(__name__)

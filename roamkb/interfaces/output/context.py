@@ -1,10 +1,12 @@
 """Texts for sessions: the brief, and additions of hooks to prompts, as text and as JSON."""
 
 import secrets
-from typing import TYPE_CHECKING
 from typing import Annotated
 from typing import Literal
 
+from roamkb.app.hooks import events
+from roamkb.app.hooks import stop
+from roamkb.context.brief_text import SessionBrief
 from roamkb.context.brief_text import learning_line
 from roamkb.context.brief_text import node_line
 from roamkb.context.brief_text import render_brief
@@ -13,13 +15,8 @@ from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
 from roamkb.core.untrusted import frame_items
 from roamkb.interfaces.output.render import PrintedResult
-
-if TYPE_CHECKING:
-    from roamkb.app.hooks.events import HookSuggestions
-    from roamkb.app.hooks.stop import StopQuestion
-    from roamkb.context.brief_text import SessionBrief
-    from roamkb.pipeline.promote import PromoteResult
-    from roamkb.remedies.effectiveness import Remedy
+from roamkb.pipeline import promote
+from roamkb.remedies import effectiveness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +45,7 @@ def brief_text(brief: "SessionBrief") -> str:
     return render_brief(brief, nonce=_new_nonce())[0]
 
 
-def suggestions_text(suggestions: "HookSuggestions", *, source: str) -> str:
+def suggestions_text(suggestions: "events.HookSuggestions", *, source: str) -> str:
     """Return the suggestions for a prompt; empty where there are none."""
     items = [
         *map(learning_line, suggestions.learnings),
@@ -57,7 +54,7 @@ def suggestions_text(suggestions: "HookSuggestions", *, source: str) -> str:
     return frame_items(items, source=source, nonce=_new_nonce()) if items else ""
 
 
-def remedy_text(remedy: "Remedy") -> str:
+def remedy_text(remedy: "effectiveness.Remedy") -> str:
     """Return the remedy that fixed an error before, for a prompt."""
     tried = remedy.successes + remedy.failures
     success_text = f"worked {remedy.successes} of {count_phrase(tried, 'time')}" if remedy.is_tried else "untried"
@@ -66,13 +63,13 @@ def remedy_text(remedy: "Remedy") -> str:
     return frame_items([item], source="what helped against this error before", nonce=_new_nonce())
 
 
-def stop_question_text(stop_question: "StopQuestion") -> str:
+def stop_question_text(stop_question: "stop.StopQuestion") -> str:
     """Return the question to an agent that stops."""
     texts = (stop_question.question, wrap_up_question(stop_question.promoted) if stop_question.promoted else "")
     return "\n\n".join(text for text in texts if text)
 
 
-def wrap_up_question(promote_result: "PromoteResult") -> str:
+def wrap_up_question(promote_result: "promote.PromoteResult") -> str:
     """Return the question of the wrap-up, with the promotable learnings as data."""
     few = promote_result.candidates[:5]
     items = frame_items(map(learning_line, few), source="roamkb promote", nonce=_new_nonce())

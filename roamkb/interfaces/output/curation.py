@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from roamkb.core.text import HIDDEN_CHARACTERS
 from roamkb.core.text import clip_text
@@ -11,30 +10,28 @@ from roamkb.core.text import one_line
 from roamkb.core.text import strip_hidden
 from roamkb.core.text import times_phrase
 from roamkb.core.timestamps import format_iso
+from roamkb.curation import audit as curation_audit
+from roamkb.curation import curate as curate_verb
+from roamkb.curation import refine as curation_refine
 from roamkb.interfaces.output.encode import Json
 from roamkb.interfaces.output.encode import object_json
 from roamkb.interfaces.output.render import PrintedResult
 from roamkb.interfaces.output.render import dump_json
+from roamkb.log import explain as log_explain
+from roamkb.log import export as log_export
+from roamkb.log import pin as log_pin
+from roamkb.log import undo as log_undo
 from roamkb.log.jsonl import event_line
 from roamkb.log.state.confidence import as_fraction
 from roamkb.log.state.learning_state import EVERY_KEY
+from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.pipeline.gate.references import STALE
-
-if TYPE_CHECKING:
-    from roamkb.curation.audit import Audit
-    from roamkb.curation.curate import CurationProposal
-    from roamkb.curation.refine import Refinement
-    from roamkb.log.explain import Explanation
-    from roamkb.log.export import LearningExport
-    from roamkb.log.pin import MarkedLearning
-    from roamkb.log.state.learning_state import LedgerEvent
-    from roamkb.log.undo import UndoneEvent
 
 #: A title's worth of a learning.
 _TITLE_WIDTH = 120
 
 
-def audit(result: "Audit") -> PrintedResult:
+def audit(result: "curation_audit.Audit") -> PrintedResult:
     """Render the doubts of recall with reasons; into a pipe go the lines as they were stored."""
     actions = [action.to_json_object() for action in result.actions]
     path = str(result.path) if result.path else None
@@ -83,7 +80,7 @@ def _action_line(action: Json) -> str:
     return dump_json(action)
 
 
-def curate(result: "CurationProposal") -> PrintedResult:
+def curate(result: "curate_verb.CurationProposal") -> PrintedResult:
     """Render just the lines that would be, or were, appended to the ledger."""
     lines = [_ledger_line(event) for event in result.events]
     if result.is_applied:
@@ -99,7 +96,7 @@ def curate(result: "CurationProposal") -> PrintedResult:
     return PrintedResult(result=result, text=lambda _: "\n".join(lines), status=0 if lines else 1, warnings=(summary,))
 
 
-def printed_review(result: "CurationProposal") -> PrintedResult:
+def printed_review(result: "curate_verb.CurationProposal") -> PrintedResult:
     """Render the lines that were appended, if any."""
     printed = curate(result)
     if result.is_applied:
@@ -118,7 +115,7 @@ def _ledger_line(event: "LedgerEvent") -> str:
     return HIDDEN_CHARACTERS.sub(lambda match: json.dumps(match.group())[1:-1], line)
 
 
-def refine(result: "Refinement") -> PrintedResult:
+def refine(result: "curation_refine.Refinement") -> PrintedResult:
     """Render each learning, its faults, and the command that rewords it."""
 
     def render_text(_: bool) -> str:
@@ -133,12 +130,12 @@ def refine(result: "Refinement") -> PrintedResult:
     return PrintedResult(result=result, text=render_text, status=0 if result.learnings else 1)
 
 
-def explain(result: "Explanation") -> PrintedResult:
+def explain(result: "log_explain.Explanation") -> PrintedResult:
     """Render a learning's life, the constants last."""
     return PrintedResult(result=result, text=lambda _: "\n".join(_life_lines(result)))
 
 
-def _life_lines(result: "Explanation") -> Iterator[str]:
+def _life_lines(result: "log_explain.Explanation") -> Iterator[str]:
     learning_state = result.standing
     learning = learning_state.learning
     yield f"[{one_line(learning.type).upper()}] {strip_hidden(learning.statement).strip()}"
@@ -183,7 +180,7 @@ def _field_text(value: object) -> str:
     return clip_text(one_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)), 300)
 
 
-def pin(result: "MarkedLearning") -> PrintedResult:
+def pin(result: "log_pin.MarkedLearning") -> PrintedResult:
     """Render whether it is pinned now."""
     standing = result.standing
     state = "pinned" if standing.is_pinned else "not pinned"
@@ -191,7 +188,7 @@ def pin(result: "MarkedLearning") -> PrintedResult:
     return _printed_line(result, f"{one_line(standing.learning.key)} is {state}{already}")
 
 
-def prefer(result: "MarkedLearning") -> PrintedResult:
+def prefer(result: "log_pin.MarkedLearning") -> PrintedResult:
     """Render the agents that prefer it now."""
     standing = result.standing
     agents = ", ".join(map(one_line, sorted(standing.preferred_by))) or "nobody"
@@ -199,7 +196,7 @@ def prefer(result: "MarkedLearning") -> PrintedResult:
     return _printed_line(result, f"{one_line(standing.learning.key)} is preferred by {agents}{already}")
 
 
-def undo(result: "UndoneEvent") -> PrintedResult:
+def undo(result: "log_undo.UndoneEvent") -> PrintedResult:
     """Render the undone event, and its learning's present confidence."""
     event, standing = result.event, result.standing
     state_note = (
@@ -211,7 +208,7 @@ def undo(result: "UndoneEvent") -> PrintedResult:
     )
 
 
-def override(result: "MarkedLearning") -> PrintedResult:
+def override(result: "log_pin.MarkedLearning") -> PrintedResult:
     """Render its new confidence."""
     standing = result.standing
     return _printed_line(
@@ -219,11 +216,11 @@ def override(result: "MarkedLearning") -> PrintedResult:
     )
 
 
-def _printed_line(result: "MarkedLearning", line: str) -> PrintedResult:
+def _printed_line(result: "log_pin.MarkedLearning", line: str) -> PrintedResult:
     return PrintedResult(result=result, text=lambda _: line)
 
 
-def export(result: "LearningExport") -> PrintedResult:
+def export(result: "log_export.LearningExport") -> PrintedResult:
     """Render each learning as one JSON object a line."""
     rows = [object_json(standing, EVERY_KEY) for standing in result.learnings]
     return PrintedResult(result=result, text=lambda _: "\n".join(map(dump_json, rows)), status=0 if rows else 1)

@@ -1,31 +1,27 @@
 """Proposed instructions, and a human's decisions about them, as text and as JSON."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from roamkb.core.text import one_line
 from roamkb.core.text import strip_hidden
 from roamkb.core.text import times_phrase
 from roamkb.core.timestamps import format_iso
+from roamkb.curation import curate
+from roamkb.instructions import approve as instructions_approve
+from roamkb.instructions import proposal as instructions_proposal
+from roamkb.instructions import propose
+from roamkb.instructions import queue
+from roamkb.instructions import rollback as instructions_rollback
 from roamkb.interfaces.output import curation as curation_reports
 from roamkb.interfaces.output.render import PrintedResult
 from roamkb.log.state.confidence import as_fraction
-
-if TYPE_CHECKING:
-    from roamkb.curation.curate import CurationProposal
-    from roamkb.instructions.approve import DecidedProposals
-    from roamkb.instructions.proposal import InstructionProposal
-    from roamkb.instructions.propose import ProposeResult
-    from roamkb.instructions.queue import ReviewQueue
-    from roamkb.instructions.queue import WaitingProposal
-    from roamkb.instructions.rollback import RolledBack
 
 #: So much of a digest names it.
 _DIGEST_LENGTH = 12
 _NOTHING_TO_PROPOSE = "nothing could be proposed: a rule is verified, 0.80 sure and was said three times"
 
 
-def printed_proposals(result: "ProposeResult") -> PrintedResult:
+def printed_proposals(result: "propose.ProposeResult") -> PrintedResult:
     """Render the lines that now wait for a human, and those that don't; or the candidates."""
     place = result.place
     place_text = one_line(f"{place.target}, {place.section}" if place.section else place.target)
@@ -35,7 +31,8 @@ def printed_proposals(result: "ProposeResult") -> PrintedResult:
         lines = [f"{entry.id} {place_text}: {entry.text}\n  {verb}" for _, entry in result.made]
         lines += [f"left: {one_line(entry.standing.learning.key)}: {one_line(entry.reason)}" for entry in result.left]
         lines += [
-            f"- {one_line(entry.learning.statement)} [{as_fraction(entry.confidence):.2f}] {one_line(entry.learning.key)}"
+            f"- {one_line(entry.learning.statement)} [{as_fraction(entry.confidence):.2f}]"
+            f" {one_line(entry.learning.key)}"
             for entry in result.candidates
         ]
         return strip_hidden("\n".join(lines))
@@ -48,24 +45,27 @@ def printed_proposals(result: "ProposeResult") -> PrintedResult:
     )
 
 
-def _nothing_new_warning(result: "ProposeResult") -> str:
+def _nothing_new_warning(result: "propose.ProposeResult") -> str:
     waits = "waits" if result.waiting == 1 else "wait"
     return (
         f"nothing new; {result.waiting} {waits} for a human: roamkb review" if result.waiting else _NOTHING_TO_PROPOSE
     )
 
 
-def review(result: "CurationProposal | ReviewQueue | DecidedProposals") -> PrintedResult:
+def review(
+    result: "curate.CurationProposal | queue.ReviewQueue | instructions_approve.DecidedProposals",
+) -> PrintedResult:
     """Render the queue, or the decisions made in the editor."""
-    from roamkb.instructions.approve import DecidedProposals
-    from roamkb.instructions.queue import ReviewQueue
-
-    if isinstance(result, ReviewQueue):
+    if isinstance(result, queue.ReviewQueue):
         return _printed_queue(result)
-    return approve(result) if isinstance(result, DecidedProposals) else curation_reports.printed_review(result)
+    return (
+        approve(result)
+        if isinstance(result, instructions_approve.DecidedProposals)
+        else curation_reports.printed_review(result)
+    )
 
 
-def _printed_queue(result: "ReviewQueue") -> PrintedResult:
+def _printed_queue(result: "queue.ReviewQueue") -> PrintedResult:
     able = [proposal for proposal in result.proposals if not proposal.problem]
 
     def render_text(_: bool) -> str:
@@ -83,7 +83,7 @@ def _printed_queue(result: "ReviewQueue") -> PrintedResult:
     )
 
 
-def _waiting_lines(waiting_proposal: "WaitingProposal") -> Iterator[str]:
+def _waiting_lines(waiting_proposal: "queue.WaitingProposal") -> Iterator[str]:
     learning_state, proposal = waiting_proposal.standing, waiting_proposal.proposal
     place = f"{proposal.target}, {proposal.section}" if proposal.section else proposal.target
     yield f"{proposal.id} {one_line(place)}"
@@ -106,15 +106,18 @@ def _waiting_lines(waiting_proposal: "WaitingProposal") -> Iterator[str]:
     yield ""
 
 
-def _settled_lines(proposal: "InstructionProposal") -> Iterator[str]:
+def _settled_lines(proposal: "instructions_proposal.InstructionProposal") -> Iterator[str]:
     last_event = proposal.history[-1]
     operator = one_line(last_event.text_field("operator")) or "nobody named"
     why = f", because {one_line(last_event.text_field('reason'))}" if last_event.text_field("reason") else ""
-    yield f"{proposal.id} {one_line(proposal.target)}: {proposal.state.replace('_', ' ')} on {format_iso(last_event.ts)[:10]} by {operator}{why}"
+    yield (
+        f"{proposal.id} {one_line(proposal.target)}: {proposal.state.replace('_', ' ')} on"
+        f" {format_iso(last_event.ts)[:10]} by {operator}{why}"
+    )
     yield f"  {one_line(proposal.text)}"
 
 
-def approve(result: "DecidedProposals") -> PrintedResult:
+def approve(result: "instructions_approve.DecidedProposals") -> PrintedResult:
     """Render the lines that are in files now, and those that never will be."""
     lines = [f"in {one_line(proposal.target)}: {one_line(proposal.text)}" for proposal in result.applied]
     lines += [f"never again in {one_line(proposal.target)}: {one_line(proposal.text)}" for proposal in result.rejected]
@@ -133,7 +136,7 @@ def approve(result: "DecidedProposals") -> PrintedResult:
 reject = approve
 
 
-def rollback(result: "RolledBack") -> PrintedResult:
+def rollback(result: "instructions_rollback.RolledBack") -> PrintedResult:
     """Render the line that was taken out."""
     proposal = result.proposal
     outcome_text = f"out of {one_line(proposal.target)}" if result.is_new else "taken out before; nothing was written"

@@ -3,40 +3,35 @@
 import secrets
 from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING
 from typing import Annotated
 
+from roamkb.core import untrusted
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import clip_text
 from roamkb.core.text import one_line
 from roamkb.core.text import strip_hidden
 from roamkb.core.text import times_phrase
-from roamkb.core.untrusted import frame_items
 from roamkb.interfaces.output.render import PrintedResult
-from roamkb.log.jsonl import learning_line
+from roamkb.log import init as log_init
+from roamkb.log import jsonl
+from roamkb.log import learn as log_learn
+from roamkb.log import recall as log_recall
+from roamkb.log import recall_ranking
 from roamkb.log.learning import nearest_type
 from roamkb.log.state.confidence import ADOPTED
 from roamkb.log.state.confidence import as_fraction
 from roamkb.log.state.learning_state import ACTIVE
 from roamkb.log.state.learning_state import LearningState
-
-if TYPE_CHECKING:
-    from roamkb.log.init import InitialisedLog
-    from roamkb.log.learn import LearnResult
-    from roamkb.log.recall import LogFigures
-    from roamkb.log.recall import RecallResult
-    from roamkb.log.recall_ranking import RecalledLearning
-    from roamkb.pipeline.consolidate import ConsolidateResult
-    from roamkb.pipeline.ingest.ingest import IngestResult
-    from roamkb.pipeline.learn_proposals import ProposalOutcome
-    from roamkb.pipeline.learn_proposals import ProposalOutcomes
-    from roamkb.pipeline.observe import ObserveResult
+from roamkb.pipeline import consolidate as pipeline_consolidate
+from roamkb.pipeline import learn_proposals
+from roamkb.pipeline import observe as pipeline_observe
+from roamkb.pipeline.ingest import ingest as pipeline_ingest
 
 #: A title's worth of a learning; its whole text is there for the asking.
 _TITLE_WIDTH = 200
 
 
-def init(result: "InitialisedLog") -> PrintedResult:
+def init(result: "log_init.InitialisedLog") -> PrintedResult:
     """Render the files that were made, with advice on them."""
     warnings = []
     if result.ignored_by:
@@ -64,11 +59,9 @@ def init(result: "InitialisedLog") -> PrintedResult:
     return PrintedResult(result=result, text=render_text, warnings=tuple(warnings))
 
 
-def learn(result: "LearnResult | ProposalOutcomes") -> PrintedResult:
+def learn(result: "log_learn.LearnResult | learn_proposals.ProposalOutcomes") -> PrintedResult:
     """Render the learning's new state."""
-    from roamkb.pipeline.learn_proposals import ProposalOutcomes
-
-    if isinstance(result, ProposalOutcomes):
+    if isinstance(result, learn_proposals.ProposalOutcomes):
         return _printed_proposals(result)
     learning = result.learning
 
@@ -88,17 +81,22 @@ def learn(result: "LearnResult | ProposalOutcomes") -> PrintedResult:
     return PrintedResult(result=result, text=render_text, warnings=result.complaints)
 
 
-def extract(result: "ProposalOutcomes") -> PrintedResult:
+def extract(result: "learn_proposals.ProposalOutcomes") -> PrintedResult:
     """Render the outcomes of a model's proposals."""
     return _printed_proposals(result)
 
 
-def _printed_proposals(result: "ProposalOutcomes") -> PrintedResult:
+def _printed_proposals(result: "learn_proposals.ProposalOutcomes") -> PrintedResult:
     """Render the outcome of each proposal."""
     lines = [
-        _proposal_line(proposal_outcome, proposal_outcome.standing)
-        if proposal_outcome.standing
-        else f"{proposal_outcome.outcome}: {one_line(proposal_outcome.text)}: {one_line('; '.join(proposal_outcome.why))}"
+        (
+            _proposal_line(proposal_outcome, proposal_outcome.standing)
+            if proposal_outcome.standing
+            else (
+                f"{proposal_outcome.outcome}: {one_line(proposal_outcome.text)}:"
+                f" {one_line('; '.join(proposal_outcome.why))}"
+            )
+        )
         for proposal_outcome in result.taken
     ]
     refused = [proposal_outcome for proposal_outcome in result.taken if proposal_outcome.outcome == "refused"]
@@ -110,7 +108,7 @@ def _printed_proposals(result: "ProposalOutcomes") -> PrintedResult:
     )
 
 
-def _proposal_line(proposal_outcome: "ProposalOutcome", learning_state: "LearningState") -> str:
+def _proposal_line(proposal_outcome: "learn_proposals.ProposalOutcome", learning_state: "LearningState") -> str:
     """Return the outcome of one proposal; without a verdict where it isn't offered any more."""
     summary = f"{proposal_outcome.outcome} {one_line(learning_state.learning.key)}"
     if proposal_outcome.outcome == "withdrawn":
@@ -122,7 +120,7 @@ def _proposal_line(proposal_outcome: "ProposalOutcome", learning_state: "Learnin
     return f"{summary}: {learning_state.verdict} ({as_fraction(learning_state.confidence):.2f}){replaced}{why}"
 
 
-def observe(result: "ObserveResult") -> PrintedResult:
+def observe(result: "pipeline_observe.ObserveResult") -> PrintedResult:
     """Render the learnings found in an observation."""
     learned = [learn(entry) for entry in result.learned]
     declined = [f"not kept: {one_line(entry.text)}: {one_line(entry.reason)}" for entry in result.declined]
@@ -143,7 +141,7 @@ def observe(result: "ObserveResult") -> PrintedResult:
 _FAULTS_IN_LINE = 3
 
 
-def ingest(result: "IngestResult") -> PrintedResult:
+def ingest(result: "pipeline_ingest.IngestResult") -> PrintedResult:
     """Render how much of the source the log has now."""
     invalid = [f"line {bad.line}: {one_line(bad.reason)}" for bad in result.invalid]
 
@@ -168,7 +166,7 @@ def ingest(result: "IngestResult") -> PrintedResult:
     )
 
 
-def _about_source(result: "IngestResult") -> Iterator[str]:
+def _about_source(result: "pipeline_ingest.IngestResult") -> Iterator[str]:
     if result.file is None:
         yield "there is nothing to read: no other tool keeps anything here"
     elif result.preview and result.is_dry_run:
@@ -179,10 +177,12 @@ def _about_source(result: "IngestResult") -> Iterator[str]:
 class ConsolidateAnswer:
     """What `consolidate` answers."""
 
-    consolidated: "tuple[ConsolidateResult, ...]"
+    consolidated: "tuple[pipeline_consolidate.ConsolidateResult, ...]"
 
 
-def consolidate(result: "tuple[ConsolidateResult, ...]") -> Annotated[PrintedResult, ConsolidateAnswer]:
+def consolidate(
+    result: "tuple[pipeline_consolidate.ConsolidateResult, ...]",
+) -> Annotated[PrintedResult, ConsolidateAnswer]:
     """Render the result of each stage."""
 
     def render_text(_: bool) -> str:
@@ -191,7 +191,7 @@ def consolidate(result: "tuple[ConsolidateResult, ...]") -> Annotated[PrintedRes
     return PrintedResult(result=ConsolidateAnswer(consolidated=result), text=render_text)
 
 
-def _stage_line(stage_result: "ConsolidateResult") -> str:
+def _stage_line(stage_result: "pipeline_consolidate.ConsolidateResult") -> str:
     counts = [
         f"{count} {name}"
         for name, count in (
@@ -203,24 +203,25 @@ def _stage_line(stage_result: "ConsolidateResult") -> str:
         )
         if count
     ]
-    return f"{stage_result.stage} {one_line(stage_result.name)}: {stage_result.processed} processed{''.join(f', {count_text}' for count_text in counts)}"
+    return (
+        f"{stage_result.stage} {one_line(stage_result.name)}: {stage_result.processed}"
+        f" processed{''.join(f', {count_text}' for count_text in counts)}"
+    )
 
 
-def recall(result: "RecallResult | LogFigures") -> PrintedResult:
+def recall(result: "log_recall.RecallResult | log_recall.LogFigures") -> PrintedResult:
     """Render the answering learnings, or the log's figures."""
-    from roamkb.log.recall import LogFigures
-
-    return _printed_figures(result) if isinstance(result, LogFigures) else _printed_recall(result)
+    return _printed_figures(result) if isinstance(result, log_recall.LogFigures) else _printed_recall(result)
 
 
-def _printed_recall(result: "RecallResult") -> PrintedResult:
+def _printed_recall(result: "log_recall.RecallResult") -> PrintedResult:
     def render_text(terminal: bool) -> str:
         if result.form == "raw":
-            raw = (learning_line(recalled.standing.learning).decode() for recalled in result.learnings)
+            raw = (jsonl.learning_line(recalled.standing.learning).decode() for recalled in result.learnings)
             return "\n".join(map(strip_hidden, raw))
         if result.form == "framed":
             items = ["\n".join(_learning_lines(recalled, in_full=True)) for recalled in result.learnings]
-            return frame_items(items, source="project log", nonce=secrets.token_hex(4)) if items else ""
+            return untrusted.frame_items(items, source="project log", nonce=secrets.token_hex(4)) if items else ""
         lines = [line for recalled in result.learnings for line in _learning_lines(recalled, in_full=result.in_full)]
         if result.more and terminal:
             lines.append(f"({result.more} more)")
@@ -243,7 +244,7 @@ def _unknown_type_warning(type: str) -> Iterator[str]:
         )
 
 
-def _learning_lines(recalled: "RecalledLearning", *, in_full: bool) -> Iterator[str]:
+def _learning_lines(recalled: "recall_ranking.RecalledLearning", *, in_full: bool) -> Iterator[str]:
     learning_state = recalled.standing
     learning = learning_state.learning
     state = [] if learning_state.status == ACTIVE else [learning_state.status]
@@ -269,7 +270,7 @@ def _title_text(content: str) -> str:
 _COUNTED_NOTE = "Counted: every learning in the log, superseded ones too (`roamkb stats` counts those that stand)"
 
 
-def _printed_figures(result: "LogFigures") -> PrintedResult:
+def _printed_figures(result: "log_recall.LogFigures") -> PrintedResult:
     def render_text(_: bool) -> str:
         lines = [f"Active entries: {result.active}", f"Archived: {result.archived}", _COUNTED_NOTE, "By type:"]
         lines += [f"{count:6} {one_line(name)}" for name, count in result.by_type]

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 from typing import Annotated
 
 from roamkb.core.model import REPLACED_MARK
@@ -20,27 +19,23 @@ from roamkb.interfaces.output.render import candidate_line
 from roamkb.interfaces.output.render import format_location
 from roamkb.interfaces.output.render import tags_text
 from roamkb.interfaces.output.render import warnings_of
+from roamkb.kb import graph
+from roamkb.kb import index_admin
+from roamkb.kb import links as kb_links
+from roamkb.kb import nodes as kb_nodes
+from roamkb.kb import show as kb_show
+from roamkb.kb import supersede as kb_supersede
+from roamkb.kb import tags as kb_tags
+from roamkb.kb import trash as kb_trash
+from roamkb.kb import write as kb_write
 from roamkb.org.breaks import BREAK
-
-if TYPE_CHECKING:
-    from roamkb.kb.graph import LinkGraph
-    from roamkb.kb.index_admin import IndexState
-    from roamkb.kb.links import NodeLinks
-    from roamkb.kb.nodes import NodeList
-    from roamkb.kb.show import ShownNode
-    from roamkb.kb.supersede import SupersededNode
-    from roamkb.kb.tags import TagList
-    from roamkb.kb.trash import NodeInventory
-    from roamkb.kb.trash import RestoredNodes
-    from roamkb.kb.trash import TrashedNodes
-    from roamkb.kb.write import WrittenNode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowAnswer:
     """What `show` answers."""
 
-    node: "ShownNode"
+    node: "kb_show.ShownNode"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +48,7 @@ class TrashAnswer:
 _PROVENANCE_KEYS = ("CREATED", "AGENT", "PROJECT", "SOURCE", "SUPERSEDED_BY")
 
 
-def show(result: "ShownNode") -> Annotated[PrintedResult, ShowAnswer]:
+def show(result: "kb_show.ShownNode") -> Annotated[PrintedResult, ShowAnswer]:
     """Render a node: its fields and its text."""
     node = result.node
 
@@ -80,11 +75,12 @@ def show(result: "ShownNode") -> Annotated[PrintedResult, ShowAnswer]:
     return PrintedResult(result=ShowAnswer(node=result), text=render_text)
 
 
-def _printed_links(result: "NodeLinks") -> PrintedResult:
+def _printed_links(result: "kb_links.NodeLinks") -> PrintedResult:
     def render_text(terminal: bool) -> str:
         style = TerminalStyle(terminal)
         lines = [
-            f"{mark} {format_location(node.path, node.line)}: {style.bold(shorten_title(node.title))} ({one_line(node.id)})"
+            f"{mark} {format_location(node.path, node.line)}: {style.bold(shorten_title(node.title))}"
+            f" ({one_line(node.id)})"
             for mark, ends in (("->", result.forward), ("<-", result.back))
             for node in ends
         ]
@@ -102,14 +98,12 @@ def _printed_links(result: "NodeLinks") -> PrintedResult:
     )
 
 
-def links(result: "NodeLinks | LinkGraph") -> PrintedResult:
+def links(result: "kb_links.NodeLinks | graph.LinkGraph") -> PrintedResult:
     """Render a node's links, or all of them for Graphviz."""
-    from roamkb.kb.graph import LinkGraph
-
-    return _printed_graph(result) if isinstance(result, LinkGraph) else _printed_links(result)
+    return _printed_graph(result) if isinstance(result, graph.LinkGraph) else _printed_links(result)
 
 
-def _printed_graph(result: "LinkGraph") -> PrintedResult:
+def _printed_graph(result: "graph.LinkGraph") -> PrintedResult:
     nodes, edges = result.graph.nodes, result.graph.edges
 
     def render_text(_: bool) -> str:
@@ -125,7 +119,7 @@ def _dot_string(text: str) -> str:
     return '"' + one_line(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def tags(result: "TagList") -> PrintedResult:
+def tags(result: "kb_tags.TagList") -> PrintedResult:
     """Render the tags with their counts."""
     return PrintedResult(
         result=result,
@@ -134,7 +128,7 @@ def tags(result: "TagList") -> PrintedResult:
     )
 
 
-def index(result: "IndexState") -> PrintedResult:
+def index(result: "index_admin.IndexState") -> PrintedResult:
     """Render the index's location and size."""
 
     def render_text(_: bool) -> str:
@@ -151,7 +145,7 @@ def index(result: "IndexState") -> PrintedResult:
     return PrintedResult(result=result, text=render_text, status=1 if result.differences else 0)
 
 
-def nodes(result: "NodeList") -> PrintedResult:
+def nodes(result: "kb_nodes.NodeList") -> PrintedResult:
     """Render every node with its location."""
     return PrintedResult(
         result=result,
@@ -165,7 +159,7 @@ def _node_line(kb: Path, node: Node) -> str:
     return f"{format_location(kb / node.file, node.line)}: {shorten_title(node.title)} {tags_text(node.tags)}".rstrip()
 
 
-def write(result: "WrittenNode") -> PrintedResult:
+def write(result: "kb_write.WrittenNode") -> PrintedResult:
     """Render the path of the written node, or of a dry run's."""
 
     def render_text(terminal: bool) -> str:
@@ -179,7 +173,7 @@ def write(result: "WrittenNode") -> PrintedResult:
     return PrintedResult(result=result, text=render_text, warnings=result.warnings)
 
 
-def supersede(result: "SupersededNode") -> PrintedResult:
+def supersede(result: "kb_supersede.SupersededNode") -> PrintedResult:
     """Render the new node and the one that it replaced."""
     printed_new = write(result.written)
 
@@ -191,7 +185,7 @@ def supersede(result: "SupersededNode") -> PrintedResult:
     return PrintedResult(result=result, text=render_text, warnings=printed_new.warnings)
 
 
-def trash(result: "TrashedNodes") -> PrintedResult:
+def trash(result: "kb_trash.TrashedNodes") -> PrintedResult:
     """Render the nodes that went to the trash, or would go."""
     verb = "moved to the trash" if result.done else "would be moved to the trash; add --yes to do it"
 
@@ -205,7 +199,7 @@ def trash(result: "TrashedNodes") -> PrintedResult:
     )
 
 
-def _dangling_warnings(result: "TrashedNodes") -> Iterator[str]:
+def _dangling_warnings(result: "kb_trash.TrashedNodes") -> Iterator[str]:
     """Yield warnings about links to a trashed node, with advice."""
     for node in result.linked_from:
         says = "is superseded by" if node in result.replaced else "links to"
@@ -215,7 +209,7 @@ def _dangling_warnings(result: "TrashedNodes") -> Iterator[str]:
         )
 
 
-def restore(result: "RestoredNodes") -> "Annotated[PrintedResult, RestoredNodes, TrashAnswer]":
+def restore(result: "kb_trash.RestoredNodes") -> "Annotated[PrintedResult, kb_trash.RestoredNodes, TrashAnswer]":
     """Render the nodes that came back, or the content of the trash."""
 
     def render_text(_terminal: bool) -> str:
@@ -239,7 +233,7 @@ def restore(result: "RestoredNodes") -> "Annotated[PrintedResult, RestoredNodes,
     )
 
 
-def inventory(result: "NodeInventory") -> PrintedResult:
+def inventory(result: "kb_trash.NodeInventory") -> PrintedResult:
     """Render the agents' nodes."""
 
     def render_text(_terminal: bool) -> str:

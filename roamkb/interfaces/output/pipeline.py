@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 from typing import Annotated
 
 from roamkb.core.startup.dataclasses import dataclass
@@ -11,21 +10,18 @@ from roamkb.core.text import clip_text
 from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
 from roamkb.core.text import shorten_title
+from roamkb.instructions import propose
+from roamkb.interfaces.output import instructions
 from roamkb.interfaces.output.render import PrintedResult
 from roamkb.log.state.confidence import DURABLE
 from roamkb.log.state.confidence import as_fraction
+from roamkb.log.state.learning_state import LearningState
+from roamkb.pipeline import promote as pipeline_promote
+from roamkb.pipeline import verify as pipeline_verify
 from roamkb.pipeline.extract.attention import DURABLE_CATEGORIES
 from roamkb.pipeline.gate.checks import NO_SCORE_UNDER
 from roamkb.pipeline.gate.checks import VERIFIED_FROM
 from roamkb.pipeline.gate.checks import failed_checks
-
-if TYPE_CHECKING:
-    from roamkb.instructions.propose import ProposeResult
-    from roamkb.log.state.learning_state import LearningState
-    from roamkb.pipeline.promote import PromoteResult
-    from roamkb.pipeline.promote import PromotionHindrance
-    from roamkb.pipeline.verify import JudgedLearning
-    from roamkb.pipeline.verify import VerifyResult
 
 #: A title's worth of a learning.
 _TITLE_WIDTH = 120
@@ -41,7 +37,7 @@ _VETO_MEANINGS = {
 _WRAP_UP_QUESTION = "Anything worth promoting to the KB?"
 
 
-def verify(result: "VerifyResult") -> PrintedResult:
+def verify(result: "pipeline_verify.VerifyResult") -> PrintedResult:
     """Render each learning's verdict, and the objections to it."""
 
     def render_text(_: bool) -> str:
@@ -59,12 +55,12 @@ def verify(result: "VerifyResult") -> PrintedResult:
     )
 
 
-def _is_unscored(judged: "JudgedLearning") -> bool:
+def _is_unscored(judged: "pipeline_verify.JudgedLearning") -> bool:
     """Return whether nothing but a score is missing."""
     return not judged.scores and not judged.trouble and not any(failed_checks(judged.checks))
 
 
-def _judged_lines(judged: "JudgedLearning") -> list[str]:
+def _judged_lines(judged: "pipeline_verify.JudgedLearning") -> list[str]:
     score_note = " (nobody scored it)" if _is_unscored(judged) else ""
     if judged.scores:
         below = "" if judged.scores.mean_reaches(VERIFIED_FROM) else f", verified from {VERIFIED_FROM:.2f}"
@@ -76,15 +72,11 @@ def _judged_lines(judged: "JudgedLearning") -> list[str]:
 
 
 def promote(
-    result: "PromoteResult | ProposeResult",
-) -> "Annotated[PrintedResult, PromoteResult, ProposeResult, CandidatesAnswer, WrapUpAnswer]":
+    result: "pipeline_promote.PromoteResult | propose.ProposeResult",
+) -> "Annotated[PrintedResult, pipeline_promote.PromoteResult, propose.ProposeResult, CandidatesAnswer, WrapUpAnswer]":
     """Render the new nodes, the learnings left with reasons, or the candidates."""
-    from roamkb.pipeline.promote import PromoteResult
-
-    if not isinstance(result, PromoteResult):
-        from roamkb.interfaces.output.instructions import printed_proposals
-
-        return printed_proposals(result)
+    if not isinstance(result, pipeline_promote.PromoteResult):
+        return instructions.printed_proposals(result)
     if not result.nodes and not result.left:
         return _printed_candidates(result)
 
@@ -114,17 +106,15 @@ def promote(
     )
 
 
-def _hindrance_lines(result: "PromoteResult") -> Iterator[str]:
+def _hindrance_lines(result: "pipeline_promote.PromoteResult") -> Iterator[str]:
     """Yield the reasons why nothing can be promoted, and the meaning of durable."""
-    from roamkb.pipeline.promote import PromotionHindrance
-
     if not (result.candidates or result.nodes or result.left):
         number = count_phrase(sum(result.hindered.values()), "learning")
         counts = ", ".join(f"{count} {reason}" for reason, count in result.hindered.items())
         yield "nothing to promote: " + (f"of {number} {counts}" if counts else "no learning yet")
-    if PromotionHindrance.UNVERIFIED in result.hindered:
+    if pipeline_promote.PromotionHindrance.UNVERIFIED in result.hindered:
         yield "`roamkb verify KEY` or `roamkb verify --batch` puts them through the gate"
-    if count := result.hindered.get(PromotionHindrance.PASSING):
+    if count := result.hindered.get(pipeline_promote.PromotionHindrance.PASSING):
         are = "isn't" if count == 1 else "aren't"
         yield (
             f"{count_phrase(count, 'verified learning')} left: {are} durable, which is a confidence of "
@@ -138,7 +128,7 @@ class CandidatesAnswer:
     """What `promote` answers without a key."""
 
     candidates: "Sequence[LearningState]"
-    hindered: "Mapping[PromotionHindrance, int]"
+    hindered: "Mapping[pipeline_promote.PromotionHindrance, int]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +141,7 @@ class WrapUpAnswer:
     receipt: str
 
 
-def _printed_candidates(result: "PromoteResult") -> PrintedResult:
+def _printed_candidates(result: "pipeline_promote.PromoteResult") -> PrintedResult:
     receipt = f"KB: promoted 0 / consulted {'yes' if result.consulted else 'no'}"
 
     def render_text(_: bool) -> str:

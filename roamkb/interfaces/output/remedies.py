@@ -1,7 +1,6 @@
 """Known remedies against errors, as text and as JSON (docs/json.md)."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 from typing import Annotated
 
 from roamkb.core.json_form import Keys
@@ -15,10 +14,8 @@ from roamkb.remedies.effectiveness import RemedyTier
 from roamkb.remedies.fingerprint import ErrorFingerprint
 from roamkb.remedies.remedy import FULL_KEYS
 from roamkb.remedies.remedy import LISTED_KEYS
-
-if TYPE_CHECKING:
-    from roamkb.remedies.remedy import KnownErrors
-    from roamkb.remedies.remedy import SuggestedRemedies
+from roamkb.remedies.remedy import KnownErrors
+from roamkb.remedies.remedy import SuggestedRemedies
 
 #: Of a technique or a step that is a page long, a person reads so much; JSON has the whole of it.
 _TEXT_WIDTH = 240
@@ -34,8 +31,6 @@ def remedy(
     result: "SuggestedRemedies | KnownErrors",
 ) -> "Annotated[PrintedResult, SuggestedRemedies, ListedErrors, ErrorsInFull]":
     """Render the remedies for an error, or the known ones of all errors."""
-    from roamkb.remedies.remedy import KnownErrors
-
     return _printed_known_errors(result) if isinstance(result, KnownErrors) else _printed_suggestions(result)
 
 
@@ -96,11 +91,14 @@ def _remedy_lines(result: "SuggestedRemedies", *, withdrawn: bool = False) -> It
     """Yield the lines of each technique, and of those to be given up."""
     for known_remedy in result.remedies:
         if withdrawn or not known_remedy.is_withdrawn:
-            yield f"{_success_figures(known_remedy)}  {_short_text(known_remedy.technique)}{_relation_note(known_remedy)}"
+            yield (
+                f"{_success_figures(known_remedy)}  {_short_text(known_remedy.technique)}{_relation_note(known_remedy)}"
+            )
             yield from (f"  {number}. {_short_text(step)}" for number, step in enumerate(known_remedy.steps, start=1))
     for known_remedy in result.withdrawn:
         yield (
-            f"escalate: {known_remedy.message}, do something else: {_short_text(known_remedy.technique)}{_relation_note(known_remedy)}"
+            f"escalate: {known_remedy.message}, do something else:"
+            f" {_short_text(known_remedy.technique)}{_relation_note(known_remedy)}"
         )
 
 
@@ -118,7 +116,10 @@ def _relation_note(known_remedy: Remedy) -> str:
 
 def _success_figures(known_remedy: Remedy) -> str:
     if known_remedy.rate is not None:
-        return f"{known_remedy.successes}/{known_remedy.successes + known_remedy.failures} worked ({known_remedy.lower_bound:.2f} at least)"
+        return (
+            f"{known_remedy.successes}/{known_remedy.successes + known_remedy.failures} worked"
+            f" ({known_remedy.lower_bound:.2f} at least)"
+        )
     return f"worked in part {times_phrase(known_remedy.partial)}" if known_remedy.partial else "untried"
 
 

@@ -7,7 +7,6 @@ import json
 from collections.abc import Callable
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from roamkb.core.errors import Refused
 from roamkb.core.errors import RoamkbError
@@ -20,10 +19,8 @@ from roamkb.core.text import HIDDEN_CHARACTERS
 from roamkb.core.text import clip_text
 from roamkb.core.text import one_line
 from roamkb.core.text import shorten_title
-
-if TYPE_CHECKING:
-    from roamkb.interfaces.output.encode import Json
-    from roamkb.kb.search.search import SearchResult
+from roamkb.interfaces.output import encode
+from roamkb.kb.search import search
 
 #: A line of a minified page would fill the screen; JSON has the whole of it.
 _LINE_WIDTH = 240
@@ -43,24 +40,20 @@ class PrintedResult:
     warnings: tuple[str, ...] = ()
 
     @property
-    def as_json(self) -> "Json":
+    def as_json(self) -> "encode.Json":
         """The result as every interface answers with it."""
-        from roamkb.interfaces.output.encode import answer_json
-
-        return answer_json(self.result)
+        return encode.answer_json(self.result)
 
 
-def dump_json(value: "Json") -> str:
+def dump_json(value: "encode.Json") -> str:
     """Return one JSON object in which no character can act on a terminal; nothing is lost."""
     text = json.dumps(value, ensure_ascii=False)
     return HIDDEN_CHARACTERS.sub(lambda match: json.dumps(match.group())[1:-1], text)
 
 
-def error_json(error: RoamkbError) -> "Json":
+def error_json(error: RoamkbError) -> "encode.Json":
     """Return the JSON object of an error, as docs/json.md specifies it."""
-    from roamkb.interfaces.output.encode import answer_json
-
-    return answer_json({"refused" if isinstance(error, Refused) else "error": error})
+    return encode.answer_json({"refused" if isinstance(error, Refused) else "error": error})
 
 
 def error_text(error: RoamkbError) -> str:
@@ -117,7 +110,7 @@ class TerminalStyle:
         return self._paint_text(36, text)
 
 
-def _printed_search(result: "SearchResult") -> PrintedResult:
+def _printed_search(result: "search.SearchResult") -> PrintedResult:
     def render_text(terminal: bool) -> str:
         if result.only_files:
             return "\n".join(one_line(str(hit.path)) for hit in result.hits)

@@ -33,6 +33,7 @@ from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Operation
 from roamkb.interfaces.operations import find_operation
 from roamkb.interfaces.output import render
+from roamkb.interfaces.output import spool
 from roamkb.interfaces.output.encode import SCHEMA
 from roamkb.interfaces.output.encode import Json
 from roamkb.interfaces.output.encode import json_keys
@@ -280,9 +281,7 @@ def answer_types(operation: Operation) -> Iterator[Any]:
 
 def answer_types_of_waiting() -> Iterator[Any]:
     """Yield the class of what a call answers that waits for a hook."""
-    from roamkb.interfaces.output.spool import QueuedAnswer
-
-    yield QueuedAnswer
+    yield spool.QueuedAnswer
 
 
 @cache

@@ -2,32 +2,23 @@
 
 from collections.abc import Iterable
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from roamkb.core.text import clip_text
 from roamkb.core.text import one_line
 from roamkb.core.text import shorten_title
 from roamkb.core.timestamps import format_iso
 from roamkb.interfaces.output.render import PrintedResult
+from roamkb.log import jsonl
+from roamkb.log.learning import Learning
 from roamkb.log.state.learning_state import ACTIVE
 from roamkb.log.state.learning_state import UNVERIFIED
 from roamkb.log.state.learning_state import LearningState
-
-if TYPE_CHECKING:
-    from roamkb.log.jsonl import BadLine
-    from roamkb.log.learning import Learning
-    from roamkb.sharing.bundle import CreatedBundle
-    from roamkb.sharing.bundle import ImportResult
-    from roamkb.sharing.bundle import OpenedBundle
-    from roamkb.sharing.bundle_format import BundleHeader
-    from roamkb.sharing.snapshot import RecoverResult
-    from roamkb.sharing.snapshot import SnapshotList
-    from roamkb.sharing.snapshot import SnapshotsTaken
-    from roamkb.sharing.store.snapshot_archive import Snapshot
-    from roamkb.sharing.template import TemplateList
-    from roamkb.sharing.template import TemplateShown
-    from roamkb.sharing.template_model import Template
-    from roamkb.sharing.template_model import TemplateVersion
+from roamkb.sharing import bundle as sharing_bundle
+from roamkb.sharing import bundle_format
+from roamkb.sharing import snapshot as sharing_snapshot
+from roamkb.sharing import template as sharing_template
+from roamkb.sharing import template_model
+from roamkb.sharing.store import snapshot_archive
 
 #: A title's worth of a learning.
 _TITLE_WIDTH = 120
@@ -35,21 +26,20 @@ _TITLE_WIDTH = 120
 _LISTED_LINES = 20
 
 
-def bundle(result: "CreatedBundle | OpenedBundle | ImportResult") -> PrintedResult:
+def bundle(
+    result: "sharing_bundle.CreatedBundle | sharing_bundle.OpenedBundle | sharing_bundle.ImportResult",
+) -> PrintedResult:
     """Render a bundle's content, or the result of its creation or import."""
-    from roamkb.sharing.bundle import CreatedBundle
-    from roamkb.sharing.bundle import ImportResult
-
     match result:
-        case CreatedBundle():
+        case sharing_bundle.CreatedBundle():
             return _printed_created_bundle(result)
-        case ImportResult():
+        case sharing_bundle.ImportResult():
             return _printed_import(result)
         case _:
             return _printed_opened_bundle(result)
 
 
-def _printed_created_bundle(result: "CreatedBundle") -> PrintedResult:
+def _printed_created_bundle(result: "sharing_bundle.CreatedBundle") -> PrintedResult:
     header = result.header
     withheld = [one_line(key) for key in result.withheld]
     return PrintedResult(
@@ -59,7 +49,7 @@ def _printed_created_bundle(result: "CreatedBundle") -> PrintedResult:
     )
 
 
-def _printed_opened_bundle(result: "OpenedBundle") -> PrintedResult:
+def _printed_opened_bundle(result: "sharing_bundle.OpenedBundle") -> PrintedResult:
     header, new_learnings = result.bundle.header, result.bundle.said
 
     def render_text(terminal: bool) -> str:
@@ -71,7 +61,7 @@ def _printed_opened_bundle(result: "OpenedBundle") -> PrintedResult:
     return PrintedResult(result=result, text=render_text, warnings=_bad_line_warnings(result.bundle.invalid))
 
 
-def _printed_import(result: "ImportResult") -> PrintedResult:
+def _printed_import(result: "sharing_bundle.ImportResult") -> PrintedResult:
     ingested = result.ingested
 
     def render_text(terminal: bool) -> str:
@@ -84,24 +74,24 @@ def _printed_import(result: "ImportResult") -> PrintedResult:
     return PrintedResult(result=result, text=render_text, warnings=_bad_line_warnings(ingested.invalid))
 
 
-def _bundle_headline(header: "BundleHeader") -> str:
+def _bundle_headline(header: "bundle_format.BundleHeader") -> str:
     day = f", {format_iso(header.created)[:10]}" if header.created else ""
     count_text = _counted_noun(header.count, "learning")
     return f"{count_text} of {header.kind.value} project {one_line(header.project) or '(unnamed)'}{day}"
 
 
-def _bad_line_warnings(bad_lines: "Iterable[BadLine]") -> tuple[str, ...]:
+def _bad_line_warnings(bad_lines: "Iterable[jsonl.BadLine]") -> tuple[str, ...]:
     return tuple(f"line {bad_line.line}: {one_line(bad_line.reason)}" for bad_line in bad_lines)[:_LISTED_LINES]
 
 
-def template(result: "TemplateList | TemplateShown") -> PrintedResult:
+def template(result: "sharing_template.TemplateList | sharing_template.TemplateShown") -> PrintedResult:
     """List templates, or show one."""
-    from roamkb.sharing.template import TemplateList
+    return (
+        _printed_templates(result) if isinstance(result, sharing_template.TemplateList) else _printed_template(result)
+    )
 
-    return _printed_templates(result) if isinstance(result, TemplateList) else _printed_template(result)
 
-
-def _printed_templates(result: "TemplateList") -> PrintedResult:
+def _printed_templates(result: "sharing_template.TemplateList") -> PrintedResult:
     return PrintedResult(
         result=result,
         text=lambda _: "\n".join(map(_template_line, result.templates)),
@@ -109,13 +99,16 @@ def _printed_templates(result: "TemplateList") -> PrintedResult:
     )
 
 
-def _printed_template(result: "TemplateShown") -> PrintedResult:
+def _printed_template(result: "sharing_template.TemplateShown") -> PrintedResult:
     shown_template = result.template
 
     def render_text(_: bool) -> str:
         learning_lines = _learning_lines(result.learnings)
         if result.done == "used":
-            did = f"task {one_line(result.task)} has {_counted_noun(len(result.learnings), 'learning')} of {_template_name(shown_template)}"
+            did = (
+                f"task {one_line(result.task)} has {_counted_noun(len(result.learnings), 'learning')} of"
+                f" {_template_name(shown_template)}"
+            )
             return "\n".join([did, *learning_lines])
         did = "" if result.done == "shown" else f"{result.done}: "
         older = [_version_line(version) for version in reversed(shown_template.versions[:-1])]
@@ -125,11 +118,11 @@ def _printed_template(result: "TemplateShown") -> PrintedResult:
     return PrintedResult(result=result, text=render_text, warnings=(missing,) if result.left_out else ())
 
 
-def _template_name(shown_template: "Template") -> str:
+def _template_name(shown_template: "template_model.Template") -> str:
     return f"{one_line(shown_template.name)} (version {shown_template.current.version})"
 
 
-def _template_line(shown_template: "Template") -> str:
+def _template_line(shown_template: "template_model.Template") -> str:
     tried = shown_template.successes + shown_template.failures
     served = (
         f"{shown_template.successes} of {tried} went well ({shown_template.lower_bound:.2f})" if tried else "untried"
@@ -143,7 +136,7 @@ def _template_line(shown_template: "Template") -> str:
     return " | ".join(filter(None, about))
 
 
-def _version_line(version: "TemplateVersion") -> str:
+def _version_line(version: "template_model.TemplateVersion") -> str:
     why = f": {one_line(version.reason)}" if version.reason else ""
     count_text = _counted_noun(len(version.learnings), "learning")
     return f"  before: version {version.version}, {format_iso(version.ts)[:10]}, {count_text}{why}"
@@ -160,15 +153,14 @@ def _learning_lines(standings: "Iterable[LearningState]") -> Iterator[str]:
         yield f"  [{one_line(learning_state.learning.type).upper()}] {title}{marked}"
 
 
-def snapshot(result: "SnapshotsTaken | SnapshotList | RecoverResult") -> PrintedResult:
+def snapshot(
+    result: ("sharing_snapshot.SnapshotsTaken | sharing_snapshot.SnapshotList | sharing_snapshot.RecoverResult"),
+) -> PrintedResult:
     """Render the snapshots taken, the list of them, or the losses that one restores."""
-    from roamkb.sharing.snapshot import RecoverResult
-    from roamkb.sharing.snapshot import SnapshotsTaken
-
     match result:
-        case SnapshotsTaken():
+        case sharing_snapshot.SnapshotsTaken():
             return _printed_taken_snapshots(result)
-        case RecoverResult():
+        case sharing_snapshot.RecoverResult():
             return _printed_recovery(result)
         case _:
             return PrintedResult(
@@ -178,7 +170,7 @@ def snapshot(result: "SnapshotsTaken | SnapshotList | RecoverResult") -> Printed
             )
 
 
-def _printed_taken_snapshots(result: "SnapshotsTaken") -> PrintedResult:
+def _printed_taken_snapshots(result: "sharing_snapshot.SnapshotsTaken") -> PrintedResult:
     def render_text(_: bool) -> str:
         lines = [f"kept {_snapshot_line(made_snapshot)}" for made_snapshot in result.made]
         lines += [f"no snapshot of the {subject}: {one_line(why)}" for subject, why in result.skipped]
@@ -187,7 +179,7 @@ def _printed_taken_snapshots(result: "SnapshotsTaken") -> PrintedResult:
     return PrintedResult(result=result, text=render_text)
 
 
-def _printed_recovery(result: "RecoverResult") -> PrintedResult:
+def _printed_recovery(result: "sharing_snapshot.RecoverResult") -> PrintedResult:
     is_lost = bool(result.learnings or result.events or result.nodes)
 
     def render_text(terminal: bool) -> str:
@@ -216,7 +208,7 @@ def _printed_recovery(result: "RecoverResult") -> PrintedResult:
     )
 
 
-def _snapshot_line(listed_snapshot: "Snapshot") -> str:
+def _snapshot_line(listed_snapshot: "snapshot_archive.Snapshot") -> str:
     about = listed_snapshot.fault or f"{listed_snapshot.what}, {_counted_noun(listed_snapshot.files, 'file')}"
     return f"{one_line(listed_snapshot.id)}  {listed_snapshot.when}  {one_line(about)}, {listed_snapshot.size:,} bytes"
 

@@ -1,7 +1,6 @@
 """Results on tasks, relevant knowledge and its reuse, as text and as JSON."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from roamkb.core.text import clip_text
 from roamkb.core.text import count_phrase
@@ -10,20 +9,18 @@ from roamkb.core.text import shorten_title
 from roamkb.core.text import times_phrase
 from roamkb.interfaces.output.render import PrintedResult
 from roamkb.log.state.confidence import as_fraction
+from roamkb.tasks import relevance_score
+from roamkb.tasks import relevant as tasks_relevant
+from roamkb.tasks import signature
+from roamkb.tasks import task as task_verb
+from roamkb.tasks import used as tasks_used
 from roamkb.tasks.stats import TOKENS_SAVED_FORMULA
-
-if TYPE_CHECKING:
-    from roamkb.tasks.relevance_score import RelevantLearning
-    from roamkb.tasks.relevant import RelevantFound
-    from roamkb.tasks.signature import TaskRecord
-    from roamkb.tasks.stats import ReuseFigures
-    from roamkb.tasks.task import TaskReport
-    from roamkb.tasks.used import UsedLearning
+from roamkb.tasks.stats import ReuseFigures
 
 _TITLE_WIDTH = 160
 
 
-def task(result: "TaskReport") -> PrintedResult:
+def task(result: "task_verb.TaskReport") -> PrintedResult:
     """Render a task's outcome, and similar tasks."""
 
     def render_text(_: bool) -> str:
@@ -50,11 +47,11 @@ def task(result: "TaskReport") -> PrintedResult:
     )
 
 
-def _task_line(task: "TaskRecord") -> str:
+def _task_line(task: "signature.TaskRecord") -> str:
     return " ".join(filter(None, (one_line(task.id), shorten_title(task.title))))
 
 
-def relevant(result: "RelevantFound") -> PrintedResult:
+def relevant(result: "tasks_relevant.RelevantFound") -> PrintedResult:
     """Render the helpful learnings, best first, with the reasons."""
 
     def render_text(_: bool) -> str:
@@ -72,7 +69,7 @@ def relevant(result: "RelevantFound") -> PrintedResult:
     )  # fmt: skip
 
 
-def _relevant_lines(found_learning: "RelevantLearning") -> list[str]:
+def _relevant_lines(found_learning: "relevance_score.RelevantLearning") -> list[str]:
     learning = found_learning.standing.learning
     return [
         f"[{one_line(learning.type).upper()}] {clip_text(one_line(learning.statement), _TITLE_WIDTH)}",
@@ -81,7 +78,7 @@ def _relevant_lines(found_learning: "RelevantLearning") -> list[str]:
     ]
 
 
-def used(result: "UsedLearning") -> PrintedResult:
+def used(result: "tasks_used.UsedLearning") -> PrintedResult:
     """Render the effect of the outcome."""
     learning = result.standing.learning
 

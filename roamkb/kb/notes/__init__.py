@@ -1,1 +1,5 @@
 """Notes as values: their file names and passages."""
+
+from roamkb import lazy_submodules
+
+__getattr__ = lazy_submodules(__name__)

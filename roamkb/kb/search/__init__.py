@@ -1,1 +1,5 @@
 """Search: the query, its filters, the ranking and the verb."""
+
+from roamkb import lazy_submodules
+
+__getattr__ = lazy_submodules(__name__)

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 from typing import Protocol
 
 from roamkb.core.errors import UsageError
@@ -19,17 +18,14 @@ from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import clip_text
-from roamkb.kb.notes.passages import passage_at
-from roamkb.kb.notes.passages import split_passages
+from roamkb.kb.notes import passages
 from roamkb.kb.notes.store.notes import Notes
-from roamkb.kb.search.filters import passes_filters
+from roamkb.kb.search import filters
 from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.hits import PassageHits
 from roamkb.kb.search.query import Query
-from roamkb.org.breaks import BREAK
-
-if TYPE_CHECKING:
-    from roamkb.kb.search.store.grep import MatchedNote
+from roamkb.kb.search.store import grep as search_grep
+from roamkb.org import breaks
 
 #: Ranked hits that are worth an agent's reading; grep has no such limit.
 DEFAULT_LIMIT = 20
@@ -117,9 +113,7 @@ def search(
         hits = _ranked_hits(answers.answers, notes.kb, every_line=every_line)
         skipped, copies = answers.skipped, answers.conflict_copies
     else:
-        from roamkb.kb.search.store.grep import Grep  # most searches are for words
-
-        grep = Grep(notes, pattern)
+        grep = search_grep.Grep(notes, pattern)
         hits = _matching_hits(grep.find_matches(), notes.kb, query, every_line=every_line)
         skipped, copies = tuple(grep.skipped), len(notes.kb_walk.conflict_copies)
     if one_per_file:
@@ -170,16 +164,18 @@ def hit_of(answer: PassageHit, kb: Path, number: int, text: str) -> Hit:
 
 def _remove_breaks(line: str) -> str:
     """Return a line without the breaks that keep org from acting on it, since a reader may copy it."""
-    return line.replace(BREAK, "")
+    return line.replace(breaks.BREAK, "")
 
 
-def _matching_hits(matches: "Iterable[MatchedNote]", kb: Path, query: Query, *, every_line: bool) -> Iterator[Hit]:
+def _matching_hits(
+    matches: "Iterable[search_grep.MatchedNote]", kb: Path, query: Query, *, every_line: bool
+) -> Iterator[Hit]:
     for match in matches:
-        pieces = tuple(split_passages(match.note))
+        pieces = tuple(passages.split_passages(match.note))
         seen_passages: set[int] = set()
         for number, text in match.lines:
-            passage = passage_at(pieces, number)
-            if not passes_filters(passage, query) or (not every_line and id(passage) in seen_passages):
+            passage = passages.passage_at(pieces, number)
+            if not filters.passes_filters(passage, query) or (not every_line and id(passage) in seen_passages):
                 continue
             seen_passages.add(id(passage))
             yield Hit(

@@ -1,1 +1,5 @@
 """The log and its ledger replayed into each learning's state and confidence."""
+
+from roamkb import lazy_submodules
+
+__getattr__ = lazy_submodules(__name__)

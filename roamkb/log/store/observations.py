@@ -28,9 +28,7 @@ from roamkb.fs.locks import make_private_folder
 from roamkb.fs.private_files import read_private_file
 from roamkb.fs.private_files import write_private_file
 from roamkb.log.observation import Observation
-from roamkb.secrets.detector import find_secret
-from roamkb.secrets.detector import refuse_secrets
-from roamkb.secrets.detector import withhold_secrets
+from roamkb.secrets import detector
 
 _OBSERVATIONS_FOLDER: Final = "observations"
 #: Agents whose work is done and not yet made into fewer learnings, a file for each and its session.
@@ -46,7 +44,7 @@ _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK 
 
 def _session_file(local: Path, session: str) -> Path:
     """Return the path of a session's observations; any session name gives a file name."""
-    plain = _PLAIN.fullmatch(session) and find_secret(session) is None
+    plain = _PLAIN.fullmatch(session) and detector.find_secret(session) is None
     name = session if plain else sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     return local / _OBSERVATIONS_FOLDER / f"{name}{_FILE_SUFFIX}"
 
@@ -75,7 +73,7 @@ def record_observation(local: Path, observation: Observation) -> Path:
     record = {
         key: value for key, value in asdict(observation).items() if value not in ("", None) and value is not False
     }
-    record |= {key: withhold_secrets(value) for key, value in record.items() if isinstance(value, str)}
+    record |= {key: detector.withhold_secrets(value) for key, value in record.items() if isinstance(value, str)}
     record["text"] = clip_text(record.get("text", ""), _LONGEST_TEXT)
     line = json.dumps(record).encode() + b"\n"
     try:
@@ -147,7 +145,7 @@ def _finished_size(path: Path) -> int:
 
 def queue_agent(local: Path, agent: str, session: str) -> None:
     """Record that an agent's work in a session is over, to be consolidated later."""
-    refuse_secrets([agent, session])
+    detector.refuse_secrets([agent, session])
     encoded = json.dumps([agent, session]).encode()
     path = local / _QUEUE_FOLDER / sha256(encoded).hexdigest()[:32]
     if path.parent.is_symlink():

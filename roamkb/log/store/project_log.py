@@ -37,8 +37,7 @@ from roamkb.fs.files import make_folder
 from roamkb.fs.files import swap_file
 from roamkb.fs.locks import hold_lock
 from roamkb.fs.user_dirs import local_state_name
-from roamkb.log.jsonl import event_line
-from roamkb.log.jsonl import learning_line
+from roamkb.log import jsonl
 from roamkb.log.learning import Learning
 from roamkb.log.state.adoption import NONE_ADOPTED
 from roamkb.log.state.adoption import AdoptedLines
@@ -46,17 +45,14 @@ from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.replay import advance_state
 from roamkb.log.state.replay import replay
-from roamkb.log.store.adoptions import LogAdoption
-from roamkb.log.store.adoptions import find_adoption
-from roamkb.log.store.adoptions import find_moved_log
-from roamkb.log.store.adoptions import log_identity
-from roamkb.log.store.adoptions import save_adoption
+from roamkb.log.store import adoptions
+from roamkb.log.store import observations
 from roamkb.log.store.file_contents import FileVersion
 from roamkb.log.store.file_contents import gc_paused
 from roamkb.log.store.file_contents import read_file_version
 from roamkb.log.store.state_cache import StateCache
 from roamkb.log.store.state_cache import learnings_digest
-from roamkb.secrets.detector import refuse_secrets
+from roamkb.secrets import detector
 
 LOG_FOLDER = ".roamkb"
 #: Never committed: locks, observations, and for each machine a folder with its receipts and index.
@@ -265,14 +261,14 @@ class Log:
         local = self.local_folder
         return bool(self._own) and stat.S_ISDIR(_file_mode(local))
 
-    def _find_adoption_record(self) -> LogAdoption | None:
+    def _find_adoption_record(self) -> "adoptions.LogAdoption | None":
         """Return the record that this log was adopted, here or before it was moved here."""
-        log, local = log_identity(self.folder), self.local_folder
+        log, local = adoptions.log_identity(self.folder), self.local_folder
         # something else may stand in its place
         if not log or not self._own or _file_mode(local):
             return None
-        adoption = find_adoption(self._state, self._own)
-        return adoption if adoption is not None and adoption.log == log else find_moved_log(self._state, log)
+        adoption = adoptions.find_adoption(self._state, self._own)
+        return adoption if adoption is not None and adoption.log == log else adoptions.find_moved_log(self._state, log)
 
     def record_adoption(self, adopted: AdoptedLines) -> Path:
         """Let the log count on this machine from now on; return its local folder.
@@ -280,17 +276,15 @@ class Log:
         Raises:
             DiskError: it doesn't count.
         """
-        from roamkb.log.store.observations import set_observations_aside  # once in a log's life
-
-        adoption = LogAdoption(log=log_identity(self.folder), adopted=adopted)
+        adoption = adoptions.LogAdoption(log=adoptions.log_identity(self.folder), adopted=adopted)
         # first, so that at no moment the log counts more than it should
-        save_adoption(self._state, self.local_folder.name, adoption)
-        set_observations_aside(self.ignored)
+        adoptions.save_adoption(self._state, self.local_folder.name, adoption)
+        observations.set_observations_aside(self.ignored)
         return make_folder(self.local_folder, mode=0o700)
 
     def _adopted_lines(self) -> AdoptedLines:
         """Return the lines that were adopted from elsewhere; none before the log is adopted."""
-        adoption = find_adoption(self._state, self._own) if self._has_local else self._find_adoption_record()
+        adoption = adoptions.find_adoption(self._state, self._own) if self._has_local else self._find_adoption_record()
         return adoption.adopted if adoption else NONE_ADOPTED
 
     @property
@@ -373,10 +367,10 @@ class Log:
         """
         learnings, events = tuple(learnings), tuple(events)
         entries: tuple[Learning | LedgerEvent, ...] = (*learnings, *events)
-        refuse_secrets([getattr(entry, field.name) for entry in entries for field in fields(entry)])
+        detector.refuse_secrets([getattr(entry, field.name) for entry in entries for field in fields(entry)])
         self._record_identity()
-        learning_lines = [learning_line(learning) for learning in learnings]
-        event_lines = [event_line(event) for event in events]
+        learning_lines = [jsonl.learning_line(learning) for learning in learnings]
+        event_lines = [jsonl.event_line(event) for event in events]
         durability_error: NotDurable | None = None
         if learning_lines:
             try:
@@ -404,10 +398,10 @@ class Log:
         Without it the log counts as long as its local folder is there.
         """
         with contextlib.suppress(RoamkbError):
-            log, adoption = log_identity(self.folder), find_adoption(self._state, self._own)
+            log, adoption = adoptions.log_identity(self.folder), adoptions.find_adoption(self._state, self._own)
             if self._has_local and log and (adoption is None or adoption.log != log):
                 adopted = adoption.adopted if adoption else NONE_ADOPTED
-                save_adoption(self._state, self._own, LogAdoption(log=log, adopted=adopted))
+                adoptions.save_adoption(self._state, self._own, adoptions.LogAdoption(log=log, adopted=adopted))
 
     def _rotate_to_archive(self) -> None:
         """Move the oldest lines to the archive when there are too many.

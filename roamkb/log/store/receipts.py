@@ -3,16 +3,13 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 from typing import Any
 
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.fs.append import append_lines
 from roamkb.fs.append import read_lines
-from roamkb.secrets.detector import refuse_secrets
-
-if TYPE_CHECKING:
-    from roamkb.log.new_learning import Author
+from roamkb.log import new_learning
+from roamkb.secrets import detector
 
 _RECEIPTS_FILE = "receipts.jsonl"
 
@@ -33,7 +30,7 @@ class Receipt:
 
 
 def save_receipt(
-    local: Path, author: "Author", learning_ids: Sequence[str], *, requested_by: str, task: str = ""
+    local: Path, author: "new_learning.Author", learning_ids: Sequence[str], *, requested_by: str, task: str = ""
 ) -> Receipt:
     """Record in the log's local folder that learnings were shown; return the record."""
     receipt = Receipt(
@@ -46,7 +43,7 @@ def save_receipt(
         by=requested_by,
     )
     record = {name: getattr(receipt, name) for name in Receipt.__slots__}
-    refuse_secrets(record)
+    detector.refuse_secrets(record)
     # no knowledge is lost with it, and every question leaves one
     append_lines(local / _RECEIPTS_FILE, [json.dumps(record).encode()], mode=0o600, is_durable=False)
     return receipt

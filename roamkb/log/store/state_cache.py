@@ -41,10 +41,6 @@ from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.learning_state import Reach
 from roamkb.log.state.replay import advance_standings
-from roamkb.log.state.state_rows import event_row
-from roamkb.log.state.state_rows import read_events
-from roamkb.log.state.state_rows import read_standings
-from roamkb.log.state.state_rows import standing_row
 from roamkb.log.store.file_contents import FileVersion
 from roamkb.log.store.file_contents import gc_paused
 
@@ -209,7 +205,7 @@ def _read_standing(db: sqlite3.Connection, id: str) -> LearningState | None:
     if not _is_storable_id(id):
         return None
     row = db.execute("SELECT row FROM standing WHERE id = ?", (id,)).fetchone()
-    return next(iter(read_standings(row or ())), None)
+    return next(iter(rows.read_standings(row or ())), None)
 
 
 def _is_storable_id(id: str) -> bool:
@@ -232,7 +228,7 @@ def _store_standings(db: sqlite3.Connection, standings: Iterable[LearningState])
                 standing.id,
                 standing.learning.ts,
                 *(_trait_mark(trait_of(standing)) for trait_of in TRAITS.values()),
-                standing_row(standing),
+                rows.standing_row(standing),
             )
             for standing in standings
         ),
@@ -241,7 +237,8 @@ def _store_standings(db: sqlite3.Connection, standings: Iterable[LearningState])
 
 def _add_events(db: sqlite3.Connection, events: Iterable[LedgerEvent]) -> None:
     db.executemany(
-        "INSERT INTO event(name, row) VALUES(?, ?)", ((_trait_mark(event.event), event_row(event)) for event in events)
+        "INSERT INTO event(name, row) VALUES(?, ?)",
+        ((_trait_mark(event.event), rows.event_row(event)) for event in events),
     )
 
 
@@ -381,7 +378,7 @@ class _CacheShelf(Mapping[str, LearningState]):
         unread_rows = [(id, row) for id, row in result_rows if id not in self._met]
         try:
             with gc_paused():
-                standings = read_standings(row for _, row in unread_rows)
+                standings = rows.read_standings(row for _, row in unread_rows)
             self._met.update(zip((id for id, _ in unread_rows), standings, strict=True))
         except _DECODE_ERRORS:
             return None
@@ -391,7 +388,7 @@ class _CacheShelf(Mapping[str, LearningState]):
         """Return the events of some rows; None where the file has changed."""
         result_rows = self._query_rows("n, row", f"event ON {condition}", "n", parameters)
         try:
-            return None if result_rows is None else read_events(row for _, row in result_rows)
+            return None if result_rows is None else rows.read_events(row for _, row in result_rows)
         except _DECODE_ERRORS:
             return None
 

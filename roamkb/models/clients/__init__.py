@@ -1,1 +1,5 @@
 """Clients that ask a language model one question, by a program or over HTTP."""
+
+from roamkb import lazy_submodules
+
+__getattr__ = lazy_submodules(__name__)

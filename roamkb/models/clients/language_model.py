@@ -24,6 +24,8 @@ from roamkb.models.answers import NoAnswer
 from roamkb.models.answers import extract_error
 from roamkb.models.answers import parse_answer
 from roamkb.models.answers import quote_text
+from roamkb.models.clients import http_server
+from roamkb.models.clients import program
 from roamkb.models.names import MODEL_NAMES
 from roamkb.models.names import LanguageModel
 from roamkb.models.names import ModelKind
@@ -101,7 +103,10 @@ def _frame_payload(payload: Mapping[str, object]) -> str:
     text = json.dumps(payload, ensure_ascii=False, indent=1)
     # as JSON may spell them, so that who quotes the text quotes it right
     text = text.replace("</", "<\\/").replace(f"<{FRAME_TAG}", f"\\u003c{FRAME_TAG}")
-    return f"<{FRAME_TAG}>\n{FRAME_NOTICE}\n\n{text}\n</{FRAME_TAG}>\n\nAnswer with the one JSON object, and nothing else.\n"
+    return (
+        f"<{FRAME_TAG}>\n{FRAME_NOTICE}\n\n{text}\n</{FRAME_TAG}>\n\nAnswer with the one JSON object, and nothing"
+        " else.\n"
+    )
 
 
 def _ask_program(
@@ -135,10 +140,8 @@ def _run_model_program(
     limits: ModelLimits,
     folder: str | None = None,
 ) -> str | ModelTrouble:
-    from roamkb.models.clients.program import run_program
-
     try:
-        output = run_program(
+        output = program.run_program(
             words,
             input_text.encode(),
             environment=environment,
@@ -180,8 +183,6 @@ def _ask_server(
     environment: Mapping[str, str],
     limits: ModelLimits,
 ) -> str | ModelTrouble:
-    from roamkb.models.clients.http_server import post_json
-
     body: dict[str, object] = {"messages": messages, "stream": False}
     if model.model:
         body["model"] = model.model
@@ -192,7 +193,7 @@ def _ask_server(
         body |= {"format": "json", "options": {"temperature": 0, "num_ctx": min(context, _MAX_CONTEXT)}}
     else:
         path, headers = address.path.removesuffix(_CHAT_PATH) + _CHAT_PATH, _key_header(model, address, environment)
-    output = post_json(
+    output = http_server.post_json(
         address,
         path + (f"?{address.query}" if address.query else ""),
         json.dumps(body).encode(),

@@ -13,6 +13,7 @@ from enum import auto
 from typing import NamedTuple
 
 from roamkb.core.startup.lazy_regex import lazily
+from roamkb.org import entities
 from roamkb.org.syntax.brackets import BracketPairs
 from roamkb.org.syntax.forward_search import ForwardSearch
 from roamkb.org.syntax.links import TYPE_COLON
@@ -441,10 +442,8 @@ class ObjectReader:
         return self._make_object(position, macro.end(), end)
 
     def _is_entity(self, position: int, end: int) -> bool:
-        from roamkb.org.entities import ENTITIES
-
         name = _ENTITY_END.match(self._text, position, end)
-        return name is not None and name[0][1:] in ENTITIES
+        return name is not None and name[0][1:] in entities.ENTITIES
 
 
 def suspect_times(text: str) -> list[int]:

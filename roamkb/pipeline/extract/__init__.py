@@ -1,1 +1,5 @@
 """Statements found in a session: hook payloads, transcripts, markers and model extraction."""
+
+from roamkb import lazy_submodules
+
+__getattr__ = lazy_submodules(__name__)

@@ -12,6 +12,7 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import fold_text
 from roamkb.core.untrusted import FRAME_PATTERN
+from roamkb.pipeline.extract import markers
 from roamkb.text.store.lexicons import lexicon
 
 
@@ -49,9 +50,7 @@ _BULLET: Final = lazily(r"\s*(?:(?:[-*+•]|\d{1,2}[.)]|#{1,6})\s+)*")
 
 def statements_of_agent(message: str) -> Iterator[AnnouncedStatement]:
     """Yield the statements of an agent's message in lines that begin with a type."""
-    from roamkb.pipeline.extract.markers import captured_from_message
-
-    for captured in captured_from_message(_without_foreign_blocks(message[:_LONGEST_MESSAGE])):
+    for captured in markers.captured_from_message(_without_foreign_blocks(message[:_LONGEST_MESSAGE])):
         yield AnnouncedStatement(
             type=captured.alias or captured.type, text=captured.text, tags=captured.tags, announced=True
         )

@@ -4,22 +4,18 @@ A hook reads a payload after every tool: what most of them need nothing of is im
 """
 
 import json
+import re
+from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
+from collections.abc import Sequence
+from typing import Any
 
 from roamkb.core.text import clip_text
+from roamkb.pipeline.extract import cue_phrases
+from roamkb.pipeline.extract import markers
 from roamkb.secrets.detector import withhold_secrets
-
-#: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from collections.abc import Iterable
-    from collections.abc import Sequence
-    from typing import Any
-
-    from roamkb.pipeline.extract.cue_phrases import AnnouncedStatement
 
 #: What harnesses call the tools that run commands; in lower case.
 _SHELL_TOOLS = frozenset(
@@ -81,13 +77,15 @@ def events_of_payload(
     if event in ("PostToolUse", "PostToolUseFailure"):
         yield from _tool_events(payload, failed=event == "PostToolUseFailure")
         return
-    from roamkb.pipeline.extract.cue_phrases import statements_of_agent
-    from roamkb.pipeline.extract.cue_phrases import statements_of_human
 
     if event == "UserPromptSubmit":
-        yield from _events_of_statements(statements_of_human(_text_or_empty(payload.get("prompt")), remember()))
+        yield from _events_of_statements(
+            cue_phrases.statements_of_human(_text_or_empty(payload.get("prompt")), remember())
+        )
     elif event in ("Stop", "SubagentStop"):
-        yield from _events_of_statements(statements_of_agent(_text_or_empty(payload.get("last_assistant_message"))))
+        yield from _events_of_statements(
+            cue_phrases.statements_of_agent(_text_or_empty(payload.get("last_assistant_message")))
+        )
 
 
 def command_of(tool_input: object) -> str:
@@ -109,7 +107,7 @@ def command_of(tool_input: object) -> str:
     return shlex.join(words)
 
 
-def _events_of_statements(statements: "Iterable[AnnouncedStatement]") -> Iterator[PayloadEvent]:
+def _events_of_statements(statements: "Iterable[cue_phrases.AnnouncedStatement]") -> Iterator[PayloadEvent]:
     for statement in statements:
         yield PayloadEvent(
             type=statement.type,
@@ -126,9 +124,7 @@ def _tool_events(payload: "Mapping[str, Any]", *, failed: bool) -> Iterator[Payl
     input_fields = tool_input if isinstance(tool_input, Mapping) else {}
     command = command_of(tool_input)
     if "bd" in command and is_shell_tool(tool):
-        from roamkb.pipeline.extract.markers import captured_from_command
-
-        for captured in captured_from_command(command):
+        for captured in markers.captured_from_command(command):
             yield PayloadEvent(
                 type=captured.alias or captured.type,
                 text=captured.text,
@@ -153,8 +149,6 @@ def has_failed(response: object) -> bool:
     """Say whether a tool's response is a failure: by its fields, or by how its text begins."""
     response = _decode_response(response)
     if isinstance(response, str):
-        import re
-
         exit_code = re.match(_EXIT_CODE_LINE, response)
         return exit_code is not None and exit_code[1] != "0"
     if not isinstance(response, Mapping):

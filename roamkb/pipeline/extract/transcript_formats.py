@@ -14,6 +14,7 @@ from typing import Final
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.timestamps import parse_timestamp
 from roamkb.core.untrusted import FRAME_PATTERN
+from roamkb.guard import policy
 from roamkb.harnesses.registry import declared
 from roamkb.harnesses.registry import harness_of_line
 from roamkb.harnesses.transcript import CallResult
@@ -24,10 +25,8 @@ from roamkb.harnesses.transcript import ToolCall
 from roamkb.harnesses.transcript import TranscriptPassage
 from roamkb.harnesses.transcript import WholeCall
 from roamkb.harnesses.transcript import joined
+from roamkb.pipeline.extract import payloads
 from roamkb.pipeline.extract.cue_phrases import NOTICE_START
-from roamkb.pipeline.extract.payloads import command_of
-from roamkb.pipeline.extract.payloads import has_failed
-from roamkb.pipeline.extract.payloads import printed_by
 
 #: Of one passage; a quote stands in what people read.
 _LONGEST_TEXT: Final = 100_000
@@ -85,12 +84,12 @@ class _TranscriptReader:
                 case CallResult(id=id, content=content, has_failed=failed):
                     name, given = self._calls.pop(id, ("", None))
                     if id not in self._told:
-                        failed = has_failed(content) if failed is None else failed
+                        failed = payloads.has_failed(content) if failed is None else failed
                         yield passage_of_call(name, given, result=content, failed=failed, ts=ts)
                 case WholeCall(id=id, name=name, given=given, result=result):
                     # what is written again as it grows was told
                     if not (harness and harness.rewrites_lines and id in self._told):
-                        yield passage_of_call(name, given, result=result, failed=has_failed(result), ts=ts)
+                        yield passage_of_call(name, given, result=result, failed=payloads.has_failed(result), ts=ts)
                     self._mark_completed(id)
                 case FileChanges(id=id):
                     self._mark_completed(id)
@@ -139,9 +138,9 @@ def _patch_passage(changes: FileChanges, ts: float) -> TranscriptPassage:
 def passage_of_call(name: str, tool_input: object, *, result: object, failed: bool, ts: float) -> TranscriptPassage:
     """Return the passage of a tool's call, by its input and its result."""
     input_fields = tool_input if isinstance(tool_input, Mapping) else {"input": tool_input}
-    shell = command_of(tool_input)
+    shell = payloads.command_of(tool_input)
     command = shell or next((value for key in _TELLING_INPUTS if isinstance(value := input_fields.get(key), str)), "")
-    text = joined(result) if isinstance(result, list) else printed_by(result)
+    text = joined(result) if isinstance(result, list) else payloads.printed_by(result)
     edits, removed, added = _call_edits(name, input_fields, command)
     speaker = Speaker.TOOL
     if (
@@ -178,10 +177,8 @@ def _call_edits(name: str, input_fields: Mapping[str, Any], command: str) -> tup
         ]
         return ((str(file),) if file else ()), "\n".join(old_texts), "\n".join(new_texts)
     if "*** Begin Patch" in command:
-        from roamkb.guard.policy import patch_paths
-
         lines = command.split("\n")
         removed = "\n".join(line[1:] for line in lines if line.startswith("-"))
         added = "\n".join(line[1:] for line in lines if line.startswith("+"))
-        return tuple(patch_paths(command)), removed, added
+        return tuple(policy.patch_paths(command)), removed, added
     return (), "", ""

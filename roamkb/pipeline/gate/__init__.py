@@ -1,1 +1,5 @@
 """The gate for learnings: evidence, judges, hazards and noise."""
+
+from roamkb import lazy_submodules
+
+__getattr__ = lazy_submodules(__name__)

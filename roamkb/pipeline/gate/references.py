@@ -12,7 +12,7 @@ from typing import Final
 
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.text.code_identifiers import is_code
+from roamkb.text import code_identifiers
 from roamkb.text.store.lexicons import alternatives_pattern
 
 #: So many of each are looked up; more would be a list, not a place.
@@ -114,6 +114,6 @@ def _named_symbols(content: str) -> Iterator[str]:
     matches += [
         (matched.start(), matched[1])
         for matched in _CALLED.finditer(content)
-        if matched["closed"] or is_code(matched[1])
+        if matched["closed"] or code_identifiers.is_code(matched[1])
     ]
     yield from (name for _, name in sorted(matches) if not _PATH.fullmatch(name))

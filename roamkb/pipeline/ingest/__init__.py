@@ -1,1 +1,5 @@
 """Import of other tools' memory into the log."""
+
+from roamkb import lazy_submodules
+
+__getattr__ = lazy_submodules(__name__)

@@ -1,1 +1,5 @@
 """Transcripts, other tools' files and a project's references on the disk."""
+
+from roamkb import lazy_submodules
+
+__getattr__ = lazy_submodules(__name__)

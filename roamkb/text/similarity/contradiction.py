@@ -20,7 +20,7 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import fold_text
-from roamkb.text.language import is_english
+from roamkb.text import language
 from roamkb.text.similarity.synonyms import FUNCTION_WORDS
 from roamkb.text.similarity.synonyms import NEGATIONS
 from roamkb.text.similarity.synonyms import NUMBERS
@@ -492,7 +492,7 @@ _NAME_ENDINGS = vocabulary("name_endings") | {""}
 
 def _variant_test(first_text: str, second_text: str) -> _Compare:
     """Return a test whether two words of these texts are forms or misspellings of one word."""
-    english = is_english(split_words(first_text)) and is_english(split_words(second_text))
+    english = language.is_english(split_words(first_text)) and language.is_english(split_words(second_text))
 
     def is_variant(first_word: ClaimWord, second_word: ClaimWord) -> bool:
         if not (first_word.plain.isalpha() and second_word.plain.isalpha()):

@@ -17,10 +17,7 @@ from functools import lru_cache
 
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import fold_text
-from roamkb.text.similarity.contradiction import counted_roots
-from roamkb.text.similarity.contradiction import deny_each_other
-from roamkb.text.similarity.contradiction import differ_in_claim
-from roamkb.text.similarity.contradiction import differ_in_number
+from roamkb.text.similarity import contradiction
 from roamkb.text.similarity.shell_remnants import without_debris
 from roamkb.text.similarity.synonyms import FUNCTION_WORDS
 from roamkb.text.similarity.synonyms import canonical_form
@@ -57,7 +54,7 @@ class PreparedText:
     @cached_property
     def counted_roots(self) -> frozenset[str]:
         """The roots of the words that the text's numbers are about; empty where it has no number."""
-        return counted_roots(self.text)
+        return contradiction.counted_roots(self.text)
 
 
 def trigrams_of(normal: str) -> frozenset[str]:
@@ -143,17 +140,17 @@ def differ_only_in_number(first_text: PreparedText, second_text: PreparedText) -
     return (
         bool(first_text.counted_roots)
         and first_text.counted_roots == second_text.counted_roots
-        and differ_in_number(first_text.text, second_text.text)
+        and contradiction.differ_in_number(first_text.text, second_text.text)
     )
 
 
 def may_contradict(first_text: PreparedText, second_text: PreparedText) -> bool:
     """Say whether the texts may make different claims although their words are alike."""
-    return differ_in_claim(first_text.text, second_text.text)
+    return contradiction.differ_in_claim(first_text.text, second_text.text)
 
 
 def is_contradiction(first_text: PreparedText, second_text: PreparedText, *, limit: float) -> bool:
     """Say whether one of two like texts denies the other, as far as words show it."""
-    return text_likeness(first_text, second_text, limit=limit) is TextLikeness.MAY_CONTRADICT and deny_each_other(
-        first_text.text, second_text.text
-    )
+    return text_likeness(
+        first_text, second_text, limit=limit
+    ) is TextLikeness.MAY_CONTRADICT and contradiction.deny_each_other(first_text.text, second_text.text)

@@ -8,16 +8,12 @@ before something else, another thing is said.
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 from typing import Final
 
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
+from roamkb.text.similarity import contradiction
 from roamkb.text.store.lexicons import vocabulary
-
-if TYPE_CHECKING:
-    from roamkb.text.similarity.contradiction import ClaimWord
-
 
 #: What says how the next word hangs together with the rest.
 _HEADS: Final = vocabulary("heads")
@@ -45,7 +41,7 @@ class _OrderedWord:
     is_exact: bool = False
 
 
-def changed_places(mine: Sequence["ClaimWord"], theirs: Sequence["ClaimWord"]) -> bool:
+def changed_places(mine: Sequence["contradiction.ClaimWord"], theirs: Sequence["contradiction.ClaimWord"]) -> bool:
     """Say whether *A to B* has become *B to A*."""
     if max(len(mine), len(theirs)) > _LONGEST:
         return False
@@ -59,7 +55,7 @@ def changed_places(mine: Sequence["ClaimWord"], theirs: Sequence["ClaimWord"]) -
     return _is_exchange(_sort_lists(my_places), _sort_lists(their_places))
 
 
-def _order_places(words: Sequence["ClaimWord"]) -> list[_OrderedWord]:
+def _order_places(words: Sequence["contradiction.ClaimWord"]) -> list[_OrderedWord]:
     """Return the words of a text that count for the order; *a switch of branches* is a branch switch."""
     places: list[_OrderedWord] = []
     head, is_first, is_listed, is_owned, is_place = "", True, False, False, False
@@ -88,7 +84,7 @@ def _order_places(words: Sequence["ClaimWord"]) -> list[_OrderedWord]:
     return places
 
 
-def _active_order(words: Sequence["ClaimWord"]) -> Sequence["ClaimWord"]:
+def _active_order(words: Sequence["contradiction.ClaimWord"]) -> Sequence["contradiction.ClaimWord"]:
     """Return a passive's words with the agent first: *A calls B* for *B is called by A*."""
     by_place = next((n for n, word in enumerate(words) if word.plain == _BY), 0)
     start = next((n for n in range(by_place - 1, -1, -1) if words[n].is_apart), 0)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from roamkb.app import KnowledgeBase
 from roamkb.app.hooks.events import HookEventSession
 from roamkb.app.hooks.stop import StoppedSession
+from roamkb.app.knowledge_base import KnowledgeBase
 from roamkb.pipeline.learn_proposals import ProposalOutcomes
 from roamkb.remedies.remedy import SuggestedRemedies
 from roamkb.sharing.snapshot import SnapshotList

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from roamkb.app import KnowledgeBase
 from roamkb.app.hooks.stop import StoppedSession
+from roamkb.app.knowledge_base import KnowledgeBase
 from roamkb.log.learning import ALIASES
 from roamkb.log.learning import TYPES
 from roamkb.pipeline.store.transcript_glance import is_look_due

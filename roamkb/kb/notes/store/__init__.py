@@ -1,1 +1,5 @@
 """Notes on the disk: walk, lookup, conflict copies and trash."""
+
+from roamkb import lazy_submodules
+
+__getattr__ = lazy_submodules(__name__)

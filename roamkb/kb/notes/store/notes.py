@@ -24,8 +24,9 @@ from roamkb.kb.notes.store.walk import NoteFile
 from roamkb.kb.notes.store.walk import NotesWalk
 from roamkb.kb.notes.store.walk import check_kb
 from roamkb.kb.notes.store.walk import walk_notes
-from roamkb.org.coding import decode_note
-from roamkb.secrets.detector import refuse_secrets
+from roamkb.org import coding
+from roamkb.org import reader
+from roamkb.secrets import detector
 
 #: A note beyond this is somebody's data, not a note; it is listed as skipped.
 LARGEST_NOTE = 64 * 1024 * 1024
@@ -75,14 +76,11 @@ class Notes:
     def read_text(self, file: NoteFile) -> str | UnreadableFile:
         """Return the note's text as Emacs would see it."""
         data = disk.read_file(file.path, limit=LARGEST_NOTE)
-        return data if isinstance(data, UnreadableFile) else decode_note(data)[0]
+        return data if isinstance(data, UnreadableFile) else coding.decode_note(data)[0]
 
     def parse_text(self, file: NoteFile, text: str) -> Note:
         """Return `text`, read from `file`, as a parsed note."""
-        # an index that is fresh reads no note, and then a search needs no reader
-        from roamkb.org.reader import parse_note
-
-        return parse_note(text, file=file.file, setup=self.setup_text, todo_lines=self.todo_lines)
+        return reader.parse_note(text, file=file.file, setup=self.setup_text, todo_lines=self.todo_lines)
 
     def read_note(self, file: NoteFile) -> Note | UnreadableFile:
         """Return the note, or the reason why it could not be read."""
@@ -101,7 +99,7 @@ class Notes:
             if isinstance(data, UnreadableFile):
                 skipped.append(data)
                 continue
-            text, clean = decode_note(data)
+            text, clean = coding.decode_note(data)
             note = self.parse_text(file, text)
             notes.append(note)
             if not clean:
@@ -115,7 +113,7 @@ class Notes:
         path = str(self.kb / expanduser(written))
         if path not in self._setups:
             data = disk.read_file(Path(path), limit=LARGEST_NOTE)
-            self._setups[path] = None if isinstance(data, UnreadableFile) else decode_note(data)[0]
+            self._setups[path] = None if isinstance(data, UnreadableFile) else coding.decode_note(data)[0]
         return self._setups[path]
 
     def note_path(self, note: Note) -> Path:
@@ -129,7 +127,7 @@ class Notes:
             DiskError: nothing was written.
             NotDurable: it was written, and the disk would not promise to keep it.
         """
-        refuse_secrets(text)
+        detector.refuse_secrets(text)
         check_kb(permit.kb)
         data, names = text.encode(), tuple(names)
         new_digest = disk.content_digest(data)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from roamkb.core.errors import NotDurable
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.digests import blake2b
 from roamkb.fs.files import create_file
@@ -126,8 +127,6 @@ def record_own_writes(own: OwnWrites | None, *deeds: OwnWrite) -> Iterator[None]
 
     What fails is taken back, unless only its durability isn't known.
     """
-    from roamkb.core.errors import NotDurable
-
     if own is None:
         yield
         return

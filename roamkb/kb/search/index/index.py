@@ -11,7 +11,6 @@ import sqlite3
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 from typing import TypeVar
 
 from roamkb.core.errors import RoamkbError
@@ -34,9 +33,7 @@ from roamkb.kb.search.index.schema import maker_key
 from roamkb.kb.search.index.schema import sums_of
 from roamkb.kb.search.query import Query
 from roamkb.kb.search.query import TermWeights
-
-if TYPE_CHECKING:
-    from roamkb.kb.search.semantic.cache import SentenceModel
+from roamkb.kb.search.semantic import cache
 
 _T = TypeVar("_T")
 
@@ -57,7 +54,7 @@ class Index:
         version: str = "",
         clock: Callable[[], int] = time.time_ns,
         progress: Progress | None = None,
-        model: "SentenceModel | None" = None,
+        model: "cache.SentenceModel | None" = None,
     ) -> None:
         """Store the index in `folder`, or in memory for one query; `version` is the program's.
 

@@ -12,7 +12,7 @@ from itertools import chain
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.kb.search.index.document_frequency import document_frequency
 from roamkb.kb.search.index.schema import SEPARATOR
-from roamkb.text.language import unspaced_groups
+from roamkb.text import language
 from roamkb.text.similarity.jaccard import PreparedText
 from roamkb.text.similarity.jaccard import is_alike
 from roamkb.text.similarity.jaccard import prepare_text
@@ -108,7 +108,7 @@ def _index_terms(text: str) -> Iterator[str]:
         if place == _TELLING:
             return
         if UNSPACED.match(word):
-            yield from unspaced_groups(word)[:_TELLING]
+            yield from language.unspaced_groups(word)[:_TELLING]
         else:
             # SQLite takes an underscore for a blank
             yield from map(stem_word, filter(None, word.split("_")))

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from functools import cached_property
 from operator import itemgetter
-from typing import TYPE_CHECKING
 from typing import NamedTuple
 
 from roamkb.core.text import fold_to_line
@@ -37,11 +36,10 @@ from roamkb.kb.search.ranking import link_gains
 from roamkb.kb.search.ranking import rank_by_spelling
 from roamkb.kb.search.ranking import rank_entries
 from roamkb.kb.search.ranking import term_weight
+from roamkb.kb.search.semantic import cache
+from roamkb.text import language
 from roamkb.text.fuzzy import prepare_spellings
 from roamkb.text.fuzzy import spelled_shares
-from roamkb.text.language import english_surplus
-from roamkb.text.language import letter_groups
-from roamkb.text.language import unspaced_groups
 from roamkb.text.store.word_vector_file import word_table
 from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import identifier_parts
@@ -49,9 +47,6 @@ from roamkb.text.tokenize import letter_pairs
 from roamkb.text.tokenize import split_words
 from roamkb.text.tokenize import stem_word
 from roamkb.text.word_vectors import vector_cosine
-
-if TYPE_CHECKING:
-    from roamkb.kb.search.semantic.cache import SentenceModel
 
 #: How many of SQLite's best are looked at again; more than anybody reads.
 _POOL = 100
@@ -96,7 +91,7 @@ class _WantedEntry(NamedTuple):
 class IndexQuery:
     """One query and the index it is run on, within one read transaction."""
 
-    def __init__(self, db: sqlite3.Connection, query: Query, *, model: "SentenceModel | None" = None) -> None:
+    def __init__(self, db: sqlite3.Connection, query: Query, *, model: "cache.SentenceModel | None" = None) -> None:
         """Prepare `query` for `db`; `model`, if given, rates nearness in meaning."""
         self._db = db
         self._model = model
@@ -175,7 +170,7 @@ class IndexQuery:
     def _is_foreign(self) -> bool:
         """Whether the query is in another language than English, or may be and most of the base is."""
         foreigners = self._sums["foreigners"]
-        surplus = english_surplus(split_words(self._query.text)) if foreigners else 0
+        surplus = language.english_surplus(split_words(self._query.text)) if foreigners else 0
         return foreigners > 0 and (surplus < 0 or (surplus == 0 and 2 * foreigners > self._sums["entries"]))
 
     @cached_property
@@ -184,7 +179,7 @@ class IndexQuery:
         wanted_entries: list[_WantedEntry] = []
         for word in self._query_words:
             if UNSPACED.match(word):
-                wanted_entries += _in_hidden(unspaced_groups(word))
+                wanted_entries += _in_hidden(language.unspaced_groups(word))
             else:
                 wanted_entries.append(
                     _WantedEntry(" OR ".join(map(_quote_word, _word_spellings(word))), stem_word(word), word)
@@ -192,7 +187,7 @@ class IndexQuery:
         if self._is_foreign:
             for word in self._query_words:
                 if not UNSPACED.match(word):
-                    wanted_entries += _in_hidden(letter_groups(word[:_LONGEST_WORD]))
+                    wanted_entries += _in_hidden(language.letter_groups(word[:_LONGEST_WORD]))
         return wanted_entries
 
     @cached_property
@@ -234,7 +229,7 @@ class IndexQuery:
     def _term_frequency(self, unit: str) -> int:
         """Return the number of entries that hold a term, or the first part of a term that SQLite splits."""
         if unit not in self._frequency_cache:
-            term = unspaced_groups(unit)[0] if UNSPACED.match(unit) else unit.partition("_")[0]
+            term = language.unspaced_groups(unit)[0] if UNSPACED.match(unit) else unit.partition("_")[0]
             self._frequency_cache[unit] = document_frequency(self._db, term)
         return self._frequency_cache[unit]
 
@@ -452,7 +447,7 @@ def _word_expressions(word_list: Iterable[str]) -> list[str]:
     expressions: list[str] = []
     for word in word_list:
         if UNSPACED.match(word):
-            groups = (group for group in unspaced_groups(word) if not group.startswith("x"))
+            groups = (group for group in language.unspaced_groups(word) if not group.startswith("x"))
             expressions += [entry.expression for entry in _in_hidden(groups)]
         else:
             expressions.append(_quote_word(strip_points(word)))

@@ -28,7 +28,7 @@ from roamkb.kb.search.index.schema import content_digest
 from roamkb.kb.search.index.schema import remove_notes
 from roamkb.kb.search.index.schema import store_sums
 from roamkb.kb.search.index.schema import transaction
-from roamkb.org.coding import decode_note
+from roamkb.org import coding
 
 #: Nanoseconds in which a file may be written to twice and keep its time, on the coarsest file systems.
 _UNSETTLED = 2_000_000_000
@@ -210,7 +210,7 @@ def _read_file(db: sqlite3.Connection, notes: Notes, file: NoteFile, clock: Call
         # no digest: it is read again each time, until it can be
         add_note(db, _seen_file(file, b"", now), None, trouble=data.reason, setups=())
         return
-    text, clean = decode_note(data)
+    text, clean = coding.decode_note(data)
     note = notes.parse_text(file, text)
     trouble = note.fault or ("" if clean else "not valid UTF-8; read with replacement characters")
     setups = [(path, _setup_digest(notes, path)) for path in note.setupfiles]

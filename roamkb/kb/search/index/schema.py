@@ -21,15 +21,12 @@ from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import fold_text
 from roamkb.core.text import fold_to_line
 from roamkb.core.text import strip_points
-from roamkb.kb.notes.passages import NotePassage
-from roamkb.kb.notes.passages import split_passages
-from roamkb.kb.search.filters import is_agent_passage
+from roamkb.kb.notes import passages
+from roamkb.kb.search import filters
 from roamkb.kb.search.index import document_frequency as index_counts
 from roamkb.kb.search.index.document_frequency import COLUMNS
 from roamkb.kb.search.index.document_frequency import TOKENS
-from roamkb.text.language import is_english
-from roamkb.text.language import letter_groups
-from roamkb.text.language import unspaced_groups
+from roamkb.text import language
 from roamkb.text.store.word_vector_file import word_table
 from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import identifier_parts
@@ -169,7 +166,7 @@ def add_note(
     setups: Sequence[tuple[str, bytes]] = (),
 ) -> None:
     """Add a note to the index; None for a file that couldn't be read."""
-    entries = [_passage_row(passage) for passage in split_passages(note)] if note else []
+    entries = [_passage_row(passage) for passage in passages.split_passages(note)] if note else []
     if any(row.is_cut for row in entries):
         trouble = trouble or f"the text of a node has over {_MOST_TEXT:,} characters; words find its beginning only"
     sums = (len(entries), sum(row.length for row in entries), sum(row.is_foreign for row in entries))
@@ -239,7 +236,7 @@ def _kept_names(node: Node) -> Iterator[str]:
         yield alias[:_LONGEST_NAME]
 
 
-def _kept_lines(passage: NotePassage) -> Iterator[tuple[int, str]]:
+def _kept_lines(passage: "passages.NotePassage") -> Iterator[tuple[int, str]]:
     """Yield the lines of a passage that are searched by words; a long line in several pieces."""
     room = _MOST_TEXT
     for number, line in passage.lines:
@@ -254,13 +251,13 @@ def _kept_lines(passage: NotePassage) -> Iterator[tuple[int, str]]:
             return
 
 
-def _passage_row(passage: NotePassage) -> _PassageRow:
+def _passage_row(passage: "passages.NotePassage") -> _PassageRow:
     node = passage.node
     title, aliases = passage.title[:_LONGEST_NAME], SEPARATOR.join(_kept_names(node)) if node else ""
     lines = tuple(_kept_lines(passage))
     body = "\n".join(text for _, text in lines)
     passage_words = split_words(f"{title}\n{aliases}\n{body}")
-    is_foreign = not is_english(passage_words[:_TELLING])
+    is_foreign = not language.is_english(passage_words[:_TELLING])
     table = word_table()
     hidden = list(_hidden_terms(passage_words, is_foreign))
     tags = _kept_tags(passage)
@@ -270,7 +267,7 @@ def _passage_row(passage: NotePassage) -> _PassageRow:
         line=passage.first_line(),
         node=node.id if node else None,
         date=passage.date,
-        is_agent=node is not None and is_agent_passage(passage),
+        is_agent=node is not None and filters.is_agent_passage(passage),
         length=len(passage_words) + len(hidden) + len(tags),
         tag_set=tag_set(tags),
         numbers=_format_ranges([number for number, _ in lines]),
@@ -294,7 +291,7 @@ def _compared_names(title: str, aliases: str, tags: str) -> tuple[str, str, str]
     return SEPARATOR.join(called), SEPARATOR.join(named_terms), SEPARATOR.join(tagged_terms)
 
 
-def _kept_tags(passage: NotePassage) -> Sequence[str]:
+def _kept_tags(passage: "passages.NotePassage") -> Sequence[str]:
     """Return the tags to index; of a heading that inherits too many, only the nearest ones."""
     if passage.node is None or not passage.node.level:
         return passage.tags
@@ -322,7 +319,7 @@ def _hidden_terms(word_list: Sequence[str], is_foreign: bool) -> Iterator[str]:
         if not is_foreign and word.isascii() and word.isalpha() and word.islower():
             continue
         if UNSPACED.match(word):
-            yield from unspaced_groups(word)
+            yield from language.unspaced_groups(word)
             continue
         if (plain := strip_points(word)) != word:
             # to SQLite points are letters
@@ -331,7 +328,7 @@ def _hidden_terms(word_list: Sequence[str], is_foreign: bool) -> Iterator[str]:
         if "_" not in word:
             yield from (part for part in identifier_parts(word) if len(part) > 1)
         if is_foreign:
-            yield from letter_groups(word)
+            yield from language.letter_groups(word)
 
 
 def tag_set(tags: Sequence[str]) -> str:

@@ -1,1 +1,5 @@
 """Sentence models that rank by meaning, where they are asked for."""
+
+from roamkb import lazy_submodules
+
+__getattr__ = lazy_submodules(__name__)

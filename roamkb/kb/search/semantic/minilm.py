@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import Any
 
+from roamkb import lazy_module
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import fold_text
 from roamkb.text.store.word_vector_file import word_lines
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
     # of 32 bits, which numpy's types don't follow through arithmetic
     Array = npt.NDArray[np.floating[Any]]
+else:
+    np = lazy_module("numpy")
 
 #: The one release that was measured.
 VERSION = "1.0.0"
@@ -52,7 +55,6 @@ class MiniLM:
         """
         # its threads wait for one another by spinning: on a busy machine two are half as fast as one
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        import numpy as np
 
         data = path.read_bytes()
         if hashlib.sha256(data).hexdigest() != SHA256:
@@ -121,8 +123,6 @@ class MiniLM:
 
     def _encode_batch(self, batch: Sequence[Sequence[int]]) -> list[list[float]]:
         """Return the vectors of several texts, computed as one batch."""
-        import numpy as np
-
         numbers = np.concatenate([np.asarray(text_numbers) for text_numbers in batch])
         places = np.concatenate([np.arange(len(text_numbers)) for text_numbers in batch])
         ends = np.cumsum([len(text_numbers) for text_numbers in batch]).tolist()
@@ -141,8 +141,6 @@ class MiniLM:
 
 def _self_attention(z: "Array") -> "Array":
     """Return the mix of the other pieces of a text that each piece gets; `z` is query, key and value."""
-    import numpy as np
-
     query, key, value = z.reshape(len(z), 3, _HEADS, -1).transpose(1, 2, 0, 3)
     scores = query @ key.transpose(0, 2, 1) * np.float32((_WIDTH / _HEADS) ** -0.5)
     shares = np.exp(scores - scores.max(-1, keepdims=True))
@@ -152,8 +150,6 @@ def _self_attention(z: "Array") -> "Array":
 
 
 def _layer_norm(x: "Array", weights: "tuple[Array, Array]") -> "Array":
-    import numpy as np
-
     x = x - x.mean(-1, keepdims=True)
     x /= np.sqrt(np.mean(x * x, -1, keepdims=True) + np.float32(1e-12))
     return x * weights[0] + weights[1]
@@ -161,8 +157,6 @@ def _layer_norm(x: "Array", weights: "tuple[Array, Array]") -> "Array":
 
 def _gelu(x: "Array") -> "Array":
     """Return Gaussian error linear units by their approximation (Hendrycks and Gimpel, 2016)."""
-    import numpy as np
-
     inner = np.tanh(np.float32(0.7978845608) * (x + np.float32(0.044715) * x * x * x))
     return np.float32(0.5) * x * (np.float32(1) + inner)
 

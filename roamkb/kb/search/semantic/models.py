@@ -16,6 +16,7 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import one_line
 from roamkb.fs.package_manager import extra_install_command
 from roamkb.fs.package_manager import reinstall_command
+from roamkb.kb.search.semantic import minilm
 
 #: The one release of e5 that was measured, and its model.
 E5_VERSION = "0.3.0"
@@ -64,10 +65,11 @@ def get_encoder() -> SentenceEncoder:
 
 @lru_cache(maxsize=1)
 def _load_minilm(folder: Path) -> SentenceEncoder:
-    from roamkb.kb.search.semantic.minilm import VERSION
-    from roamkb.kb.search.semantic.minilm import MiniLM
-
-    return SentenceEncoder(name=f"minilm {VERSION}", is_multilingual=False, encode=MiniLM(folder / "model.onnx").encode)
+    return SentenceEncoder(
+        name=f"minilm {minilm.VERSION}",
+        is_multilingual=False,
+        encode=minilm.MiniLM(folder / "model.onnx").encode,
+    )
 
 
 @lru_cache(maxsize=1)
