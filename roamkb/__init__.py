@@ -20,7 +20,6 @@ from os.path import exists
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
     from roamkb.app.agent import Agent as Agent
@@ -99,22 +98,23 @@ def lazy_module(name: str) -> "Any":
     return _LazyModule(name)
 
 
-def lazy_submodules(package: str) -> "Callable[[str], object]":
-    """Return a package's `__getattr__` (PEP 562), which makes `from package import module` lazy.
+def lazy_submodules(package: str) -> None:
+    """Give a package the `__getattr__` (PEP 562) that makes `from package import module` lazy.
 
     To import a name from a module stays eager. Python asks it before it imports a submodule, and puts the
-    module in the stand-in's place once anything has imported it.
+    module in the stand-in's place once anything has imported it. It is set here, out of the sight of type
+    checkers: where they see one they believe any name.
     """
+    module = sys.modules[package]
 
     def find(name: str) -> object:
-        module = sys.modules[package]
         place = f"{module.__path__[0]}/{name}"
         # pathlib alone takes as long to import as Python to start
         if not any(exists(place + ending) for ending in (".py", "/__init__.py")):  # noqa: PTH110
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return vars(module).setdefault(name, _LazyModule(f"{package}.{name}"))
 
-    return find
+    vars(module)["__getattr__"] = find
 
 
 def __getattr__(name: str) -> object:

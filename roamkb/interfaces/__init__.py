@@ -5,4 +5,4 @@ No meaning lives here.
 
 from roamkb import lazy_submodules
 
-__getattr__ = lazy_submodules(__name__)
+lazy_submodules(__name__)

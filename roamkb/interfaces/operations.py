@@ -6,7 +6,8 @@ of a verb are the fields of its request, in the verb's own module.
 
 from typing import Annotated
 
-from roamkb import app
+from roamkb.app import knowledge_base
+from roamkb.app.log import project_log
 from roamkb.core.request import Argument
 from roamkb.core.request import ParameterShape
 from roamkb.core.request import VerbParameter
@@ -101,7 +102,11 @@ class Operation:
     @property
     def request_type(self) -> type:
         """The class of its request: of an interface here, else in the verb's module."""
-        found: type = globals()[self.request] if self.door else getattr(app.requests, self.request)
+        if self.door:
+            own_type: type = globals()[self.request]
+            return own_type
+        owner = project_log.ProjectLog if self.is_of_log else knowledge_base.KnowledgeBase
+        found: type = getattr(owner, self.method_name).request_type
         return found
 
     @property

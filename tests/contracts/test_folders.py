@@ -8,7 +8,7 @@ PACKAGE = Path(__file__).parents[2] / "roamkb"
 #: More names than these nobody looks through.
 _MOST_MODULES = 16
 #: What a package holds beside its docstring.
-_LAZY = ["from roamkb import lazy_submodules", "__getattr__ = lazy_submodules(__name__)"]
+_LAZY = ["from roamkb import lazy_submodules", "lazy_submodules(__name__)"]
 
 
 def _folders() -> dict[str, list[Path]]:

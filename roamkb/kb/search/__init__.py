@@ -2,4 +2,4 @@
 
 from roamkb import lazy_submodules
 
-__getattr__ = lazy_submodules(__name__)
+lazy_submodules(__name__)

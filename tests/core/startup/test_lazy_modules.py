@@ -11,7 +11,7 @@ import pytest
 
 from roamkb import lazy_module
 
-_PACKAGE = "from roamkb import lazy_submodules\n__getattr__ = lazy_submodules(__name__)\n"
+_PACKAGE = "from roamkb import lazy_submodules\nlazy_submodules(__name__)\n"
 _SIDE = """\
 _load = "a name that a stand-in might have itself"
 COUNT = 1
