@@ -4,17 +4,25 @@ roamkb's own words for events, tools and answers are the ones that Claude Code h
 translated. A hook imports this at every step: what few steps need is imported where it's needed.
 """
 
-from collections.abc import Iterator
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
-
+from roamkb import lazy_module
 from roamkb.fs import json_edit
 from roamkb.harnesses import harness
 from roamkb.harnesses import hook_list
 from roamkb.harnesses import settings_json
 from roamkb.harnesses import transcript
 from roamkb.harnesses import wall_settings
+
+#: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    import pathlib
+    from collections.abc import Iterator
+    from collections.abc import Mapping
+    from pathlib import Path
+    from typing import Any
+else:
+    pathlib = lazy_module("pathlib")
 
 _SETTINGS = ".claude/settings.json"
 #: Has it run each command behind the wall.
@@ -135,14 +143,12 @@ class ClaudeCode:
 
         A tool's result stands in a later `user` line.
         """
-        from collections.abc import Mapping
-
         message = line.get("message")
-        if not isinstance(message, Mapping) or line.get("isMeta") or line.get("isCompactSummary"):
+        if not isinstance(message, dict) or line.get("isMeta") or line.get("isCompactSummary"):
             return
         is_agent = line.get("type") == "assistant" or bool(line.get("isSidechain"))
         origin = line.get("origin")
-        is_typed = not isinstance(origin, Mapping) or origin.get("kind") in ("human", None)
+        is_typed = not isinstance(origin, dict) or origin.get("kind") in ("human", None)
         content = message.get("content")
         for block in content if isinstance(content, list) else [{"type": "text", "text": content}]:
             match block:
@@ -203,11 +209,9 @@ class ClaudeCode:
     @property
     def files(self) -> "tuple[harness.SettingsFile, ...]":
         """The settings, which hold hooks, permission rules and the wall."""
-        from pathlib import Path
-
         return (
             harness.SettingsFile(
-                label="Claude Code hooks", path=Path(_SETTINGS), put_in=self._put_in, take_out=_take_out
+                label="Claude Code hooks", path=pathlib.Path(_SETTINGS), put_in=self._put_in, take_out=_take_out
             ),
         )
 
@@ -330,9 +334,7 @@ def _take_out(data: bytes, request: "harness.SettingsRequest") -> bytes | None:
 
 
 def _projects(home: "Path", environment: "Mapping[str, str]") -> "Path":
-    from pathlib import Path
-
-    return Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects"
+    return pathlib.Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects"
 
 
 HARNESS: "harness.Harness" = ClaudeCode()

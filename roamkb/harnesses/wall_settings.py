@@ -1,4 +1,4 @@
-"""The wall in Claude Code's settings: the prefix of its shell commands, and its sandbox.
+"""The wall in a harness's settings: the prefix of its shell commands, and its sandbox.
 
 `env` names the program in a variable of the harness's; where the user has the harness's own sandbox on, its
 `sandbox.filesystem.denyWrite` keeps the same paths. Every other byte of the file stays.

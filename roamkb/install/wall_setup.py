@@ -61,7 +61,7 @@ class WallSetup:
 
 
 def wall_fault(wall: WallSetup, settings: Path, harness: Harness) -> str:
-    """Return why Claude Code's shell commands can't be walled here; empty where they can be."""
+    """Return why a harness's shell commands can't be walled here; empty where they can be."""
     (variable,) = harness.prefix_variables
     settings_state = read_path_state(real_path(settings))
     try:

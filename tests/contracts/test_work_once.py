@@ -46,7 +46,7 @@ def test_a_learning_is_split_into_words_once(world: World) -> None:
     world.run("init")
     for text in _KNOWN:
         world.run("learn", text)
-    calls = _calls(world, "learn", _NEW)["words"]
+    calls = _calls(world, "learn", _NEW)["split_words"]
     assert 0 < sum(count for text, count in calls.items() if text.casefold() == _NEW.casefold()) <= _MOST
     assert max(calls.values()) <= _MOST
 
@@ -59,7 +59,7 @@ def test_a_query_is_parsed_once(world: World, command: str) -> None:
     world.run("write", _NEW, "--body", "Somebody should look.")
     calls = _calls(world, command, "kettle", "burner")
     assert {"kettle burner": 1} == calls["parse_query"]
-    assert calls["words"]["kettle burner"] <= 2
+    assert calls["split_words"]["kettle burner"] <= 2
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ _HEAD: Final = "made from roamkb's table of commands by `roamkb completion`"
 #: What harnesses run, which isn't in the table of operations: each call waits for it.
 _HARNESS_COMMANDS: Final = {
     "hook": (
-        "Answer a hook of Claude Code or Codex.",
+        "Answer a hook of a harness.",
         VerbParameter(name="event", help="The event.", metavar="EVENT", values=tuple(HOOK_EVENTS)),
     ),
     "exec": (

@@ -352,7 +352,7 @@ def _may_comment(payload: "Payload") -> bool:
 
 
 def _has_failed(payload: "Payload") -> bool:
-    """Return whether a tool failed: Codex has no event of its own for that."""
+    """Return whether a tool failed, for harnesses without an event for that."""
     if payload.get("hook_event_name") == "PostToolUseFailure":
         return True
 
@@ -431,7 +431,7 @@ def _answer_before_tool(payload: "Payload") -> "Answer":
 
 
 def _unobservable_reason(payload: "Payload") -> str:
-    """Return why roamkb couldn't observe a command of Codex's; empty where it can.
+    """Return why roamkb couldn't observe a command in the harness's own sandbox; empty where it can.
 
     What some harnesses type into a program that runs no hook hears of; and `roamkb` can't know whose it is
     without the session's id, nor in another folder where the harness keeps no record of the session.
@@ -460,7 +460,7 @@ def _unobservable_reason(payload: "Payload") -> str:
 
 
 def _patched_files(payload: "Payload") -> list[str]:
-    """Return the real paths of the files that a patch in Codex's form changes."""
+    """Return the real paths of the files that a patch changes."""
     if payload.get("tool_name") != "apply_patch":
         return []
 

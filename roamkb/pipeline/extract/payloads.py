@@ -69,7 +69,7 @@ class PayloadEvent:
 def events_of_payload(
     payload: "Mapping[str, Any]", remember: "Callable[[], Sequence[str]]" = tuple
 ) -> Iterator[PayloadEvent]:
-    """Yield the events of a hook's payload (Claude Code's and Codex's common fields).
+    """Yield the events of a hook's payload (the fields that harnesses have in common).
 
     `remember` gives the phrases by which a human asks to remember something.
     """

@@ -101,7 +101,7 @@ class _TranscriptReader:
             yield passage_of_call(name, tool_input, result=None, failed=False, ts=0)
 
     def _mark_completed(self, id: str) -> None:
-        """Mark a call as reported whole, and the script that made it, as Codex's newer models do."""
+        """Mark a call as reported whole, and the script that made it."""
         self._told.update((id, *(call_id for call_id, (name, _) in self._calls.items() if name == "exec")))
 
 
@@ -121,7 +121,7 @@ def _message_passages(speaker: Speaker, text: str, ts: float) -> Iterator[Transc
 
 
 def _patch_passage(changes: FileChanges, ts: float) -> TranscriptPassage:
-    """Return the passage of a Codex patch: each file with its difference."""
+    """Return the passage of a patch: each file with its difference."""
     lines = [line for diff in changes.diffs for line in diff.split("\n")]
     return TranscriptPassage(
         speaker=Speaker.TOOL,
