@@ -4,11 +4,16 @@ A hook serves one of them at every step and imports that adapter alone. What is 
 such as which variables mark an agent's command, is gathered below from the adapters: `make docs` does it.
 """
 
-from collections.abc import Mapping
 from functools import cache
-from typing import Any
 
 from roamkb.harnesses import harness as harness_verb
+
+#: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
 
 #: Each in the module of its name; the first is taken for one that can't be told.
 NAMES = ("claude-code", "codex", "gemini-cli")
