@@ -28,7 +28,6 @@ from roamkb.log.state.learning_state import LogState
 from roamkb.pipeline import consolidation_plan
 from roamkb.pipeline.gate import noise
 from roamkb.text.similarity.jaccard import prepare_text
-from roamkb.text.tokenize import text_terms
 
 #: Answers that are looked at; below the best few nothing clears the floor.
 _MOST_ANSWERS = 8
@@ -129,19 +128,12 @@ def keys_worth_listing(finder: _TermWeighing, text: str, contents: Mapping[str, 
     query = parse_words(text)
     if not query.terms or not contents:
         return ()
-    answers = ((key, frozenset(text_terms(content)), frozenset[str]()) for key, content in contents.items())
+    answers = ((key, content, "") for key, content in contents.items())
     return select_relevant(text, finder.weigh(query), answers, limits=START_THRESHOLD)
 
 
 def _relevant_answers(
     text: str, answers: Sequence[PassageHit], weights: TermWeights, *, least: RelevanceThreshold
 ) -> Sequence[PassageHit]:
-    named_answers = (
-        (
-            answer,
-            frozenset(text_terms(answer.title)),
-            frozenset(term for _, line in answer.lines for term in text_terms(line)),
-        )
-        for answer in answers
-    )
-    return select_relevant(text, weights, named_answers, limits=least)
+    titled = ((answer, answer.title, "\n".join(line for _, line in answer.lines)) for answer in answers)
+    return select_relevant(text, weights, titled, limits=least)

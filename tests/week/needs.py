@@ -1,8 +1,8 @@
 """What people set out to do in the week, in their own words, and which of its facts would help.
 
 The prompts were written after the facts' labels and before anything was measured. The floor under what is
-shown (`roamkb/context/relevance_threshold.py`) was chosen on them, among others; `stranger_needs` holds those
-it wasn't.
+shown (`roamkb/context/relevance_threshold.py`) was chosen on them, among others. Those
+that nothing was chosen on are the held-out half of `tests/context/needs`.
 """
 
 #: (label of a fact, a branch for it, what is typed).
