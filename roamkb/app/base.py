@@ -146,7 +146,8 @@ class KnowledgeBaseContext(ABC):
 
     def _new_stamp(self) -> "write.NodeStamp":
         now = self.environment.now()
-        return write.NodeStamp(new_id=lambda: self.environment.new_id(now), now=now)
+        new_id = self.environment.new_node_id or self.environment.new_id
+        return write.NodeStamp(new_id=lambda: new_id(now), now=now)
 
     def _parse_day_option(self, option: str, text: str | None) -> str | None:
         if text is None:

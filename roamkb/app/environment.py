@@ -11,6 +11,7 @@ from roamkb.boundary import process_ancestry
 from roamkb.boundary.store import folder_evidence
 from roamkb.boundary.store import processes
 from roamkb.core import ids
+from roamkb.core import node_ids
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.harnesses.registry import declared
 from roamkb.harnesses.registry import declared_by
@@ -38,6 +39,8 @@ class ProcessEnvironment:
     pid: int
     now: Callable[[], datetime]
     new_id: Callable[[datetime], str]
+    #: The same for nodes, which no hook waits for; what a test or a waiting call gives holds for both.
+    new_node_id: Callable[[datetime], str] | None = None
     #: The user's own state, cache and data folders; None for the system's usual ones.
     state: Path | None = None
     cache: Path | None = None
@@ -86,12 +89,17 @@ class ProcessEnvironment:
             pid=os.getpid(),
             now=datetime.now,
             new_id=_new_id,
+            new_node_id=_new_node_id,
             login=_login_name(),
         )
 
 
 def _new_id(now: datetime) -> str:
     return ids.new_id(now)
+
+
+def _new_node_id(now: datetime) -> str:
+    return node_ids.new_node_id(now)
 
 
 def _current_folder() -> Path | None:

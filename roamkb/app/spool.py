@@ -101,7 +101,7 @@ class _SpooledKnowledgeBase(KnowledgeBase):
         around: ProcessEnvironment = session.environment
         folder = Path(call.folder)
         super().__init__(
-            replace(around, cwd=folder if folder.is_dir() else None, new_id=lambda _: id),
+            replace(around, cwd=folder if folder.is_dir() else None, new_id=lambda _: id, new_node_id=None),
             project=call.project,
         )
         self._hooked = session.knowledge_base

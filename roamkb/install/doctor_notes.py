@@ -37,8 +37,7 @@ from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.notes.store.notes import NotesContents
 from roamkb.kb.search.index.index import Index
 from roamkb.org.agent_node import is_agent_node
-from roamkb.org.breaks import BREAK
-from roamkb.org.orgparse_check import second_reading
+from roamkb.org.orgparse_check import read_by_orgparse
 
 #: Clocks that a network sets differ by milliseconds; two minutes are a clock that nobody sets.
 MAX_CLOCK_LEAD = 120.0
@@ -158,18 +157,14 @@ def _check_journal(context: DoctorContext, kb: Path) -> DoctorCheck:
     )
 
 
-def _without_break_marks(reading: tuple[str, str, frozenset[str]] | None) -> tuple[str, str, frozenset[str]] | None:
-    """Return another reader's result, with the marks removed that keep a title inert in Emacs."""
-    return reading and (reading[0], reading[1].replace(BREAK, ""), reading[2])
-
-
 def _check_other_readers(notes: Notes, contents: NotesContents) -> DoctorCheck:
     """Check that another org reader finds the same id, title and tags in agent nodes."""
     faults = (
         str(notes.note_path(note))
         for note, node in contents.node_pairs()
         if is_agent_node(note, node)
-        and _without_break_marks(second_reading(note.text)) not in (None, (node.id, node.title, frozenset(node.tags)))
+        and (reading := read_by_orgparse(note.text))
+        and (reading.id, reading.title, reading.tags) != (node.id, node.title, frozenset(node.tags))
     )
     return build_check(
         "other readers",

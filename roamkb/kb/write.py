@@ -41,6 +41,7 @@ from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.search.index.index import Index
 from roamkb.kb.search.index.near_duplicates import near_entries
 from roamkb.org import from_markdown
+from roamkb.org import orgparse_check
 from roamkb.org.body import body_of
 from roamkb.org.reader import parse_note
 from roamkb.org.slug import slug
@@ -192,7 +193,9 @@ def write(
 
 
 def write_planned(notes: Notes, permit: WritePermit, planned: PlannedNode) -> WrittenNode:
-    """Write the planned node and read it back."""
+    """Write the planned node, which a second reader of org agrees with, and read it back."""
+    node = planned.node
+    orgparse_check.check_by_orgparse(node.text, id=node.id, title=node.title, tags=node.tags)
     path = notes.create_note(permit, planned.names, planned.node.text)
     _read_back(path, planned.node.text)
     return replace(planned.node, path=path, dry_run=False)

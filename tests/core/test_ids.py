@@ -1,6 +1,7 @@
 """Ids sort by time and never meet."""
 
 from datetime import datetime
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
@@ -11,6 +12,7 @@ from ulid import ULID
 from roamkb.core.ids import is_id
 from roamkb.core.ids import new_id
 from roamkb.core.ids import next_id
+from roamkb.core.node_ids import new_node_id
 
 
 def test_an_id_is_a_ulid_in_uuid_form() -> None:
@@ -19,6 +21,18 @@ def test_an_id_is_a_ulid_in_uuid_form() -> None:
     id = new_id(now)
     assert str(UUID(id)) == id
     assert round(now.timestamp() * 1000) == ULID.from_uuid(UUID(id)).milliseconds
+
+
+@given(moment=st.datetimes(datetime(1970, 1, 2), datetime(9999, 1, 1)))
+def test_the_ids_of_nodes_and_of_lines_are_of_one_kind(moment: datetime) -> None:
+    """What hooks make themselves is what python-ulid makes: of one form, one time, and one order."""
+    of_node, of_line = new_node_id(moment), new_id(moment)
+    assert is_id(of_node) and is_id(of_line)
+    times = [ULID.from_uuid(UUID(id)).milliseconds for id in (of_node, of_line)]
+    assert abs(times[0] - times[1]) <= 1
+    assert of_node < new_id(moment + timedelta(milliseconds=2)) and of_line < new_node_id(
+        moment + timedelta(milliseconds=2)
+    )
 
 
 def test_later_ids_sort_later() -> None:

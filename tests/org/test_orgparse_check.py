@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamkb.org.orgparse_check import second_reading
+from roamkb.core.errors import NotAsMeant
+from roamkb.org.orgparse_check import check_by_orgparse
+from roamkb.org.orgparse_check import read_by_orgparse
 from roamkb.org.writer import NodeDraft
 from roamkb.org.writer import render_node
 
@@ -32,7 +34,7 @@ def test_orgparse_reads_id_title_tags_and_provenance(title: list[str], body: lis
         related=(("01939b7a-0000-7000-8000-000000000000", "Another node"),),
     )
     text = render_node(draft)
-    assert (draft.id, draft.title, frozenset({"agent", *tags})) == second_reading(text)
+    check_by_orgparse(text, id=draft.id, title=draft.title, tags={"agent", *tags})
     root = orgparse.loads(text)
     assert draft.id == root.properties["ID"]
     assert ("claude-code", "~/code/site", "observed") == tuple(
@@ -57,5 +59,22 @@ def test_orgparse_reads_id_title_tags_and_provenance(title: list[str], body: lis
 )
 def test_what_it_cannot_read_is_no_error(text: str) -> None:
     """It gets bounded lines of the head, and may give up."""
-    reading = second_reading(text)
-    assert reading is None or len(reading) == 3
+    reading = read_by_orgparse(text)
+    assert reading is None or reading.outline in ((), (1,))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ":PROPERTIES:\n:ID: other\n:END:\n#+title: T\n#+filetags: :agent:\n",
+        ":PROPERTIES:\n:ID: x\n:END:\n#+title: Other\n#+filetags: :agent:\n",
+        ":PROPERTIES:\n:ID: x\n:END:\n#+title: T\n#+filetags: :agent:other:\n",
+        ":PROPERTIES:\n:ID: x\n:END:\n#+title: T\n#+filetags: :agent:\n\ntext\n* A heading\n",
+    ],
+)
+def test_a_note_that_orgparse_reads_otherwise_is_refused(text: str) -> None:
+    """By its id, its title, its tags or its outline; nothing gets a name then."""
+    meant = ":PROPERTIES:\n:ID: x\n:END:\n#+title: T\n#+filetags: :agent:\n\ntext\n"
+    check_by_orgparse(meant, id="x", title="T", tags=["agent"])
+    with pytest.raises(NotAsMeant):
+        check_by_orgparse(text, id="x", title="T", tags=["agent"])
