@@ -1,4 +1,4 @@
-"""`brief`: what a session is shown at its start, by the work at hand."""
+"""Selection for `brief`: learnings for the start of a session, by the work at hand."""
 
 from collections.abc import Iterable
 from collections.abc import Sequence
@@ -96,11 +96,11 @@ def fitting_learnings(
     } | {task.id: 1.0}
     seen_tasks.pop("", None)
     relevant_learnings = [
-        fits
+        relevant_learning
         for candidate in candidate_learnings(state, words=relevant_ids, seen_tasks=seen_tasks)
         if (is_in_force(candidate) and candidate.confidence >= least_confidence)
         and (
-            fits := score_relevance(
+            relevant_learning := score_relevance(
                 candidate,
                 task,
                 actions=(),
@@ -159,13 +159,13 @@ def brief_learnings(
 ) -> tuple[tuple[LearningState, ...], int, tuple[LearningState, ...]]:
     """Return the learnings to show, the number of further ones, and the approved must-checks."""
     least_confidence = told.SUBAGENT_CONFIDENCE if is_for_subagent else 0
-    found = [
+    fitting_states = [
         entry.standing
         for entry in fitting_learnings(state, finder, task, least_confidence=least_confidence, now=now, agent=agent)
     ]
     approved = () if is_for_subagent else told.approved_checklist(state)
     listed = {entry.id for entry in approved}
-    unlisted = [entry for entry in found if entry.id not in listed]
+    unlisted = [entry for entry in fitting_states if entry.id not in listed]
     # of thousands only the first are looked at
     selected = tuple(islice(filter(is_lasting, unlisted), MOST_SHOWN))
     selected = tuple(sorted(selected, key=lambda entry: not is_borne_out(entry)))

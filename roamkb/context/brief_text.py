@@ -79,12 +79,12 @@ class SessionBrief:
 
     @property
     def omitted(self) -> int:
-        """Number of lines and learnings beyond those."""
+        """Number of lines and learnings that were left out."""
         return self.left_out + self.more
 
 
 def is_approved(standing: LearningState) -> bool:
-    """Say whether a human at a terminal approved a learning."""
+    """Return whether a human at a terminal approved a learning."""
     approval_events = ("approved", "applied")
     return (
         standing.status == CANONICAL
@@ -104,7 +104,7 @@ def approved_checklist(state: LogState) -> tuple[LearningState, ...]:
 
 
 def review_counts(state: LogState) -> tuple[int, int]:
-    """Return how many learnings need a review for other reasons, and how many may contradict another."""
+    """Return the numbers of learnings that need a review otherwise, and that may contradict another."""
     contradicting = [standing for standing in state.learnings_with("contradicts", YES) if standing.status != SUPERSEDED]
     to_review = [
         standing for standing in state.learnings_with("status", NEEDS_REVIEW) if "may_contradict" not in standing.flags
@@ -185,7 +185,7 @@ def _short_statement(standing: LearningState) -> str:
 
 
 def is_borne_out(standing: LearningState) -> bool:
-    """Say whether a learning is verified, or a human's word; others are shown last, and marked."""
+    """Return whether a learning is verified, or a human's statement; others are shown last, and marked."""
     is_human = standing.learning.provenance == "user-stated" or standing.is_overridden or standing.is_pinned
     return standing.verdict == VERIFIED or is_human or is_approved(standing)
 

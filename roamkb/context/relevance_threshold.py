@@ -1,4 +1,4 @@
-"""The relevance threshold of unasked suggestions.
+"""Minimum relevance of unasked suggestions.
 
 A floor under what is shown to who didn't ask for it.
 
@@ -28,8 +28,8 @@ from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import fold_text
 from roamkb.kb.search.query import TermWeights
 from roamkb.text.store.lexicons import alternatives_pattern
-from roamkb.text.store.word_frequencies import RAREST
-from roamkb.text.store.word_frequencies import bits
+from roamkb.text.store.word_frequencies import RAREST_BITS
+from roamkb.text.store.word_frequencies import term_bits
 from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import letter_pairs
 from roamkb.text.tokenize import split_words
@@ -38,114 +38,114 @@ from roamkb.text.tokenize import terms_of
 _T = TypeVar("_T")
 
 #: Bits that any prompt shares with any text by chance; one word of ninety tells nothing.
-_BY_CHANCE: Final = 6.5
+_CHANCE_BITS: Final = 6.5
 #: What a pair of letters tells of a script without blanks: pairs overlap, each letter is in two.
-_OVERLAP: Final = 0.5
+_PAIR_FACTOR: Final = 0.5
 #: What a name tells beside a word as rare: `IL2CPP`, `Redsys`.
-_NAMED: Final = 1.5
+_NAME_FACTOR: Final = 1.5
 #: Bits of a number, and of each of its digits.
-_NUMBER: Final = 2.0
-_DIGIT: Final = 3.3
+_NUMBER_BITS: Final = 2.0
+_DIGIT_BITS: Final = 3.3
 #: Words of a body that tell as much as a title; of longer ones, by chance, some word fits any prompt.
-_BODY: Final = 20
+_TITLE_LIKE_WORDS: Final = 20
 #: What an answer loses for each place that the search puts it behind the best, and for how many.
-_BEHIND: Final = 0.1
-_MOST_BEHIND: Final = 3
+_RANK_PENALTY: Final = 0.1
+_MAX_PENALIZED_RANKS: Final = 3
 #: The share of the best answer's worth.
-_LEAST_OF_BEST: Final = 0.85
+_MIN_SHARE_OF_BEST: Final = 0.85
 #: Letters that forms of a word have in common at its beginning, and the least share of the longer form.
-_STEM: Final = 4
-_ALIKE: Final = 0.6
+_STEM_LENGTH: Final = 4
+_MIN_FORM_SHARE: Final = 0.6
 #: Letters of the shortest part of a compound, and what the part tells of the whole.
-_PART: Final = 5
-_COMPOUND: Final = 0.7
+_MIN_PART_LENGTH: Final = 5
+_COMPOUND_SHARE: Final = 0.7
 #: What a speaker mentions and doesn't ask for.
 _NEGATED_TOPICS: Final = lazily(
     rf"\b{alternatives_pattern('waved_away')}\b[^,.;:!?\n]*".replace("'", "['’]"), re.IGNORECASE
 )
 #: How a speaker asks for what is known: nobody is interrupted by an answer.
-_ASKING: Final = lazily(alternatives_pattern("asking_notes"), re.IGNORECASE)
+_NOTE_QUESTIONS: Final = lazily(alternatives_pattern("asking_notes"), re.IGNORECASE)
 #: What a harness or a speaker pastes: a block in tags, or between fences.
-_PASTED: Final = lazily(r"<([a-z][\w-]*)>.*?</\1>|```.*?(?:```|\Z)", re.DOTALL)
+_PASTED_BLOCK: Final = lazily(r"<([a-z][\w-]*)>.*?</\1>|```.*?(?:```|\Z)", re.DOTALL)
 #: How a word is spelled that is a name wherever it stands.
-_NAME: Final = lazily(r"\w*(?:[a-z_]\w*[A-Z]|[A-Z]\w*[A-Z]|[^\W\d]\w*\d|\d\w*[^\W\d]|_)\w*")
+_NAME_SPELLING: Final = lazily(r"\w*(?:[a-z_]\w*[A-Z]|[A-Z]\w*[A-Z]|[^\W\d]\w*\d|\d\w*[^\W\d]|_)\w*")
 #: A capital in the middle of a sentence.
-_CAPITAL: Final = lazily(r"(?<=[a-z0-9,;)] )[A-Z]\w+")
+_MID_SENTENCE_CAPITAL: Final = lazily(r"(?<=[a-z0-9,;)] )[A-Z]\w+")
 #: Words that hyphens make one, and the bits that such a word tells beside them.
-_JOINT: Final = 4.0
-_JOINED: Final = lazily(r"\w+(?:-\w+)+")
+_HYPHENATED_BITS: Final = 4.0
+_HYPHENATED_WORD: Final = lazily(r"\w+(?:-\w+)+")
 #: What an error quotes: a module, a key, a file.
 _QUOTED_NAME: Final = r"['\"`‘“]([^'\"`’”\n]{2,80})['\"`’”]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelevanceThreshold:
-    """The least that an answer has to share with the text that it answers."""
+    """The least evidence that an answer has to share with the prompt."""
 
     #: Of evidence, times the share of the prompt's that they are.
-    bits: float
+    least_bits: float
 
 
-INTERRUPTION_THRESHOLD: Final = RelevanceThreshold(bits=4.75)
+INTERRUPTION_THRESHOLD: Final = RelevanceThreshold(least_bits=4.75)
 #: Where nobody is interrupted.
-START_THRESHOLD: Final = RelevanceThreshold(bits=2.5)
+START_THRESHOLD: Final = RelevanceThreshold(least_bits=2.5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PromptWord:
-    """A word of a prompt, or of a script without blanks a pair of letters."""
+    """A word of a prompt, or a pair of letters of a script without blanks."""
 
     #: The terms that stand for it, the whole word first; each with what it tells, and by what that is parted.
-    terms: Mapping[str, tuple[float, float]]
+    term_evidence: Mapping[str, tuple[float, float]]
     #: As it is compared with other forms; empty for a pair of letters.
-    plain: str
+    folded_word: str
 
     @property
-    def bits(self) -> float:
-        """What the whole of it tells."""
-        return next(iter(self.terms.values()))[0]
+    def whole_bits(self) -> float:
+        """The evidence of the whole word, in bits."""
+        return next(iter(self.term_evidence.values()))[0]
 
 
 @dataclass(frozen=True)
 class _AnswerText:
-    """A title or a body, as prompts are compared with it."""
+    """A title or a body, in the forms that are compared with prompts."""
 
     text: str
 
     @cached_property
-    def words(self) -> Sequence[str]:
+    def text_words(self) -> Sequence[str]:
         return split_words(self.text)
 
     @cached_property
-    def terms(self) -> Set[str]:
-        return frozenset(term for word in self.words for term in terms_of(word))
+    def all_terms(self) -> Set[str]:
+        return frozenset(term for word in self.text_words for term in terms_of(word))
 
     @cached_property
-    def forms(self) -> Set[str]:
-        """The words as they are compared with other forms of them."""
-        return frozenset(fold_text(word) for word in self.words if len(word) >= _STEM)
+    def folded_forms(self) -> Set[str]:
+        """The folded words, for comparison with their other forms."""
+        return frozenset(fold_text(word) for word in self.text_words if len(word) >= _STEM_LENGTH)
 
     @cached_property
-    def by_stem(self) -> Mapping[str, Sequence[str]]:
-        """The forms by their first letters."""
+    def forms_by_stem(self) -> Mapping[str, Sequence[str]]:
+        """The folded words by their first letters."""
         stems: dict[str, list[str]] = {}
-        for form in self.forms:
-            stems.setdefault(form[:_STEM], []).append(form)
+        for form in self.folded_forms:
+            stems.setdefault(form[:_STEM_LENGTH], []).append(form)
         return stems
 
     @cached_property
-    def plain(self) -> str:
-        return f" {' '.join(self.forms)} "
+    def joined_forms(self) -> str:
+        return f" {' '.join(self.folded_forms)} "
 
     @cached_property
-    def names(self) -> Set[str]:
-        """The terms of what is spelled as a name; where each noun has a capital, capitals say nothing."""
+    def name_terms(self) -> Set[str]:
+        """The terms of words spelled as names; where each noun has a capital, capitals do not count."""
         if UNSPACED.search(self.text):
             # what such a script doesn't spell itself is one
-            return frozenset(terms_of(word)[0] for word in self.words if not UNSPACED.match(word))
-        spelled = [word for word in self.words if _NAME.fullmatch(word)]
-        capitals: Sequence[str] = _CAPITAL.findall(self.text)
-        if len(capitals) * 4 < len(self.words):
+            return frozenset(terms_of(word)[0] for word in self.text_words if not UNSPACED.match(word))
+        spelled = [word for word in self.text_words if _NAME_SPELLING.fullmatch(word)]
+        capitals: Sequence[str] = _MID_SENTENCE_CAPITAL.findall(self.text)
+        if len(capitals) * 4 < len(self.text_words):
             spelled += capitals
         return frozenset(terms_of(word)[0] for word in spelled)
 
@@ -161,126 +161,135 @@ def select_relevant(
 
     An answer comes with its title and with what is shown beside it.
     """
-    asked = _NEGATED_TOPICS.sub(" ", _PASTED.sub(" ", text))
-    asked, asks = _ASKING.subn(" ", asked)
-    prompt = list(_prompt_words(asked, weights))
-    joined = [fold_text(name) for name in _JOINED.findall(asked)]
+    prompt_text = _NEGATED_TOPICS.sub(" ", _PASTED_BLOCK.sub(" ", text))
+    prompt_text, is_question = _NOTE_QUESTIONS.subn(" ", prompt_text)
+    prompt = list(_prompt_words(prompt_text, weights))
+    hyphenated_names = [fold_text(name) for name in _HYPHENATED_WORD.findall(prompt_text)]
     worths = [
         (
             answer,
-            _answer_worth(prompt, joined, _AnswerText(title), _AnswerText(body))
-            * (1 - _BEHIND * min(place, _MOST_BEHIND)),
+            _answer_worth(prompt, hyphenated_names, _AnswerText(title), _AnswerText(body))
+            * (1 - _RANK_PENALTY * min(rank, _MAX_PENALIZED_RANKS)),
         )
-        for place, (answer, title, body) in enumerate(answers)
+        for rank, (answer, title, body) in enumerate(answers)
     ]
     best = max((worth for _, worth in worths), default=0.0)
-    threshold = max(min(limits.bits, START_THRESHOLD.bits) if asks else limits.bits, _LEAST_OF_BEST * best)
+    threshold = max(
+        min(limits.least_bits, START_THRESHOLD.least_bits) if is_question else limits.least_bits,
+        _MIN_SHARE_OF_BEST * best,
+    )
     return [answer for answer, worth in worths if worth >= threshold]
 
 
 def _prompt_words(text: str, weights: TermWeights) -> Iterator[_PromptWord]:
-    """Yield each word of a prompt that tells anything, once."""
-    seen: set[str] = set()
+    """Yield each word of a prompt that carries evidence, once."""
+    yielded_units: set[str] = set()
     for word in split_words(text):
-        plain = fold_text(word)
+        folded_word = fold_text(word)
         is_unspaced = UNSPACED.match(word) is not None
-        for each in filter(_is_of_one_script, letter_pairs(word)) if is_unspaced else (plain,):
-            if each in seen or len(each) < 2:
+        for unit in filter(_is_of_one_script, letter_pairs(word)) if is_unspaced else (folded_word,):
+            if unit in yielded_units or len(unit) < 2:
                 continue
-            seen.add(each)
-            terms = (each,) if is_unspaced else terms_of(word)
-            told = {term: (_evidence(term), _crowd(term, weights)) for term in terms if len(term) > 1}
-            if any(evidence for evidence, _ in told.values()):
-                yield _PromptWord(terms=told, plain="" if is_unspaced else plain)
+            yielded_units.add(unit)
+            terms = (unit,) if is_unspaced else terms_of(word)
+            term_evidence = {
+                term: (_evidence_bits(term), _crowding_divisor(term, weights)) for term in terms if len(term) > 1
+            }
+            if any(evidence for evidence, _ in term_evidence.values()):
+                yield _PromptWord(term_evidence=term_evidence, folded_word="" if is_unspaced else folded_word)
 
 
-def _evidence(term: str) -> float:
-    """Return the bits that a term tells wherever it is shared."""
+def _evidence_bits(term: str) -> float:
+    """Return the bits of evidence of a shared term."""
     if term.isdigit():
-        return max(0.0, min(RAREST, _NUMBER + _DIGIT * len(term)) - _BY_CHANCE)
-    return max(0.0, bits(term) - _BY_CHANCE) * (_OVERLAP if UNSPACED.match(term) else 1)
+        return max(0.0, min(RAREST_BITS, _NUMBER_BITS + _DIGIT_BITS * len(term)) - _CHANCE_BITS)
+    return max(0.0, term_bits(term) - _CHANCE_BITS) * (_PAIR_FACTOR if UNSPACED.match(term) else 1)
 
 
-def _crowd(term: str, weights: TermWeights) -> float:
-    """Return by what a term's evidence is parted: 1 where one answer holds it, more where others do."""
+def _crowding_divisor(term: str, weights: TermWeights) -> float:
+    """Return the divisor of a term's evidence: 1 where one answer has the term, more where several do."""
     return 1 + max(0.0, weights.rarest - weights.terms.get(term, weights.rarest))
 
 
 def _is_of_one_script(pair: str) -> bool:
-    """Say whether a pair of letters may be of one word: where a script ends, Japanese words end."""
+    """Return whether a pair of letters may belong to one word: Japanese words end where a script ends."""
     return len({(letter >= "\u3040") + (letter >= "\u30a0") + (letter >= "\u3100") for letter in pair}) == 1
 
 
-def _answer_worth(prompt: Sequence[_PromptWord], joined: Sequence[str], title: _AnswerText, body: _AnswerText) -> float:
-    """Return the bits that prompt and answer share, times the share of the prompt's that they are."""
-    beside = min(1.0, (_BODY / max(1, len(body.words))) ** 0.5)
-    names = title.names | body.names
-    left = 0.0
-    shared = _JOINT * sum(name in fold_text(f"{title.text}\n{body.text}") for name in joined)
+def _answer_worth(
+    prompt: Sequence[_PromptWord], hyphenated_names: Sequence[str], title: _AnswerText, body: _AnswerText
+) -> float:
+    """Return the bits that prompt and answer share, times their share of the prompt's bits."""
+    body_factor = min(1.0, (_TITLE_LIKE_WORDS / max(1, len(body.text_words))) ** 0.5)
+    names = title.name_terms | body.name_terms
+    uncovered_bits = 0.0
+    shared_bits = _HYPHENATED_BITS * sum(name in fold_text(f"{title.text}\n{body.text}") for name in hyphenated_names)
     for word in prompt:
-        term, in_title = _share(word, title)
+        term, in_title = _shared_part(word, title)
         share = in_title
-        if in_title < beside:
-            other, in_body = _share(word, body)
-            if in_body * beside > in_title:
-                term, share = other, in_body * beside
-        evidence, crowd = word.terms[term]
-        evidence *= _NAMED if term in names else 1
-        shared += evidence * share / crowd
-        left += evidence * (1 - share)
-    if shared and _is_whole(title, prompt):
-        return shared
-    return shared * shared / (shared + left) if shared else 0.0
+        if in_title < body_factor:
+            body_term, in_body = _shared_part(word, body)
+            if in_body * body_factor > in_title:
+                term, share = body_term, in_body * body_factor
+        evidence, crowd = word.term_evidence[term]
+        evidence *= _NAME_FACTOR if term in names else 1
+        shared_bits += evidence * share / crowd
+        uncovered_bits += evidence * (1 - share)
+    if shared_bits and _covers_title(title, prompt):
+        return shared_bits
+    return shared_bits * shared_bits / (shared_bits + uncovered_bits) if shared_bits else 0.0
 
 
-def _is_whole(title: _AnswerText, prompt: Sequence[_PromptWord]) -> bool:
-    """Say whether a prompt has each word of a title that tells anything."""
-    if len(title.words) > len(prompt):
+def _covers_title(title: _AnswerText, prompt: Sequence[_PromptWord]) -> bool:
+    """Return whether a prompt has every word of a title that carries evidence."""
+    if len(title.text_words) > len(prompt):
         return False
-    asked = {term for word in prompt for term in word.terms}
-    telling = [
+    prompt_terms = {term for word in prompt for term in word.term_evidence}
+    telling_words = [
         terms
-        for word in title.words
+        for word in title.text_words
         for terms in ([[pair] for pair in letter_pairs(word)] if UNSPACED.match(word) else [terms_of(word)])
-        if any(map(_evidence, terms))
+        if any(map(_evidence_bits, terms))
     ]
-    return bool(telling) and all(asked.intersection(terms) for terms in telling)
+    return bool(telling_words) and all(prompt_terms.intersection(terms) for terms in telling_words)
 
 
-def _share(word: _PromptWord, text: _AnswerText) -> tuple[str, float]:
-    """Return the term by which a text has a word, and how much of the word that is."""
-    held = [term for term in word.terms if term in text.terms]
-    if held:
-        return max(held, key=lambda term: word.terms[term][0]), 1.0
-    return next(iter(word.terms)), _likeness(word.plain, text)
+def _shared_part(word: _PromptWord, text: _AnswerText) -> tuple[str, float]:
+    """Return the term by which a text has a word, and the share of the word that it covers."""
+    shared_terms = [term for term in word.term_evidence if term in text.all_terms]
+    if shared_terms:
+        return max(shared_terms, key=lambda term: word.term_evidence[term][0]), 1.0
+    return next(iter(word.term_evidence)), _form_likeness(word.folded_word, text)
 
 
-def _likeness(plain: str, text: _AnswerText) -> float:
-    """Return how much of a word another form of it in the text has, or a compound of either."""
-    shares = (_common(plain, form) for form in text.by_stem.get(plain[:_STEM], ()))
-    most = max(shares, default=0.0)
-    if most >= _ALIKE:
-        return most
-    if len(plain) < _PART:
+def _form_likeness(folded_word: str, text: _AnswerText) -> float:
+    """Return the share of a word covered by another form of it in the text, or by a compound of either."""
+    shares = (
+        _common_prefix_share(folded_word, form) for form in text.forms_by_stem.get(folded_word[:_STEM_LENGTH], ())
+    )
+    greatest_share = max(shares, default=0.0)
+    if greatest_share >= _MIN_FORM_SHARE:
+        return greatest_share
+    if len(folded_word) < _MIN_PART_LENGTH:
         return 0.0
-    is_part = f" {plain}" in text.plain or f"{plain} " in text.plain
-    lengths = range(_PART, len(plain))
-    is_whole = any(plain[:n] in text.forms or plain[-n:] in text.forms for n in lengths)
-    return _COMPOUND if is_part or is_whole else 0.0
+    is_part = f" {folded_word}" in text.joined_forms or f"{folded_word} " in text.joined_forms
+    lengths = range(_MIN_PART_LENGTH, len(folded_word))
+    is_whole = any(folded_word[:n] in text.folded_forms or folded_word[-n:] in text.folded_forms for n in lengths)
+    return _COMPOUND_SHARE if is_part or is_whole else 0.0
 
 
-def _common(one: str, other: str) -> float:
-    """Return the share of the longer word that both begin with."""
+def _common_prefix_share(word: str, form: str) -> float:
+    """Return the length of the common prefix as a share of the longer word."""
     length = 0
-    for mine, its in zip(one, other, strict=False):
-        if mine != its:
+    for word_letter, form_letter in zip(word, form, strict=False):
+        if word_letter != form_letter:
             break
         length += 1
-    return length / max(len(one), len(other))
+    return length / max(len(word), len(form))
 
 
 def is_transferable(technique: str, *, past_errors: Iterable[str], error: str) -> bool:
-    """Say whether a technique fits an `error`, given the errors that it was for.
+    """Return whether a technique fits an `error`, given the errors that it has fixed.
 
     Those are the same but for what they quote: `pip install pyyaml` is for no other module.
     """

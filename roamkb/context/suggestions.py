@@ -90,7 +90,7 @@ def suggest_learnings(
 def _without_repetitions(
     standings: Sequence[LearningState], state: LogState, besides: Collection[str]
 ) -> Iterator[LearningState]:
-    """Yield the learnings that repeat neither an earlier one nor one of `besides`, in whatever words."""
+    """Yield the learnings that repeat neither an earlier one nor one of `besides`, however worded."""
     known_contents = [excluded.learning.content for id in besides if (excluded := state.standings.get(id))]
     for standing in standings:
         if not consolidation_plan.KnownTexts(known_contents).has_covering_text(prepare_text(standing.learning.content)):
@@ -99,13 +99,13 @@ def _without_repetitions(
 
 
 def is_in_force(standing: LearningState) -> bool:
-    """Say whether a learning is in force: not superseded, invalidated, contested or archived."""
+    """Return whether a learning is in force: not superseded, invalidated, contested or archived."""
     is_current = standing.status != SUPERSEDED and standing.verdict != "invalidated"
     return is_current and CONTESTED not in standing.flags and not standing.is_archived
 
 
 def is_lasting(standing: LearningState) -> bool:
-    """Say whether a learning may be shown unasked: knowledge, not noise of other tools' logs."""
+    """Return whether a learning may be shown unasked: knowledge, not noise of other tools' logs."""
     if is_borne_out(standing):
         return True
 
@@ -113,7 +113,7 @@ def is_lasting(standing: LearningState) -> bool:
 
 
 def _is_suggestable(standing: LearningState) -> bool:
-    """Say whether a learning may be suggested at a prompt.
+    """Return whether a learning may be suggested at a prompt.
 
     What was only announced in passing waits until its session bears it out, or another session says it.
     """

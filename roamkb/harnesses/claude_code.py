@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 else:
     pathlib = lazy_module("pathlib")
 
-_SETTINGS = ".claude/settings.json"
+_SETTINGS_PATH = ".claude/settings.json"
 #: Has it run each command behind the wall.
 SHELL_PREFIX = "CLAUDE_CODE_SHELL_PREFIX"
 #: How a settings file begins that was made for our hooks alone, so that it can be known again.
-MADE = '{\n  "$schema": "https://json.schemastore.org/claude-code-settings.json"\n}\n'
+NEW_FILE_TEXT = '{\n  "$schema": "https://json.schemastore.org/claude-code-settings.json"\n}\n'
 #: Tools that change no file and run nothing: not worth a process each time.
-_UNWATCHED = (
+_UNWATCHED_TOOLS = (
     "Read|Grep|Glob|LS|NotebookRead|WebFetch|WebSearch|ToolSearch|TodoWrite|TodoRead"
     "|Task(?:Create|Get|List|Output|Stop|Update)|Skill|SendMessage|AskUserQuestion"
 )
 #: What only a human says; the hook before a tool sees these in any disguise, a rule only spelt like this.
-_HUMANS = (
+_HUMAN_COMMANDS = (
     "approve",
     "override",
     "reject",
@@ -73,10 +73,10 @@ class ClaudeCode:
     session_files = ()
     unattended_entries = ("CLAUDE_CODE_ENTRYPOINT=sdk-", "CLAUDE_CODE_ENTRYPOINT=claude-code-github-action")
 
-    guarded = (".claude/rules/knowledge-base.md", _SETTINGS, ".claude/settings.local.json")
-    hook_files = (_SETTINGS,)
+    guarded = (".claude/rules/knowledge-base.md", _SETTINGS_PATH, ".claude/settings.local.json")
+    hook_files = (_SETTINGS_PATH,)
     server_files = ()
-    free_hook_files = (_SETTINGS,)
+    free_hook_files = (_SETTINGS_PATH,)
     rule_files = (".claude/rules/knowledge-base.md",)
     home_texts = (".claude/CLAUDE.md",)
     project_settings = (".claude/settings.json", ".claude/settings.local.json")
@@ -124,22 +124,22 @@ class ClaudeCode:
             return {**environment, "CLAUDECODE": "1"}
         return environment
 
-    def heard(self, payload: "dict[str, Any]") -> "dict[str, Any]":
-        """Return the payload: its words are roamkb's."""
+    def translate_payload(self, payload: "dict[str, Any]") -> "dict[str, Any]":
+        """Return the payload unchanged: its terms are roamkb's."""
         return payload
 
-    def answered(self, answer: "dict[str, object]") -> "dict[str, object]":
-        """Return the answer: its words are roamkb's."""
+    def translate_answer(self, answer: "dict[str, object]") -> "dict[str, object]":
+        """Return the answer unchanged: its terms are roamkb's."""
         return answer
 
     def shows_questions(self, environment: "Mapping[str, str]") -> bool:
-        """Say whether a question at a stop goes as context: newer versions show a block as an error."""
+        """Return whether a question at a stop goes as context: newer versions show a block as an error."""
         return environment.get("AI_AGENT", "").startswith("claude-code")
 
     # Transcripts
 
     def entries_of(self, line: "Mapping[str, Any]") -> "Iterator[transcript.TranscriptEntry]":
-        """Yield what a line tells: `{"type": "user"|"assistant", "message": {…}}`.
+        """Yield the messages, calls and results of a line: `{"type": "user"|"assistant", "message": {…}}`.
 
         A tool's result stands in a later `user` line.
         """
@@ -154,7 +154,7 @@ class ClaudeCode:
             match block:
                 case {"type": "text", "text": str(text)}:
                     if is_agent or is_typed:
-                        yield transcript.SaidText(
+                        yield transcript.MessageText(
                             transcript.Speaker.AGENT if is_agent else transcript.Speaker.HUMAN, text
                         )
                 case {"type": "tool_use", "id": str(id), "name": str(name)}:
@@ -165,37 +165,37 @@ class ClaudeCode:
     def find_transcript(self, session: str, *, home: "Path", environment: "Mapping[str, str]") -> "Path | None":
         """Return the file of a session; None where it has none."""
         try:
-            return next(_projects(home, environment).glob(f"*/{session}.jsonl"), None)
+            return next(_projects_folder(home, environment).glob(f"*/{session}.jsonl"), None)
         except OSError:
             return None
 
     def transcripts_in(self, folder: "Path", *, home: "Path", environment: "Mapping[str, str]") -> "Iterator[Path]":
         """Yield the transcripts of the sessions in a project's folder, the oldest first."""
         name = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in str(folder))
-        found = (_projects(home, environment) / name).glob("*.jsonl")
+        session_files = (_projects_folder(home, environment) / name).glob("*.jsonl")
         try:
-            yield from sorted(found, key=lambda path: path.stat().st_mtime)
+            yield from sorted(session_files, key=lambda path: path.stat().st_mtime)
         except OSError:
             return
 
     def session_folders(self, environment: "Mapping[str, str]") -> tuple[str, ...]:
-        """Return nothing: its project's folder is a variable."""
+        """Return nothing: its project's folder is in a variable."""
         return ()
 
     def is_unattended(self, line: "Mapping[str, Any]") -> bool:
-        """Say no: it says so in a variable."""
+        """Return False: a variable marks unattended sessions."""
         return False
 
     # Settings
 
     @property
-    def hooks(self) -> "tuple[hook_list.Hook, ...]":
+    def wanted_hooks(self) -> "tuple[hook_list.Hook, ...]":
         """The hooks that roamkb wants."""
         return (
             hook_list.Hook(event="SessionStart", timeout=30),
             hook_list.Hook(event="SubagentStart"),
             hook_list.Hook(event="UserPromptSubmit"),
-            hook_list.Hook(event="PreToolUse", matcher=f"^(?!(?:{_UNWATCHED})$)"),
+            hook_list.Hook(event="PreToolUse", matcher=f"^(?!(?:{_UNWATCHED_TOOLS})$)"),
             hook_list.Hook(event="PostToolUse"),
             hook_list.Hook(event="PostToolUseFailure"),
             hook_list.Hook(event="PreCompact"),
@@ -207,44 +207,50 @@ class ClaudeCode:
         )
 
     @property
-    def files(self) -> "tuple[harness.SettingsFile, ...]":
+    def settings_files(self) -> "tuple[harness.SettingsFile, ...]":
         """The settings, which hold hooks, permission rules and the wall."""
         return (
             harness.SettingsFile(
-                label="Claude Code hooks", path=pathlib.Path(_SETTINGS), put_in=self._put_in, take_out=_take_out
+                label="Claude Code hooks", path=pathlib.Path(_SETTINGS_PATH), put_in=self._put_in, take_out=_take_out
             ),
         )
 
     def _put_in(self, data: bytes | None, request: "harness.SettingsRequest") -> bytes:
         deny = deny_rules(request.kb) if request.kb else ()
-        new = settings_json.with_hooks(data, self.hooks, request.program, new_file_text=MADE, deny=deny)
-        return wall_settings.with_wall(new, request.launcher, request.closed, SHELL_PREFIX) if request.launcher else new
+        hooked_data = settings_json.with_hooks(
+            data, self.wanted_hooks, request.program, new_file_text=NEW_FILE_TEXT, deny=deny
+        )
+        return (
+            wall_settings.with_wall(hooked_data, request.launcher, request.closed_paths, SHELL_PREFIX)
+            if request.launcher
+            else hooked_data
+        )
 
-    def handlers(self, settings: bytes) -> "tuple[hook_list.HookHandler, ...]":
+    def installed_handlers(self, settings: bytes) -> "tuple[hook_list.HookHandler, ...]":
         """Return roamkb's hooks in the settings."""
         return settings_json.own_handlers(settings) if settings.strip() else ()
 
-    def plugin(self, settings: bytes) -> str:
-        """Return the name of roamkb's plugin, where the settings turn it on; else nothing."""
+    def enabled_plugin(self, settings: bytes) -> str:
+        """Return the name of roamkb's plugin where the settings turn it on; else an empty text."""
         return settings_json.enabled_plugin(settings) if settings.strip() else ""
 
-    def faults(
-        self, settings: "harness.SettingsOnDisk", mine: "tuple[hook_list.HookHandler, ...]"
+    def find_faults(
+        self, settings: "harness.SettingsOnDisk", handlers: "tuple[hook_list.HookHandler, ...]"
     ) -> "Iterator[harness.SettingsFault]":
-        """Yield what keeps roamkb's hooks from running: settings of the user or the project, a short time."""
+        """Yield the faults that stop roamkb's hooks: hooks turned off by user or project, a short timeout."""
         own = [settings.root / name for name in self.project_settings] if settings.root else []
-        for path in (settings.home / _SETTINGS, *own):
+        for path in (settings.home / _SETTINGS_PATH, *own):
             try:
-                is_off = settings_json.has_flag(settings.read(path) or b"{}", ("disableAllHooks",), True)
+                is_off = settings_json.has_flag(settings.read_settings(path) or b"{}", ("disableAllHooks",), True)
             except json_edit.BadJson:
                 continue
             if is_off:
                 yield harness.SettingsFault(detail=f"{path} says disableAllHooks: none is run")
-        if any(handler.event == "SessionEnd" and handler.timeout is None for handler in mine):
+        if any(handler.event == "SessionEnd" and handler.timeout is None for handler in handlers):
             yield harness.SettingsFault(detail="SessionEnd has no timeout, so that all hooks there share 1.5 s")
 
-    def advice(self, settings: bytes, kb: str) -> str:
-        """Return what else `install` would put in: the permission rule for editors."""
+    def missing_settings(self, settings: bytes, kb: str) -> str:
+        """Return the permission rule for editors that `install` would add; empty where none is missing."""
         (edits, *_) = deny_rules(kb)
         return f"the permission rule {edits}" if settings_json.missing_rules(settings, (edits,)) else ""
 
@@ -259,18 +265,18 @@ class ClaudeCode:
         }
 
     def is_denial(self, answer: "harness.Answer") -> bool:
-        """Say whether an answer keeps the tool from being called."""
-        said = answer.get("hookSpecificOutput")
-        return isinstance(said, dict) and said.get("permissionDecision") == "deny"
+        """Return whether an answer keeps the tool from being called."""
+        decision_fields = answer.get("hookSpecificOutput")
+        return isinstance(decision_fields, dict) and decision_fields.get("permissionDecision") == "deny"
 
-    def sandbox(self, settings: "harness.SettingsOnDisk", kb: str) -> "harness.SandboxReport | None":
-        """Return nothing: roamkb's wall is around its commands."""
+    def sandbox_report(self, settings: "harness.SettingsOnDisk", kb: str) -> "harness.SandboxReport | None":
+        """Return None: roamkb's wall is around its commands."""
         return None
 
     # Memory and model
 
     def memory_folders(self, root: "Path", home: "Path") -> "tuple[Path, ...]":
-        """Return where it may keep its memory of the project at `root`."""
+        """Return the folders that may hold its memory of the project at `root`."""
         return tuple(home / ".claude" / "projects" / name / "memory" for name in project_names(str(root)))
 
     def project_of(self, path: "Path") -> str | None:
@@ -281,10 +287,10 @@ class ClaudeCode:
         return None
 
     def project_names(self, root: str) -> tuple[str, ...]:
-        """Return what it may call the project at `root` there."""
+        """Return the folder names that it may give the project at `root`."""
         return project_names(root)
 
-    def model_words(self, prompt: str, environment: "Mapping[str, str]") -> list[str]:
+    def model_command(self, prompt: str, environment: "Mapping[str, str]") -> list[str]:
         """Return the call that answers once: no tools, hooks, servers, memory or record."""
         return [
             *("claude", "--print", "--output-format", "json", "--safe-mode", "--tools", ""),
@@ -297,8 +303,8 @@ class ClaudeCode:
         return payload
 
     def model_answer(self, records: "list[dict[str, Any]]", text: str) -> str:
-        """Return what the call answered; a setting makes it a list of events."""
-        result = next((one for one in reversed(records) if one.get("type") == "result"), None)
+        """Return the result of the call; a setting makes the output a list of events."""
+        result = next((record for record in reversed(records) if record.get("type") == "result"), None)
         if result is None:
             raise harness.NoModelAnswer("holds no result")
         answer = result.get("result")
@@ -319,21 +325,23 @@ def deny_rules(kb: str) -> tuple[str, ...]:
     """
     place = kb.rstrip("/")
     anchored = place if place.startswith("~/") else f"/{place}"
-    return (f"Edit({anchored}/**)", *(f"Bash(roamkb {verb} *)" for verb in _HUMANS))
+    return (f"Edit({anchored}/**)", *(f"Bash(roamkb {verb} *)" for verb in _HUMAN_COMMANDS))
 
 
 def project_names(root: str) -> tuple[str, ...]:
-    """Return what it may call the project at `root`: its path with dashes."""
+    """Return the folder names that Claude Code may give the project at `root`: its path with dashes."""
     dashed = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in root)
     return tuple(dict.fromkeys((dashed, root.replace("/", "-"))))
 
 
 def _take_out(data: bytes, request: "harness.SettingsRequest") -> bytes | None:
-    left = wall_settings.without_wall(data, request.closed, SHELL_PREFIX)
-    return settings_json.without_hooks(left, new_file_text=MADE, deny=deny_rules(request.kb) if request.kb else ())
+    unwalled_data = wall_settings.without_wall(data, request.closed_paths, SHELL_PREFIX)
+    return settings_json.without_hooks(
+        unwalled_data, new_file_text=NEW_FILE_TEXT, deny=deny_rules(request.kb) if request.kb else ()
+    )
 
 
-def _projects(home: "Path", environment: "Mapping[str, str]") -> "Path":
+def _projects_folder(home: "Path", environment: "Mapping[str, str]") -> "Path":
     return pathlib.Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects"
 
 

@@ -41,29 +41,29 @@ else:
     time = lazy_module("time")
     tomllib = lazy_module("tomllib")
 
-_HOOKS, _CONFIG = ".codex/hooks.json", ".codex/config.toml"
+_HOOKS_PATH, _CONFIG_PATH = ".codex/hooks.json", ".codex/config.toml"
 #: It refuses a file with a field that it doesn't know.
-MADE = '{\n  "description": "made by roamkb install"\n}\n'
+NEW_FILE_TEXT = '{\n  "description": "made by roamkb install"\n}\n'
 #: Seconds that it gives a session's end; of more it warns at each start.
-_LAST = 3
+_MAX_END_TIMEOUT = 3
 #: Of a hook, what it knows it by; and its seconds where nobody says.
-_TOLD = ("type", "command", "commandWindows", "timeout", "async", "statusMessage")
-_SECONDS = 600
+_HASHED_FIELDS = ("type", "command", "commandWindows", "timeout", "async", "statusMessage")
+_DEFAULT_TIMEOUT = 600
 #: A human's act, in Codex itself.
-_TRUST = (
+_TRUST_ADVICE = (
     'start `codex` in a terminal: it asks, and "Trust all and continue" is enough, or type /hooks there and '
     "then t; `codex exec` never asks"
 )
 #: What it could do beside answering; a name that a version doesn't know is ignored by it.
-_FEATURES = "hooks shell_tool unified_exec apps plugins multi_agent view_image image_generation".split()
+_OPTIONAL_FEATURES = "hooks shell_tool unified_exec apps plugins multi_agent view_image image_generation".split()
 #: Where its configuration says nothing else; outside of the project's folder and /tmp nothing is writable.
-_USUAL_SANDBOX = "workspace-write"
+_DEFAULT_SANDBOX = "workspace-write"
 _NO_SANDBOX = "danger-full-access"
 #: Bytes from the end, where a command's line is when its hook runs: enough, and for a long output.
-_TAILS = (64 * 1024, 4 * 1024 * 1024)
+_TAIL_SIZES = (64 * 1024, 4 * 1024 * 1024)
 #: A first line holds the session's instructions.
-_LONGEST_HEAD = 4 * 1024 * 1024
-_DAY = 24 * 60 * 60
+_MAX_FIRST_LINE = 4 * 1024 * 1024
+_DAY_SECONDS = 24 * 60 * 60
 
 
 class Codex:
@@ -90,9 +90,9 @@ class Codex:
     session_files = (".codex/sessions",)
     unattended_entries = ()
 
-    guarded = (_HOOKS, _CONFIG)
-    hook_files = (_HOOKS,)
-    server_files = (_CONFIG,)
+    guarded = (_HOOKS_PATH, _CONFIG_PATH)
+    hook_files = (_HOOKS_PATH,)
+    server_files = (_CONFIG_PATH,)
     free_hook_files = ()
     rule_files = ()
     home_texts = (".codex/AGENTS.md",)
@@ -140,26 +140,26 @@ class Codex:
         """Return the environment of a hook as it would be for the session's commands."""
         return {**environment, "CODEX_THREAD_ID": str(payload.get("session_id"))}
 
-    def heard(self, payload: "dict[str, Any]") -> "dict[str, Any]":
-        """Return the payload with the status that Codex keeps to itself: it tells only what was printed."""
+    def translate_payload(self, payload: "dict[str, Any]") -> "dict[str, Any]":
+        """Return the payload with the exit status, which Codex leaves out: it passes only the output."""
         printed = payload.get("tool_response")
         if payload.get("tool_name") != "Bash" or not isinstance(printed, str):
             return payload
         code = exit_code_of(str(payload.get("transcript_path")), str(payload.get("tool_use_id")))
         return payload if code is None else {**payload, "tool_response": {"output": printed, "exit_code": code}}
 
-    def answered(self, answer: "dict[str, object]") -> "dict[str, object]":
-        """Return the answer: its words are roamkb's."""
+    def translate_answer(self, answer: "dict[str, object]") -> "dict[str, object]":
+        """Return the answer unchanged: its terms are roamkb's."""
         return answer
 
     def shows_questions(self, environment: "Mapping[str, str]") -> bool:
-        """Say no: a block is no error to its human."""
+        """Return False: a block is not shown as an error."""
         return False
 
     # Transcripts
 
     def entries_of(self, line: "Mapping[str, Any]") -> "Iterator[harnesses_transcript.TranscriptEntry]":
-        """Yield what a line tells.
+        """Yield the messages, calls and results of a line.
 
         `response_item` is what the model says and calls, `event_msg` what the human typed.
         """
@@ -168,8 +168,8 @@ class Codex:
             return
         match str(line.get("type")), payload:
             case "event_msg", {"type": "item_completed", "item": {"type": "UserMessage", "content": content}}:
-                yield harnesses_transcript.SaidText(
-                    harnesses_transcript.Speaker.HUMAN, harnesses_transcript.joined(content)
+                yield harnesses_transcript.MessageText(
+                    harnesses_transcript.Speaker.HUMAN, harnesses_transcript.joined_text(content)
                 )
             case "event_msg", {
                 "type": "item_completed",
@@ -181,16 +181,18 @@ class Codex:
                 "type": "item_completed",
                 "item": {"type": "FileChange", "id": str(id)} as item,
             }:
-                yield _changed(id, item)
+                yield _file_changes(id, item)
             case "event_msg", {"type": "user_message", "message": str(text)}:
-                yield harnesses_transcript.SaidText(harnesses_transcript.Speaker.HUMAN, text)
+                yield harnesses_transcript.MessageText(harnesses_transcript.Speaker.HUMAN, text)
             case "response_item", {"type": "message", "role": "assistant", "content": content}:
-                yield harnesses_transcript.SaidText(
-                    harnesses_transcript.Speaker.AGENT, harnesses_transcript.joined(content)
+                yield harnesses_transcript.MessageText(
+                    harnesses_transcript.Speaker.AGENT, harnesses_transcript.joined_text(content)
                 )
             case "response_item", {"type": "function_call" | "custom_tool_call", "call_id": str(id)}:
-                given = payload.get("arguments", payload.get("input"))
-                yield harnesses_transcript.ToolCall(id, str(payload.get("name")), harnesses_transcript.decoded(given))
+                arguments = payload.get("arguments", payload.get("input"))
+                yield harnesses_transcript.ToolCall(
+                    id, str(payload.get("name")), harnesses_transcript.decode_input(arguments)
+                )
             case "response_item", {"type": "local_shell_call", "call_id": str(id)}:
                 yield harnesses_transcript.ToolCall(id, "shell", payload)
             case (
@@ -201,8 +203,10 @@ class Codex:
 
     def find_transcript(self, session: str, *, home: "Path", environment: "Mapping[str, str]") -> "Path | None":
         """Return the file of a session; None where it has none."""
-        found = _find({**environment, "HOME": str(home)}, session) if _is_id(session) else None
-        return pathlib.Path(found) if found else None
+        session_file = (
+            _find_session_file({**environment, "HOME": str(home)}, session) if _is_session_id(session) else None
+        )
+        return pathlib.Path(session_file) if session_file else None
 
     def transcripts_in(self, folder: "Path", *, home: "Path", environment: "Mapping[str, str]") -> "Iterator[Path]":
         """Yield none: its files lie by their days, not by projects."""
@@ -217,15 +221,19 @@ class Codex:
         return folders_of_session(environment)
 
     def is_unattended(self, line: "Mapping[str, Any]") -> bool:
-        """Say whether a program waits for what the session says, by its file's first line."""
-        told = line.get("payload")
-        return line.get("type") == "session_meta" and isinstance(told, dict) and told.get("source") == "exec"
+        """Return whether a program awaits the session's answer, by its file's first line."""
+        session_meta = line.get("payload")
+        return (
+            line.get("type") == "session_meta"
+            and isinstance(session_meta, dict)
+            and session_meta.get("source") == "exec"
+        )
 
     # Settings
 
     @property
-    def hooks(self) -> "tuple[hook_list.Hook, ...]":
-        """The hooks that roamkb wants; of a failure none tells, and its expressions know no lookahead."""
+    def wanted_hooks(self) -> "tuple[hook_list.Hook, ...]":
+        """The hooks that roamkb wants; none for failures, and no lookahead in its expressions."""
         return (
             hook_list.Hook(event="SessionStart", timeout=30),
             hook_list.Hook(event="SubagentStart"),
@@ -236,23 +244,23 @@ class Codex:
             hook_list.Hook(event="PostCompact"),
             hook_list.Hook(event="Stop", timeout=30),
             hook_list.Hook(event="SubagentStop"),
-            hook_list.Hook(event="SessionEnd", timeout=_LAST),
+            hook_list.Hook(event="SessionEnd", timeout=_MAX_END_TIMEOUT),
         )
 
     @property
-    def files(self) -> "tuple[harness.SettingsFile, ...]":
+    def settings_files(self) -> "tuple[harness.SettingsFile, ...]":
         """The hooks, and the configuration, which names the server."""
         return (
             harness.SettingsFile(
                 label="Codex hooks",
-                path=pathlib.Path(_HOOKS),
+                path=pathlib.Path(_HOOKS_PATH),
                 put_in=self._put_in,
                 take_out=_take_out,
-                pending="Codex skips them until you trust them: start `codex` in a terminal, and it asks",
+                pending_reason="Codex skips them until you trust them: start `codex` in a terminal, and it asks",
             ),
             harness.SettingsFile(
                 label="Codex MCP server",
-                path=pathlib.Path(_CONFIG),
+                path=pathlib.Path(_CONFIG_PATH),
                 put_in=_put_server_in,
                 take_out=_take_server_out,
                 is_server=True,
@@ -260,37 +268,41 @@ class Codex:
         )
 
     def _put_in(self, data: bytes | None, request: "harness.SettingsRequest") -> bytes:
-        return settings_json.with_hooks(data, self.hooks, request.program, new_file_text=MADE)
+        return settings_json.with_hooks(data, self.wanted_hooks, request.program, new_file_text=NEW_FILE_TEXT)
 
-    def handlers(self, settings: bytes) -> "tuple[hook_list.HookHandler, ...]":
+    def installed_handlers(self, settings: bytes) -> "tuple[hook_list.HookHandler, ...]":
         """Return roamkb's hooks in its settings."""
         return settings_json.own_handlers(settings) if settings.strip() else ()
 
-    def plugin(self, settings: bytes) -> str:
-        """Return nothing: what a plugin brings isn't said there."""
+    def enabled_plugin(self, settings: bytes) -> str:
+        """Return an empty text: the settings don't list a plugin's hooks."""
         return ""
 
-    def faults(
-        self, settings: "harness.SettingsOnDisk", mine: "tuple[hook_list.HookHandler, ...]"
+    def find_faults(
+        self, settings: "harness.SettingsOnDisk", handlers: "tuple[hook_list.HookHandler, ...]"
     ) -> "Iterator[harness.SettingsFault]":
-        """Yield what keeps roamkb's hooks from running: a feature turned off, a human's trust missing."""
-        if not mine:
+        """Yield the faults that stop roamkb's hooks: a feature turned off, a human's trust missing."""
+        if not handlers:
             return
-        path = settings.home / _HOOKS
-        data, config = settings.read(path), settings.read(settings.home / _CONFIG)
+        path = settings.home / _HOOKS_PATH
+        data, config = settings.read_settings(path), settings.read_settings(settings.home / _CONFIG_PATH)
         try:
             is_off = has_hooks_off(config)
-            skipped = () if is_off else untrusted(data, config, {str(path), str(settings.real(path))})
+            untrusted_hooks = (
+                () if is_off else untrusted_events(data, config, {str(path), str(settings.resolve_path(path))})
+            )
         except ValueError as error:
-            raise harness.UnreadableSettings(settings.home / _CONFIG, error) from error
+            raise harness.UnreadableSettings(settings.home / _CONFIG_PATH, error) from error
         if is_off:
             yield harness.SettingsFault(detail="config.toml turns hooks off under [features]")
-        if skipped:
-            detail = f"skipped without a word, since nobody has trusted them as they are now: {', '.join(skipped)}"
-            yield harness.SettingsFault(detail=detail, fix=_TRUST)
+        if untrusted_hooks:
+            detail = (
+                f"skipped without a word, since nobody has trusted them as they are now: {', '.join(untrusted_hooks)}"
+            )
+            yield harness.SettingsFault(detail=detail, fix=_TRUST_ADVICE)
 
-    def advice(self, settings: bytes, kb: str) -> str:
-        """Return nothing: it has no permission rules."""
+    def missing_settings(self, settings: bytes, kb: str) -> str:
+        """Return an empty text: it has no permission rules."""
         return ""
 
     def probe_payload(self, folder: str, note: str) -> "Mapping[str, object]":
@@ -304,26 +316,26 @@ class Codex:
         }
 
     def is_denial(self, answer: "harness.Answer") -> bool:
-        """Say whether an answer keeps the tool from being called."""
-        said = answer.get("hookSpecificOutput")
-        return isinstance(said, dict) and said.get("permissionDecision") == "deny"
+        """Return whether an answer keeps the tool from being called."""
+        decision_fields = answer.get("hookSpecificOutput")
+        return isinstance(decision_fields, dict) and decision_fields.get("permissionDecision") == "deny"
 
-    def sandbox(self, settings: "harness.SettingsOnDisk", kb: str) -> "harness.SandboxReport | None":
-        """Return what its configuration says of its sandbox, which keeps commands in the project."""
+    def sandbox_report(self, settings: "harness.SettingsOnDisk", kb: str) -> "harness.SandboxReport | None":
+        """Return a report on the sandbox in its configuration, which keeps commands in the project."""
         fix = "start it as `roamkb exec -- codex`: all of it is behind a wall then"
         try:
-            config = settings.read(settings.home / _CONFIG)
+            config = settings.read_settings(settings.home / _CONFIG_PATH)
             mode = sandbox_mode(config)
-            root = writable_above(config, kb, str(settings.home)) if kb else ""
+            root = writable_root_above(config, kb, str(settings.home)) if kb else ""
         except ValueError as error:
             return harness.SandboxReport(ok=False, detail=f"config.toml can't be read: {error}", fix="put it right")
         if mode == _NO_SANDBOX:
             return harness.SandboxReport(ok=False, detail=f"none: sandbox_mode is {_NO_SANDBOX}", fix=fix)
         if root:
-            said = f"none: writable_roots names {root}, where the notes are"
-            return harness.SandboxReport(ok=False, detail=said, fix=f"take that out, or {fix}")
-        said = f"its own sandbox ({mode}) lets nothing be written outside of the project"
-        return harness.SandboxReport(ok=True, detail=said)
+            detail = f"none: writable_roots names {root}, where the notes are"
+            return harness.SandboxReport(ok=False, detail=detail, fix=f"take that out, or {fix}")
+        detail = f"its own sandbox ({mode}) lets nothing be written outside of the project"
+        return harness.SandboxReport(ok=True, detail=detail)
 
     # Memory and model
 
@@ -336,13 +348,13 @@ class Codex:
         return None
 
     def project_names(self, root: str) -> tuple[str, ...]:
-        """Return what it may call the project at `root` there."""
+        """Return none: it keeps no memory of a project."""
         return ()
 
-    def model_words(self, prompt: str, environment: "Mapping[str, str]") -> list[str]:
+    def model_command(self, prompt: str, environment: "Mapping[str, str]") -> list[str]:
         """Return the call that answers once: nothing is run or written, no hook or server asked."""
-        settings = [f"features.{name}=false" for name in _FEATURES]
-        settings += (f"mcp_servers.{name}.enabled=false" for name in _servers(environment))
+        settings = [f"features.{name}=false" for name in _OPTIONAL_FEATURES]
+        settings += (f"mcp_servers.{name}.enabled=false" for name in _server_names(environment))
         settings.append('web_search="disabled"')
         return [
             *("codex", "exec", "--json", "--skip-git-repo-check", "--ephemeral", "--sandbox", "read-only"),
@@ -376,7 +388,7 @@ class Codex:
 
 
 def _take_out(data: bytes, request: "harness.SettingsRequest") -> bytes | None:
-    return settings_json.without_hooks(data, new_file_text=MADE)
+    return settings_json.without_hooks(data, new_file_text=NEW_FILE_TEXT)
 
 
 def _put_server_in(data: bytes | None, request: "harness.SettingsRequest") -> bytes:
@@ -387,14 +399,16 @@ def _take_server_out(data: bytes, request: "harness.SettingsRequest") -> bytes |
     return toml_server.without_server(data)
 
 
-def _changed(id: str, item: "Mapping[str, Any]") -> "harnesses_transcript.TranscriptEntry":
-    """Return what a patch did: each file with its difference."""
+def _file_changes(id: str, item: "Mapping[str, Any]") -> "harnesses_transcript.TranscriptEntry":
+    """Return the changes of a patch: each file with its difference."""
     changes = item.get("changes")
     files = changes if isinstance(changes, dict) else {}
     diffs = tuple(
-        harnesses_transcript.joined(one.get("unified_diff")) for one in files.values() if isinstance(one, dict)
+        harnesses_transcript.joined_text(change.get("unified_diff"))
+        for change in files.values()
+        if isinstance(change, dict)
     )
-    printed, has_failed = harnesses_transcript.joined(item.get("stdout")), item.get("status") == "failed"
+    printed, has_failed = harnesses_transcript.joined_text(item.get("stdout")), item.get("status") == "failed"
     return harnesses_transcript.FileChanges(id, tuple(map(str, files)), diffs, printed, has_failed=has_failed)
 
 
@@ -402,47 +416,47 @@ def _changed(id: str, item: "Mapping[str, Any]") -> "harnesses_transcript.Transc
 
 
 def has_hooks_off(config: bytes) -> bool:
-    """Say whether the configuration turns every hook off."""
+    """Return whether the configuration turns every hook off."""
     features = toml_server.parse_toml(config).get("features")
-    found = features if isinstance(features, dict) else {}
-    return found.get("hooks", found.get("codex_hooks")) is False
+    feature_flags = features if isinstance(features, dict) else {}
+    return feature_flags.get("hooks", feature_flags.get("codex_hooks")) is False
 
 
-def untrusted(hooks: bytes, config: bytes, places: "Collection[str]") -> tuple[str, ...]:
-    """Return the events at which it skips a hook of ours, since nobody has trusted it as it is now.
+def untrusted_events(hooks: bytes, config: bytes, places: "Collection[str]") -> tuple[str, ...]:
+    """Return the events at which Codex skips a hook of ours, as no human trusted its present form.
 
     `hooks` is what `hooks.json` holds and `places` are its names. For each hook that its human trusted it
     keeps a digest, `[hooks.state."PLACE:event:group:handler"]` (0.169); roamkb only ever reads it.
     """
-    told = toml_server.parse_toml(config).get("hooks")
-    state = told.get("state") if isinstance(told, dict) else None
-    known = state if isinstance(state, dict) else {}
+    hook_settings = toml_server.parse_toml(config).get("hooks")
+    stored_state = hook_settings.get("state") if isinstance(hook_settings, dict) else None
+    states_by_key = stored_state if isinstance(stored_state, dict) else {}
     skipped = []
-    for event, number, at, group in settings_json.own_groups(hooks):
-        name = re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
-        held = (known.get(f"{place}:{name}:{number}:{at}") for place in places)
-        digest = _digest(name, group)
-        if not any(isinstance(one, dict) and _is_on(one, digest) for one in held):
+    for event, group_index, handler_index, group in settings_json.own_groups(hooks):
+        event_name = re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
+        hook_states = (states_by_key.get(f"{place}:{event_name}:{group_index}:{handler_index}") for place in places)
+        digest = _hook_digest(event_name, group)
+        if not any(isinstance(hook_state, dict) and _is_trusted(hook_state, digest) for hook_state in hook_states):
             skipped.append(event)
     return tuple(dict.fromkeys(skipped))
 
 
-def _is_on(held: "dict[str, Any]", digest: str) -> bool:
-    return held.get("trusted_hash") == digest and held.get("enabled") is not False
+def _is_trusted(hook_state: "dict[str, Any]", digest: str) -> bool:
+    return hook_state.get("trusted_hash") == digest and hook_state.get("enabled") is not False
 
 
-def _digest(event: str, group: dict[str, object]) -> str:
-    """Return what it remembers a hook by: its JSON, with nothing implied and no word of others."""
+def _hook_digest(event: str, group: dict[str, object]) -> str:
+    """Return the digest by which Codex remembers a hook: of its JSON, with defaults filled in."""
     (handler,) = group["hooks"] if isinstance(group["hooks"], list) else ({},)
-    told = {name: handler[name] for name in _TOLD if handler.get(name) is not None}
-    seconds = told.get("timeout", _SECONDS)
+    hashed_fields = {name: handler[name] for name in _HASHED_FIELDS if handler.get(name) is not None}
+    seconds = hashed_fields.get("timeout", _DEFAULT_TIMEOUT)
     is_last = event == "session_end" and isinstance(seconds, int)
-    told["timeout"] = min(seconds, _LAST) if is_last else seconds
-    told["async"] = told.get("async", False)
-    whole: dict[str, object] = {"event_name": event, "hooks": [told]}
+    hashed_fields["timeout"] = min(seconds, _MAX_END_TIMEOUT) if is_last else seconds
+    hashed_fields["async"] = hashed_fields.get("async", False)
+    hashed_group: dict[str, object] = {"event_name": event, "hooks": [hashed_fields]}
     if isinstance(group.get("matcher"), str):
-        whole["matcher"] = group["matcher"]
-    text = json.dumps(whole, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        hashed_group["matcher"] = group["matcher"]
+    text = json.dumps(hashed_group, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
@@ -452,18 +466,18 @@ def sandbox_mode(config: bytes) -> str:
     Raises:
         ValueError: it can't be read.
     """
-    told = _chosen(config)
-    mode = told.get("sandbox_mode", _USUAL_SANDBOX)
-    return mode if isinstance(mode, str) else _USUAL_SANDBOX
+    settings = _chosen_settings(config)
+    mode = settings.get("sandbox_mode", _DEFAULT_SANDBOX)
+    return mode if isinstance(mode, str) else _DEFAULT_SANDBOX
 
 
-def writable_above(config: bytes, path: str, home: str) -> str:
-    """Return which of the folders that its sandbox lets be written has `path` in it; empty for none.
+def writable_root_above(config: bytes, path: str, home: str) -> str:
+    """Return the writable root of its sandbox that contains `path`; empty for none.
 
     Raises:
         ValueError: it can't be read.
     """
-    workspace = _chosen(config).get("sandbox_workspace_write")
+    workspace = _chosen_settings(config).get("sandbox_workspace_write")
     roots = workspace.get("writable_roots") if isinstance(workspace, dict) else None
     for root in roots if isinstance(roots, list) else ():
         full = os.path.normpath(os.path.join(home, str(root).removeprefix("~/")))
@@ -472,15 +486,15 @@ def writable_above(config: bytes, path: str, home: str) -> str:
     return ""
 
 
-def _chosen(config: bytes) -> dict[str, object]:
-    told: dict[str, object] = tomllib.loads(config.decode())
-    profiles, name = told.get("profiles"), told.get("profile")
-    chosen = profiles.get(name) if isinstance(profiles, dict) and isinstance(name, str) else None
-    return {**told, **chosen} if isinstance(chosen, dict) else told
+def _chosen_settings(config: bytes) -> dict[str, object]:
+    settings: dict[str, object] = tomllib.loads(config.decode())
+    profiles, profile_name = settings.get("profiles"), settings.get("profile")
+    profile = profiles.get(profile_name) if isinstance(profiles, dict) and isinstance(profile_name, str) else None
+    return {**settings, **profile} if isinstance(profile, dict) else settings
 
 
-def _servers(environment: "Mapping[str, str]") -> list[str]:
-    """Return the names of the MCP servers that it would start: the rest of its settings is wanted."""
+def _server_names(environment: "Mapping[str, str]") -> list[str]:
+    """Return the names of the MCP servers that it would start, so that each can be turned off."""
     home = environment.get("CODEX_HOME") or f"{environment.get('HOME', '')}/.codex"
     try:
         servers = tomllib.loads(pathlib.Path(home, "config.toml").read_text(encoding="utf-8")).get("mcp_servers")
@@ -502,27 +516,27 @@ def folders_of_session(environment: "Mapping[str, str]") -> tuple[str, ...]:
     process that began it; the session's id is in the environment all the same.
     """
     session = environment.get("CODEX_THREAD_ID", "")
-    path = _find(environment, session) if _is_id(session) else None
+    path = _find_session_file(environment, session) if _is_session_id(session) else None
     if path is None:
         return ()
     # the rest of the file is what was said, and needn't be read
-    tails = (_tail(path, size).split(b"\n") for size in _TAILS)
+    tails = (_read_tail(path, size).split(b"\n") for size in _TAIL_SIZES)
     turns = (b"\n".join(line for line in lines if b'"turn_context"' in line) for lines in tails)
     folders = (
         record["payload"].get("cwd")
-        for record in (*_records(_head(path)), *_records(next(filter(None, turns), b"")))
+        for record in (*_parse_records(_read_first_line(path)), *_parse_records(next(filter(None, turns), b"")))
         if record.get("type") in ("session_meta", "turn_context") and isinstance(record.get("payload"), dict)
     )
-    return tuple(dict.fromkeys(one for one in folders if isinstance(one, str) and os.path.isabs(one)))
+    return tuple(dict.fromkeys(folder for folder in folders if isinstance(folder, str) and os.path.isabs(folder)))
 
 
 def exit_code_of(transcript: str, call: str) -> int | None:
-    """Return the status with which a tool's call ended, by the file that its hook's payload names."""
+    """Return the exit status of a tool's call, from the transcript that the hook's payload names."""
     if not call or not os.path.isabs(transcript):
         return None
-    for size in _TAILS:
-        lines = [line for line in _tail(transcript, size).split(b"\n") if call.encode() in line]
-        for record in _records(b"\n".join(lines)):
+    for size in _TAIL_SIZES:
+        lines = [line for line in _read_tail(transcript, size).split(b"\n") if call.encode() in line]
+        for record in _parse_records(b"\n".join(lines)):
             payload = record.get("payload")
             item = payload.get("item", payload) if isinstance(payload, dict) else None
             if isinstance(item, dict) and call in (item.get("id"), item.get("call_id")):
@@ -532,19 +546,26 @@ def exit_code_of(transcript: str, call: str) -> int | None:
     return None
 
 
-def _is_id(text: str) -> bool:
+def _is_session_id(text: str) -> bool:
     return len(text) == 36 and all(letter in "0123456789abcdef-" for letter in text)
 
 
-def _find(environment: "Mapping[str, str]", session: str) -> str | None:
+def _find_session_file(environment: "Mapping[str, str]", session: str) -> str | None:
     """Return the session's file: below the day that its id names, else below any other."""
     # both variables are the caller's to set
-    told = environment.get("CODEX_HOME")
+    codex_home = environment.get("CODEX_HOME")
     homes = (environment.get("HOME") or "/", _account_home())
-    tops = [os.path.join(home, "sessions") for home in (told, *(f"{one}/.codex" for one in homes)) if home]
-    folders = (folder for find in (_days, _all_days) for top in tops for folder in find(top, session))
+    session_roots = [
+        os.path.join(home, "sessions") for home in (codex_home, *(f"{user_home}/.codex" for user_home in homes)) if home
+    ]
+    folders = (
+        folder
+        for list_folders in (_day_folders, _all_day_folders)
+        for session_root in session_roots
+        for folder in list_folders(session_root, session)
+    )
     for folder in dict.fromkeys(folders):
-        for name in _names(folder):
+        for name in _file_names(folder):
             if name.endswith(f"{session}.jsonl"):
                 return os.path.join(folder, name)
     return None
@@ -558,43 +579,43 @@ def _account_home() -> str:
         return "/"
 
 
-def _days(top: str, session: str) -> "Iterator[str]":
+def _day_folders(session_root: str, session: str) -> "Iterator[str]":
     """Yield the folders of the day on which an id was made, and of its neighbours: the clock may be local."""
     try:
-        made = int(session.replace("-", "")[:12], 16) / 1000
-        for at in (made, made - _DAY, made + _DAY):
-            yield os.path.join(top, time.strftime("%Y/%m/%d", time.gmtime(at)))
+        created = int(session.replace("-", "")[:12], 16) / 1000
+        for timestamp in (created, created - _DAY_SECONDS, created + _DAY_SECONDS):
+            yield os.path.join(session_root, time.strftime("%Y/%m/%d", time.gmtime(timestamp)))
     except (ValueError, OverflowError, OSError):
         return
 
 
-def _all_days(top: str, _: str) -> "Iterator[str]":
-    folders = [top]
+def _all_day_folders(session_root: str, _: str) -> "Iterator[str]":
+    folders = [session_root]
     for _ in ("year", "month", "day"):
-        folders = [os.path.join(folder, name) for folder in folders for name in _names(folder)]
+        folders = [os.path.join(folder, name) for folder in folders for name in _file_names(folder)]
     yield from folders
 
 
-def _names(folder: str) -> list[str]:
+def _file_names(folder: str) -> list[str]:
     try:
         return sorted(os.listdir(folder), reverse=True)
     except OSError:
         return []
 
 
-def _head(path: str) -> bytes:
-    """Return the first line of a regular file; nothing of what is none, such as a pipe that nobody feeds."""
+def _read_first_line(path: str) -> bytes:
+    """Return the first line of a regular file; nothing of any other, such as a pipe without a writer."""
     try:
         if not os.path.isfile(path):
             return b""
         with open(path, "rb") as file:
-            return file.readline(_LONGEST_HEAD)
+            return file.readline(_MAX_FIRST_LINE)
     except OSError:
         return b""
 
 
-def _tail(path: str, size: int) -> bytes:
-    """Return the last bytes of a regular file; nothing of what is none."""
+def _read_tail(path: str, size: int) -> bytes:
+    """Return the last bytes of a regular file; nothing of any other."""
     try:
         if not os.path.isfile(path):
             return b""
@@ -605,7 +626,7 @@ def _tail(path: str, size: int) -> bytes:
         return b""
 
 
-def _records(data: bytes) -> "Iterator[dict[str, Any]]":
+def _parse_records(data: bytes) -> "Iterator[dict[str, Any]]":
     for line in data.split(b"\n"):
         try:
             record = json.loads(line)

@@ -29,15 +29,15 @@ else:
     pathlib = lazy_module("pathlib")
     re = lazy_module("re")
 
-_SETTINGS = ".gemini/settings.json"
+_SETTINGS_PATH = ".gemini/settings.json"
 #: How a settings file begins that was made for our hooks alone, so that it can be known again.
-MADE = (
+NEW_FILE_TEXT = (
     '{\n  "$schema": "https://raw.githubusercontent.com/google-gemini/gemini-cli/main/schemas/'
     'settings.schema.json"\n}\n'
 )
-_SERVER = ("mcpServers", "roamkb")
+_SERVER_PATH = ("mcpServers", "roamkb")
 #: Its events in roamkb's words.
-_EVENTS = {
+_EVENT_NAMES = {
     "BeforeTool": "PreToolUse",
     "AfterTool": "PostToolUse",
     "BeforeAgent": "UserPromptSubmit",
@@ -47,23 +47,23 @@ _EVENTS = {
     "SessionEnd": "SessionEnd",
 }
 #: The events whose answers may put text beside what the agent reads.
-_READ = ("SessionStart", "BeforeAgent", "AfterTool")
+_CONTEXT_EVENTS = ("SessionStart", "BeforeAgent", "AfterTool")
 #: Its tools whose input has the fields of roamkb's.
-_TOOLS = {"run_shell_command": "Bash", "write_file": "Write", "replace": "Edit"}
+_TOOL_NAMES = {"run_shell_command": "Bash", "write_file": "Write", "replace": "Edit"}
 #: Tools that change no file and run nothing.
-_READERS = (
+_READING_TOOLS = (
     "read_file read_many_files list_directory glob grep_search search_file_content google_web_search "
     "web_fetch ask_user write_todos activate_skill get_internal_docs enter_plan_mode exit_plan_mode "
     "update_topic complete_task list_mcp_resources read_mcp_resource tracker_create_task tracker_update_task "
     "tracker_get_task tracker_list_tasks tracker_add_dependency tracker_visualize"
 ).split()
 #: Bytes of a first line that are read.
-_LONGEST_HEAD = 64 * 1024
+_MAX_FIRST_LINE = 64 * 1024
 #: How a shell command's result says that it failed.
-_FAILED = r"(?m)^Exit Code: [1-9]\d*\s*$"
+_FAILED_EXIT_CODE = r"(?m)^Exit Code: [1-9]\d*\s*$"
 #: What it puts around the text of a hook, in which it escapes angle brackets; and around what a tool printed.
-_CONTEXT = r"(?s)<hook_context>.*?</hook_context>"
-_FRAME = r"\A<untrusted_context>\n|\n</untrusted_context>\Z"
+_HOOK_CONTEXT = r"(?s)<hook_context>.*?</hook_context>"
+_UNTRUSTED_FRAME = r"\A<untrusted_context>\n|\n</untrusted_context>\Z"
 
 
 class GeminiCli:
@@ -96,13 +96,13 @@ class GeminiCli:
     session_files = ()
     unattended_entries = ()
 
-    guarded = (_SETTINGS,)
-    hook_files = (_SETTINGS,)
+    guarded = (_SETTINGS_PATH,)
+    hook_files = (_SETTINGS_PATH,)
     server_files = ()
     free_hook_files = ()
     rule_files = ()
     home_texts = (".gemini/GEMINI.md",)
-    project_settings = (_SETTINGS,)
+    project_settings = (_SETTINGS_PATH,)
     hooks_off = ("hooksConfig",)
     boot_files = ("GEMINI.md",)
     home_boot_files = (".gemini/GEMINI.md",)
@@ -120,8 +120,8 @@ class GeminiCli:
     command_keys = ("command",)
     shells = ("run_shell_command",)
     editors = ("write_file", "replace")
-    readers = tuple(_READERS)
-    guard_readers = tuple(_READERS)
+    readers = tuple(_READING_TOOLS)
+    guard_readers = tuple(_READING_TOOLS)
     fetchers = ("web_fetch", "google_web_search")
     writers = ("run_shell_command", "write_file", "replace", "mcp_files_write_file")
 
@@ -141,72 +141,79 @@ class GeminiCli:
         """Return the environment of a hook as it would be for the session's commands."""
         return {**environment, "GEMINI_CLI": "1"}
 
-    def heard(self, payload: "dict[str, Any]") -> "dict[str, Any]":
-        """Return a payload in roamkb's words."""
+    def translate_payload(self, payload: "dict[str, Any]") -> "dict[str, Any]":
+        """Return a payload in roamkb's terms."""
         event = str(payload.get("hook_event_name", ""))
-        if event not in _EVENTS:
+        if event not in _EVENT_NAMES:
             return payload
-        heard = {**payload, "harness": self.name, "hook_event_name": _EVENTS[event]}
+        translated = {**payload, "harness": self.name, "hook_event_name": _EVENT_NAMES[event]}
         if event == "AfterAgent":
-            heard["last_assistant_message"] = payload.get("prompt_response")
+            translated["last_assistant_message"] = payload.get("prompt_response")
         if isinstance(payload.get("prompt"), str):
-            heard["prompt"] = _typed(payload["prompt"])
-        name, given = str(payload.get("tool_name", "")), payload.get("tool_input")
+            translated["prompt"] = _typed_text(payload["prompt"])
+        name, tool_input = str(payload.get("tool_name", "")), payload.get("tool_input")
         if name:
-            heard["tool_name"] = _tool_name(name, payload.get("mcp_context"))
-        if isinstance(given, dict) and isinstance(given.get("dir_path"), str) and name == "run_shell_command":
-            heard["tool_input"] = {**given, "workdir": given["dir_path"]}
+            translated["tool_name"] = _tool_name(name, payload.get("mcp_context"))
+        if isinstance(tool_input, dict) and isinstance(tool_input.get("dir_path"), str) and name == "run_shell_command":
+            translated["tool_input"] = {**tool_input, "workdir": tool_input["dir_path"]}
         if event == "AfterTool":
-            heard["tool_response"] = _response(payload.get("tool_response"))
-        return heard
+            translated["tool_response"] = _tool_response(payload.get("tool_response"))
+        return translated
 
-    def answered(self, answer: "dict[str, object]") -> "dict[str, object]":
-        """Return an answer in its words: a denial is a decision, and few events take context."""
-        own = answer.get("hookSpecificOutput")
-        if not isinstance(own, dict):
+    def translate_answer(self, answer: "dict[str, object]") -> "dict[str, object]":
+        """Return an answer in its terms: a denial is a decision, and few events take context."""
+        hook_output = answer.get("hookSpecificOutput")
+        if not isinstance(hook_output, dict):
             return answer
-        rest = {name: value for name, value in answer.items() if name != "hookSpecificOutput"}
-        if own.get("permissionDecision") == "deny":
-            return {**rest, "decision": "deny", "reason": own.get("permissionDecisionReason")}
-        event = next((name for name, said in _EVENTS.items() if said == own.get("hookEventName")), "")
-        context = own.get("additionalContext")
+        other_fields = {name: value for name, value in answer.items() if name != "hookSpecificOutput"}
+        if hook_output.get("permissionDecision") == "deny":
+            return {**other_fields, "decision": "deny", "reason": hook_output.get("permissionDecisionReason")}
+        event = next(
+            (
+                name
+                for name, translated_name in _EVENT_NAMES.items()
+                if translated_name == hook_output.get("hookEventName")
+            ),
+            "",
+        )
+        context = hook_output.get("additionalContext")
         if event == "AfterAgent" and context:
-            return {**rest, "decision": "deny", "reason": context}
-        if event not in _READ:
-            return rest
-        return {**rest, "hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}
+            return {**other_fields, "decision": "deny", "reason": context}
+        if event not in _CONTEXT_EVENTS:
+            return other_fields
+        return {**other_fields, "hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}
 
     def shows_questions(self, environment: "Mapping[str, str]") -> bool:
-        """Say no: at the end of a turn it takes no context."""
+        """Return False: at the end of a turn it takes no context."""
         return False
 
     # Transcripts
 
     def entries_of(self, line: "Mapping[str, Any]") -> "Iterator[transcript.TranscriptEntry]":
-        """Yield what a line tells: a message, and of the model's the calls with their results.
+        """Yield the message of a line, and the model's calls with their results.
 
         A message is written anew with each result that comes; whoever reads it takes the last.
         """
         is_human, id = line.get("type") == "user", str(line.get("id", ""))
         content = line.get("content")
         parts = content if isinstance(content, list) else [content]
-        text = transcript.joined([{"text": part} if isinstance(part, str) else part for part in parts])
-        text = _typed(text) if is_human else re.sub(_CONTEXT, "", text)
+        text = transcript.joined_text([{"text": part} if isinstance(part, str) else part for part in parts])
+        text = _typed_text(text) if is_human else re.sub(_HOOK_CONTEXT, "", text)
         if text.strip():
-            yield transcript.SaidText(transcript.Speaker.HUMAN if is_human else transcript.Speaker.AGENT, text, id)
+            yield transcript.MessageText(transcript.Speaker.HUMAN if is_human else transcript.Speaker.AGENT, text, id)
         calls = line.get("toolCalls")
         for call in calls if isinstance(calls, list) else ():
             if isinstance(call, dict) and call.get("status") in ("success", "error"):
-                name, given = _tool_name(str(call.get("name", "")), None), call.get("args")
-                printed = re.sub(_CONTEXT, "", _printed(call.get("result")))
-                failed = re.search(_FAILED, printed) is not None or call["status"] == "error"
-                result = {"output": printed, "is_error": failed}
-                yield transcript.WholeCall(str(call.get("id", "")), name, given, result)
+                name, arguments = _tool_name(str(call.get("name", "")), None), call.get("args")
+                printed = re.sub(_HOOK_CONTEXT, "", _result_text(call.get("result")))
+                has_failed = re.search(_FAILED_EXIT_CODE, printed) is not None or call["status"] == "error"
+                result = {"output": printed, "is_error": has_failed}
+                yield transcript.WholeCall(str(call.get("id", "")), name, arguments, result)
 
     def find_transcript(self, session: str, *, home: "Path", environment: "Mapping[str, str]") -> "Path | None":
         """Return the file of a session; None where it has none."""
-        found = _chats(home, environment).glob(f"*/chats/session-*-{session[:8]}.jsonl")
-        return next((path for path in found if _head(path).get("sessionId") == session), None)
+        session_files = _sessions_folder(home, environment).glob(f"*/chats/session-*-{session[:8]}.jsonl")
+        return next((path for path in session_files if _read_header(path).get("sessionId") == session), None)
 
     def transcripts_in(self, folder: "Path", *, home: "Path", environment: "Mapping[str, str]") -> "Iterator[Path]":
         """Yield the transcripts of the sessions in a project's folder, the oldest first.
@@ -214,21 +221,23 @@ class GeminiCli:
         Its folder for them has a short name that may be another project's; each file says whose it is.
         """
         project = hashlib.sha256(str(folder).encode()).hexdigest()
-        found = sorted(_chats(home, environment).glob("*/chats/session-*.jsonl"), key=lambda path: path.name)
-        yield from (path for path in found if _head(path).get("projectHash") == project)
+        session_files = sorted(
+            _sessions_folder(home, environment).glob("*/chats/session-*.jsonl"), key=lambda path: path.name
+        )
+        yield from (path for path in session_files if _read_header(path).get("projectHash") == project)
 
     def session_folders(self, environment: "Mapping[str, str]") -> tuple[str, ...]:
-        """Return nothing: its project's folder is a variable."""
+        """Return nothing: its project's folder is in a variable."""
         return ()
 
     def is_unattended(self, line: "Mapping[str, Any]") -> bool:
-        """Say no: nothing of it says so."""
+        """Return False: its lines do not mark unattended sessions."""
         return False
 
     # Settings
 
     @property
-    def hooks(self) -> "tuple[hook_list.Hook, ...]":
+    def wanted_hooks(self) -> "tuple[hook_list.Hook, ...]":
         """The hooks that roamkb wants; their times are in milliseconds.
 
         Not `PreCompress`: it is fired before each request, and seldom is anything compressed.
@@ -241,7 +250,7 @@ class GeminiCli:
                 timeout=10_000,
                 unit="ms",
                 command="pre-tool-use",
-                matcher=f"^(?!(?:{'|'.join(_READERS)})$)",
+                matcher=f"^(?!(?:{'|'.join(_READING_TOOLS)})$)",
             ),
             hook_list.Hook(event="AfterTool", timeout=10_000, unit="ms", command="post-tool-use"),
             hook_list.Hook(event="AfterAgent", timeout=30_000, unit="ms", command="stop"),
@@ -249,37 +258,37 @@ class GeminiCli:
         )
 
     @property
-    def files(self) -> "tuple[harness.SettingsFile, ...]":
+    def settings_files(self) -> "tuple[harness.SettingsFile, ...]":
         """The settings, which hold hooks and the MCP server."""
         return (
             harness.SettingsFile(
-                label="Gemini CLI hooks", path=pathlib.Path(_SETTINGS), put_in=self._put_in, take_out=_take_out
+                label="Gemini CLI hooks", path=pathlib.Path(_SETTINGS_PATH), put_in=self._put_in, take_out=_take_out
             ),
         )
 
     def _put_in(self, data: bytes | None, request: "harness.SettingsRequest") -> bytes:
-        new = settings_json.with_hooks(data, self.hooks, request.program, new_file_text=MADE)
-        return settings_json.with_server(new, _SERVER, request.program) if request.has_mcp else new
+        hooked_data = settings_json.with_hooks(data, self.wanted_hooks, request.program, new_file_text=NEW_FILE_TEXT)
+        return settings_json.with_server(hooked_data, _SERVER_PATH, request.program) if request.has_mcp else hooked_data
 
-    def handlers(self, settings: bytes) -> "tuple[hook_list.HookHandler, ...]":
+    def installed_handlers(self, settings: bytes) -> "tuple[hook_list.HookHandler, ...]":
         """Return roamkb's hooks in its settings."""
         return settings_json.own_handlers(settings) if settings.strip() else ()
 
-    def plugin(self, settings: bytes) -> str:
-        """Return nothing: roamkb has no extension for it."""
+    def enabled_plugin(self, settings: bytes) -> str:
+        """Return an empty text: roamkb has no extension for it."""
         return ""
 
-    def faults(
-        self, settings: "harness.SettingsOnDisk", mine: "tuple[hook_list.HookHandler, ...]"
+    def find_faults(
+        self, settings: "harness.SettingsOnDisk", handlers: "tuple[hook_list.HookHandler, ...]"
     ) -> "Iterator[harness.SettingsFault]":
-        """Yield what keeps roamkb's hooks from running: all hooks off, or ours by their commands."""
-        commands = {" ".join(handler.words) for handler in mine}
-        for path in (settings.home / _SETTINGS, *([settings.root / _SETTINGS] if settings.root else ())):
+        """Yield the faults that stop roamkb's hooks: all hooks off, or ours disabled by their commands."""
+        commands = {" ".join(handler.words) for handler in handlers}
+        for path in (settings.home / _SETTINGS_PATH, *([settings.root / _SETTINGS_PATH] if settings.root else ())):
             try:
-                told = settings_json.find_setting(settings.read(path) or b"{}", ("hooksConfig",))
+                hooks_config = settings_json.find_setting(settings.read_settings(path) or b"{}", ("hooksConfig",))
             except json_edit.BadJson:
                 continue
-            config = told if isinstance(told, dict) else {}
+            config = hooks_config if isinstance(hooks_config, dict) else {}
             if config.get("enabled") is False:
                 yield harness.SettingsFault(detail=f"{path} says hooksConfig.enabled is false: none is run")
             disabled = config.get("disabled")
@@ -288,8 +297,8 @@ class GeminiCli:
                     detail=f"{path} names roamkb's under hooksConfig.disabled: those aren't run"
                 )
 
-    def advice(self, settings: bytes, kb: str) -> str:
-        """Return nothing: its rules are a policy's, which roamkb doesn't write."""
+    def missing_settings(self, settings: bytes, kb: str) -> str:
+        """Return an empty text: its rules are a policy's, which roamkb doesn't write."""
         return ""
 
     def probe_payload(self, folder: str, note: str) -> "Mapping[str, object]":
@@ -305,25 +314,27 @@ class GeminiCli:
         }
 
     def is_denial(self, answer: "harness.Answer") -> bool:
-        """Say whether an answer keeps the tool from being called."""
+        """Return whether an answer keeps the tool from being called."""
         return answer.get("decision") in ("deny", "block")
 
-    def sandbox(self, settings: "harness.SettingsOnDisk", kb: str) -> "harness.SandboxReport | None":
-        """Return what its settings say of its sandbox; none is on by itself."""
+    def sandbox_report(self, settings: "harness.SettingsOnDisk", kb: str) -> "harness.SandboxReport | None":
+        """Return a report on the sandbox in its settings; none is on by default."""
         try:
-            told = settings_json.find_setting(settings.read(settings.home / _SETTINGS) or b"{}", ("tools", "sandbox"))
+            sandbox_setting = settings_json.find_setting(
+                settings.read_settings(settings.home / _SETTINGS_PATH) or b"{}", ("tools", "sandbox")
+            )
         except json_edit.BadJson as error:
             return harness.SandboxReport(ok=False, detail=f"settings.json {error}", fix="put it right")
-        if told:
-            said = "its own sandbox lets nothing be written outside of the project"
-            return harness.SandboxReport(ok=True, detail=said)
+        if sandbox_setting:
+            detail = "its own sandbox lets nothing be written outside of the project"
+            return harness.SandboxReport(ok=True, detail=detail)
         fix = "start it as `roamkb exec -- gemini`: all of it is behind a wall then"
         return harness.SandboxReport(ok=False, detail="none: its commands are only judged before they run", fix=fix)
 
     # Memory and model
 
     def memory_folders(self, root: "Path", home: "Path") -> "tuple[Path, ...]":
-        """Return none: what it remembers stands in files that every session starts with."""
+        """Return none: its memory is in files that every session starts with."""
         return ()
 
     def project_of(self, path: "Path") -> str | None:
@@ -331,10 +342,10 @@ class GeminiCli:
         return None
 
     def project_names(self, root: str) -> tuple[str, ...]:
-        """Return what it may call the project at `root` there."""
+        """Return none: it keeps no memory of a project elsewhere."""
         return ()
 
-    def model_words(self, prompt: str, environment: "Mapping[str, str]") -> list[str]:
+    def model_command(self, prompt: str, environment: "Mapping[str, str]") -> list[str]:
         """Return the call that answers once, in an empty folder, in the mode that changes nothing."""
         return [
             *("gemini", "--prompt", prompt, "--output-format", "json", "--approval-mode", "plan"),
@@ -346,7 +357,7 @@ class GeminiCli:
         return payload
 
     def model_answer(self, records: "list[dict[str, Any]]", text: str) -> str:
-        """Return what `gemini --output-format json` answered."""
+        """Return the response of `gemini --output-format json`."""
         answer = records[-1].get("response")
         if records[-1].get("error"):
             raise harness.NoModelAnswer("is an error", quoted=text)
@@ -356,64 +367,64 @@ class GeminiCli:
 
 
 def _tool_name(name: str, context: object) -> str:
-    """Return a tool's name in roamkb's words; a server's is `mcp_SERVER_TOOL` in its own."""
+    """Return a tool's name in roamkb's terms; Gemini CLI calls a server's tool `mcp_SERVER_TOOL`."""
     server = context.get("server_name") if isinstance(context, dict) else None
     if isinstance(server, str) and name.startswith(f"mcp_{server}_"):
         return f"mcp__{server}__{name.removeprefix(f'mcp_{server}_')}"
     if name.startswith("mcp_roamkb_"):
         return f"mcp__roamkb__{name.removeprefix('mcp_roamkb_')}"
-    return _TOOLS.get(name, name)
+    return _TOOL_NAMES.get(name, name)
 
 
-def _typed(prompt: str) -> str:
-    """Return what a human typed of a prompt: a hook's text stands in it, and what a hook asks is one."""
-    prompt = re.sub(_CONTEXT, "", prompt).strip()
+def _typed_text(prompt: str) -> str:
+    """Return the human's part of a prompt, without text of hooks; empty for a hook's own question."""
+    prompt = re.sub(_HOOK_CONTEXT, "", prompt).strip()
     return "" if prompt.startswith("roamkb: ") else prompt
 
 
-def _response(response: object) -> object:
-    """Return what a tool answered: what the model is told of it, and whether it failed."""
+def _tool_response(response: object) -> object:
+    """Return a tool's response: the text for the model, and whether the call failed."""
     if not isinstance(response, dict):
         return response
-    printed = _printed(response.get("llmContent"))
-    code = re.search(_FAILED, printed)
-    failed = bool(response.get("error")) or code is not None
-    return {"output": printed, "is_error": failed}
+    printed = _result_text(response.get("llmContent"))
+    code = re.search(_FAILED_EXIT_CODE, printed)
+    has_failed = bool(response.get("error")) or code is not None
+    return {"output": printed, "is_error": has_failed}
 
 
-def _printed(content: object) -> str:
+def _result_text(content: object) -> str:
     """Return the text of a result: a text, a part, or a list of them."""
     if isinstance(content, str):
-        return re.sub(_FRAME, "", content)
+        return re.sub(_UNTRUSTED_FRAME, "", content)
     if isinstance(content, list):
-        return "\n".join(filter(None, map(_printed, content)))
+        return "\n".join(filter(None, map(_result_text, content)))
     if not isinstance(content, dict):
         return ""
-    told = content.get("functionResponse")
-    answer = told.get("response") if isinstance(told, dict) else None
+    function_response = content.get("functionResponse")
+    answer = function_response.get("response") if isinstance(function_response, dict) else None
     if isinstance(answer, dict):
-        return _printed(answer.get("output") or answer.get("error"))
-    return _printed(content.get("text"))
+        return _result_text(answer.get("output") or answer.get("error"))
+    return _result_text(content.get("text"))
 
 
 def _take_out(data: bytes, request: "harness.SettingsRequest") -> bytes | None:
-    return settings_json.without_hooks(settings_json.without_server(data, _SERVER), new_file_text=MADE)
+    return settings_json.without_hooks(settings_json.without_server(data, _SERVER_PATH), new_file_text=NEW_FILE_TEXT)
 
 
-def _chats(home: "Path", environment: "Mapping[str, str]") -> "Path":
+def _sessions_folder(home: "Path", environment: "Mapping[str, str]") -> "Path":
     return pathlib.Path(environment.get("GEMINI_CLI_HOME") or home) / ".gemini" / "tmp"
 
 
-def _head(path: "Path") -> "dict[str, Any]":
-    """Return what the first line of a session file says; nothing of what is none."""
+def _read_header(path: "Path") -> "dict[str, Any]":
+    """Return the record in the first line of a session file; empty for anything else."""
     try:
         if not path.is_file():
             return {}
         with path.open("rb") as file:
-            told = json.loads(file.readline(_LONGEST_HEAD))
+            header = json.loads(file.readline(_MAX_FIRST_LINE))
     except (OSError, ValueError, RecursionError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return header if isinstance(header, dict) else {}
 
 
 HARNESS: "harness.Harness" = GeminiCli()

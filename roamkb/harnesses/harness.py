@@ -1,4 +1,6 @@
-"""Harness: all that roamkb knows of one program that runs agents. Each has one file that says it.
+"""Interface of a harness: everything roamkb knows of one program that runs agents, in one file each.
+
+Each has one file that says it.
 
 roamkb has words of its own for events, tools and answers (those of `roamkb hook`); an adapter translates
 between them and its harness. What every process may need of all harnesses, such as the variables that
@@ -24,7 +26,7 @@ Texts = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingsRequest:
-    """What roamkb wants in a harness's settings."""
+    """Content that roamkb puts into a harness's settings."""
 
     #: The command that hooks and the server run.
     program: str
@@ -35,7 +37,7 @@ class SettingsRequest:
     #: What runs shell commands behind the wall; empty for no wall.
     launcher: str = ""
     #: What the harness's own sandbox is to close, where the user has it on.
-    closed: Texts = ()
+    closed_paths: Texts = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +53,7 @@ class SettingsFile:
     #: Returns the content without what was put in; None where nothing else was in the file.
     take_out: Callable[[bytes, SettingsRequest], bytes | None]
     #: Why it has no effect yet, as a clause; empty where it has.
-    pending: str = ""
+    pending_reason: str = ""
     #: Whether it names the server alone.
     is_server: bool = False
 
@@ -64,14 +66,14 @@ class SettingsOnDisk:
     #: The project's root; None outside of one.
     root: Path | None
     #: Reads a settings file at the end of whatever links lead there; empty where it isn't there.
-    read: Callable[[Path], bytes]
+    read_settings: Callable[[Path], bytes]
     #: Resolves links.
-    real: Callable[[Path], Path]
+    resolve_path: Callable[[Path], Path]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingsFault:
-    """What keeps hooks that are there from doing their work."""
+    """A reason why installed hooks do not run."""
 
     detail: str
     #: What only a human does about it; empty where installing again, or editing the settings, does.
@@ -80,7 +82,7 @@ class SettingsFault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxReport:
-    """What the harness's own sandbox does for the notes."""
+    """The protection that a harness's own sandbox gives the notes."""
 
     ok: bool
     detail: str
@@ -115,7 +117,7 @@ class Harness(Protocol):
 
     @property
     def title(self) -> str:
-        """The name that its human knows."""
+        """The name that its users know."""
 
     @property
     def options(self) -> Texts:
@@ -141,11 +143,11 @@ class Harness(Protocol):
 
     @property
     def marks(self) -> Texts:
-        """The variables that say that an agent runs a command."""
+        """The variables that show that an agent runs a command."""
 
     @property
     def session_variables(self) -> Texts:
-        """The variable that tells its commands the session."""
+        """The variable that holds the session's id in its commands."""
 
     @property
     def project_variables(self) -> Texts:
@@ -161,11 +163,11 @@ class Harness(Protocol):
 
     @property
     def home_variables(self) -> Texts:
-        """The variables that name its folder, and what else could run it without hooks."""
+        """The variables that name its folder, or could make it run without hooks."""
 
     @property
     def prefix_variables(self) -> Texts:
-        """The variable that names what runs its shell commands; none where there is no such thing."""
+        """The variable that names the program before its shell commands; empty where there is none."""
 
     @property
     def shell_variables(self) -> Texts:
@@ -173,11 +175,11 @@ class Harness(Protocol):
 
     @property
     def session_files(self) -> Texts:
-        """The folder in which it writes down where a session works, where its commands' folder isn't all."""
+        """The folder with records of a session's folders, where its commands' folder isn't the only one."""
 
     @property
     def unattended_entries(self) -> Texts:
-        """`VARIABLE=START`: what says that a program waits for the answer, not a human."""
+        """Environment entries, `VARIABLE=START`, of a session whose answer a program awaits."""
 
     def session_environment(self, environment: Mapping[str, str], payload: Payload) -> Mapping[str, str]:
         """Return the environment of a hook as it would be for the session's commands."""
@@ -186,7 +188,7 @@ class Harness(Protocol):
 
     @property
     def guarded(self) -> Texts:
-        """The files below HOME that hold what makes roamkb count."""
+        """The files below HOME on which the effect of roamkb depends."""
 
     @property
     def hook_files(self) -> Texts:
@@ -222,7 +224,7 @@ class Harness(Protocol):
 
     @property
     def home_boot_files(self) -> Texts:
-        """The same below HOME; `{project}` is the project's path with dashes."""
+        """The patterns of such files below HOME; `{project}` is its path with dashes."""
 
     # Payloads and answers
 
@@ -240,7 +242,7 @@ class Harness(Protocol):
 
     @property
     def hook_folders(self) -> Texts:
-        """The variable that tells its hooks the project's folder."""
+        """The variable that holds the project's folder in its hooks."""
 
     @property
     def hook_variables(self) -> Texts:
@@ -256,16 +258,16 @@ class Harness(Protocol):
 
     @property
     def reads_before_tool(self) -> bool:
-        """Whether its agent reads what the hook before a tool says beside a denial."""
+        """Whether its agent reads the text of the hook before a tool, beside a denial."""
 
-    def heard(self, payload: dict[str, Any]) -> dict[str, Any]:
-        """Return a payload in roamkb's words."""
+    def translate_payload(self, payload: dict[str, Any]) -> dict[str, Any]:
+        """Return a payload in the terms of `roamkb hook`."""
 
-    def answered(self, answer: dict[str, object]) -> dict[str, object]:
-        """Return an answer in the harness's words."""
+    def translate_answer(self, answer: dict[str, object]) -> dict[str, object]:
+        """Return an answer in the harness's terms."""
 
     def shows_questions(self, environment: Mapping[str, str]) -> bool:
-        """Say whether a question at a stop goes as context, since a block would be shown as an error."""
+        """Return whether a question at a stop goes as context, since a block would be shown as an error."""
 
     # Tools, in roamkb's kinds
 
@@ -295,7 +297,7 @@ class Harness(Protocol):
 
     @property
     def writers(self) -> Texts:
-        """Tools that the hook before a tool must hear of."""
+        """The tools that the hook before a tool must be called for."""
 
     # Transcripts
 
@@ -305,7 +307,7 @@ class Harness(Protocol):
 
     @property
     def injected(self) -> Texts:
-        """The beginnings of messages that it put in itself."""
+        """The beginnings of messages that it inserts itself."""
 
     @property
     def not_run(self) -> Texts:
@@ -324,7 +326,7 @@ class Harness(Protocol):
         """The beginnings of prompts that are its own."""
 
     def entries_of(self, line: Mapping[str, Any]) -> Iterator[TranscriptEntry]:
-        """Yield what one line of a transcript tells."""
+        """Yield the messages, calls and results of one transcript line."""
 
     def find_transcript(self, session: str, *, home: Path, environment: Mapping[str, str]) -> Path | None:
         """Return the file of a session; None where it has none."""
@@ -336,49 +338,49 @@ class Harness(Protocol):
         """Return the folders in which the session of an environment works, as it writes them down."""
 
     def is_unattended(self, line: Mapping[str, Any]) -> bool:
-        """Say by a transcript's first line whether a program waits for the answer."""
+        """Return, by a transcript's first line, whether a program instead of a human waits for the answer."""
 
     # Settings
 
     @property
-    def hooks(self) -> tuple[Hook, ...]:
+    def wanted_hooks(self) -> tuple[Hook, ...]:
         """The hooks that roamkb wants."""
 
     @property
-    def files(self) -> tuple[SettingsFile, ...]:
+    def settings_files(self) -> tuple[SettingsFile, ...]:
         """The settings files that `install` edits."""
 
-    def handlers(self, settings: bytes) -> tuple[HookHandler, ...]:
-        """Return roamkb's hooks in its settings; raises `ValueError`."""
+    def installed_handlers(self, settings: bytes) -> tuple[HookHandler, ...]:
+        """Return roamkb's hooks in the harness's settings; raises `ValueError`."""
 
-    def plugin(self, settings: bytes) -> str:
-        """Return the name of roamkb's plugin, where its settings turn it on; else nothing."""
+    def enabled_plugin(self, settings: bytes) -> str:
+        """Return the name of roamkb's plugin where the settings turn it on; else an empty text."""
 
-    def faults(self, settings: SettingsOnDisk, mine: tuple[HookHandler, ...]) -> Iterator[SettingsFault]:
-        """Yield what keeps roamkb's hooks from running; raises `ValueError`."""
+    def find_faults(self, settings: SettingsOnDisk, handlers: tuple[HookHandler, ...]) -> Iterator[SettingsFault]:
+        """Yield the settings that keep roamkb's hooks from running; raises `ValueError`."""
 
-    def advice(self, settings: bytes, kb: str) -> str:
-        """Return what else `install` would put in; empty for nothing."""
+    def missing_settings(self, settings: bytes, kb: str) -> str:
+        """Return the setting that `install` would add; empty where none is missing."""
 
     def probe_payload(self, folder: str, note: str) -> Mapping[str, object]:
         """Return the payload before a tool that writes a note from a folder."""
 
     def is_denial(self, answer: Mapping[str, object]) -> bool:
-        """Say whether an answer keeps the tool from being called."""
+        """Return whether an answer keeps the tool from being called."""
 
-    def sandbox(self, settings: SettingsOnDisk, kb: str) -> SandboxReport | None:
-        """Return what its own sandbox does; None where roamkb's wall is around its commands."""
+    def sandbox_report(self, settings: SettingsOnDisk, kb: str) -> SandboxReport | None:
+        """Return a report on the harness's sandbox; None where roamkb's wall is around its commands."""
 
     # Memory and model
 
     def memory_folders(self, root: Path, home: Path) -> tuple[Path, ...]:
-        """Return where it may keep its memory of a project."""
+        """Return the folders that may hold its memory of a project."""
 
     def project_of(self, path: Path) -> str | None:
         """Return the project's name in its folders, if a path lies in one of them."""
 
     def project_names(self, root: str) -> Texts:
-        """Return what it may call the project at a root there."""
+        """Return the names that the harness's folders may have for the project at `root`."""
 
     @property
     def memory_places(self) -> Texts:
@@ -388,11 +390,11 @@ class Harness(Protocol):
     def models(self) -> Texts:
         """The name by which its language model is asked."""
 
-    def model_words(self, prompt: str, environment: Mapping[str, str]) -> list[str]:
-        """Return the command that answers once, without tools, hooks or record."""
+    def model_command(self, prompt: str, environment: Mapping[str, str]) -> list[str]:
+        """Return the command that asks its model once, without tools, hooks or record."""
 
     def model_input(self, prompt: str, payload: str) -> str:
         """Return the standard input of that command."""
 
     def model_answer(self, records: list[dict[str, Any]], text: str) -> str:
-        """Return what that command answered; raises `NoModelAnswer`."""
+        """Return that command's answer; raises `NoModelAnswer`."""

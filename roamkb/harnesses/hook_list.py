@@ -7,7 +7,7 @@ from roamkb.core.startup.dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hook:
-    """One event at which roamkb wants to be run."""
+    """An event at which roamkb is to be run."""
 
     #: As the harness spells it: `PreToolUse`.
     event: str

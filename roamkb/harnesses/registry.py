@@ -1,4 +1,4 @@
-"""The registered harnesses, and what they declare: the one place that lists them.
+"""The registered harnesses and their declarations: the one place that lists them.
 
 A hook serves one of them at every step and imports that adapter alone. What is asked of all of them together,
 such as which variables mark an agent's command, is gathered below from the adapters: `make docs` does it.
@@ -277,38 +277,38 @@ def all_harnesses() -> "tuple[harness_verb.Harness, ...]":
 
 
 def known_titles() -> str:
-    """Return what the harnesses are called, as a choice in a sentence."""
-    *titles, last = (harness.title for harness in all_harnesses())
-    return f"{', '.join(titles)} or {last}"
+    """Return the titles of the harnesses, as a choice in a sentence."""
+    *titles, last_title = (harness.title for harness in all_harnesses())
+    return f"{', '.join(titles)} or {last_title}"
 
 
 @cache
 def declared(member: str) -> tuple[str, ...]:
-    """Return what all harnesses declare under the name of a member, each text once."""
+    """Return the texts that all harnesses declare under the name of a member, each once."""
     return tuple(dict.fromkeys(text for name in NAMES for text in _DECLARED[name].get(member, ())))
 
 
 def declared_of(name: str, member: str) -> tuple[str, ...]:
-    """Return what one harness declares under the name of a member."""
+    """Return the texts that one harness declares under the name of a member."""
     return _DECLARED[name].get(member, ())
 
 
 @cache
 def declared_by(member: str) -> "dict[str, str]":
-    """Return each declared text of a member with the name of the first harness that has it."""
-    found: dict[str, str] = {}
+    """Return each declared text of a member with the name of the first harness that declares it."""
+    first_owners: dict[str, str] = {}
     for name in NAMES:
         for text in _DECLARED[name].get(member, ()):
-            found.setdefault(text, name)
-    return found
+            first_owners.setdefault(text, name)
+    return first_owners
 
 
 def harness_of(payload: "Mapping[str, Any]", environment: "Mapping[str, str]") -> "harness_verb.Harness":
-    """Return the harness that a hook's payload comes from, by what only its payloads have."""
-    return get_harness(next((name for name in NAMES if _is_of(name, payload, environment)), NAMES[0]))
+    """Return the harness that sent a hook's payload, by fields that only its payloads have."""
+    return get_harness(next((name for name in NAMES if _matches_payload(name, payload, environment)), NAMES[0]))
 
 
-def _is_of(name: str, payload: "Mapping[str, Any]", environment: "Mapping[str, str]") -> bool:
+def _matches_payload(name: str, payload: "Mapping[str, Any]", environment: "Mapping[str, str]") -> bool:
     own = _DECLARED[name]
     path, session = payload.get("transcript_path"), payload.get("session_id", "")
     return (
@@ -325,21 +325,27 @@ def _is_of(name: str, payload: "Mapping[str, Any]", environment: "Mapping[str, s
     )
 
 
-def told_folder(environment: "Mapping[str, str]") -> str:
-    """Return the project's folder that a hook was told in a variable; empty where it was told none."""
-    told = (environment.get(variable, "") for variable in declared("hook_folders"))
-    return next(filter(None, told), "")
+def hook_project_folder(environment: "Mapping[str, str]") -> str:
+    """Return the project's folder from a hook's variable; empty where none is set."""
+    hook_folders = (environment.get(variable, "") for variable in declared("hook_folders"))
+    return next(filter(None, hook_folders), "")
 
 
 def walled_harness(environment: "Mapping[str, str]") -> "harness_verb.Harness | None":
     """Return the harness of a hook or server whose commands the wall may be around; None for none."""
-    own = {name: declared_of(name, "project_variables") for name in NAMES}
-    told = [name for name in reversed(NAMES) if any(environment.get(variable) for variable in own[name])]
-    return get_harness(told[0]) if told and declared_of(told[0], "prefix_variables") else None
+    variables_by_name = {name: declared_of(name, "project_variables") for name in NAMES}
+    signalled_names = [
+        name for name in reversed(NAMES) if any(environment.get(variable) for variable in variables_by_name[name])
+    ]
+    return (
+        get_harness(signalled_names[0])
+        if signalled_names and declared_of(signalled_names[0], "prefix_variables")
+        else None
+    )
 
 
 def harness_of_line(line: "Mapping[str, Any]") -> "harness_verb.Harness | None":
-    """Return the harness that writes such a line of a transcript; None where none is known to."""
+    """Return the harness that writes such a transcript line; None for an unknown form."""
     for field, name in declared_by("line_fields").items():
         key, _, types = field.partition("=")
         if key in line and (not types or line.get("type") in types.split("|")):

@@ -1,4 +1,4 @@
-"""roamkb's hooks and permission rules in a harness's settings: put in, found, taken out again.
+"""roamkb's hooks and permission rules in a harness's settings: insertion, lookup and removal.
 
 Harnesses' settings hold hooks in the same three levels: event, group with a matcher, handler. Ours are known
 by their command, whose program is called `roamkb` and whose first word is `hook`. Every other byte of the
@@ -88,18 +88,18 @@ def _missing_from_text(text: str, deny: Sequence[str]) -> tuple[str, ...]:
     return tuple(rule for rule in deny if not isinstance(deny_list, list) or rule not in deny_list)
 
 
-def has_flag(data: bytes, way: JsonPath, value: object) -> bool:
-    """Say whether the settings have that value at `way`."""
-    return find_setting(data, way) is value
+def has_flag(data: bytes, json_path: JsonPath, value: object) -> bool:
+    """Return whether the settings have that value at `json_path`."""
+    return find_setting(data, json_path) is value
 
 
-def find_setting(data: bytes, way: JsonPath) -> object:
-    """Return what the settings have at `way`; None where it leads nowhere."""
-    return _value_at(_split_bom(data)[1], way)
+def find_setting(data: bytes, json_path: JsonPath) -> object:
+    """Return the value in the settings at `json_path`; None where it leads nowhere."""
+    return _value_at(_split_bom(data)[1], json_path)
 
 
-def with_server(data: bytes, way: JsonPath, program: str) -> bytes:
-    """Return the settings with roamkb's MCP server at `way`; one of that name that is there stays.
+def with_server(data: bytes, json_path: JsonPath, program: str) -> bytes:
+    """Return the settings with roamkb's MCP server at `json_path`; an existing one of that name stays.
 
     Only the path of our own program is renewed.
 
@@ -107,25 +107,25 @@ def with_server(data: bytes, way: JsonPath, program: str) -> bytes:
         BadJson: they aren't of a form that takes it.
     """
     bom, text = _split_bom(data)
-    (servers, name), wanted = way, {"command": program, "args": ["mcp"]}
-    told = _value_at(text, (servers,))
-    if told is None:
-        return (bom + insert_item(text, (), str(servers), {name: wanted})).encode()
-    if not isinstance(told, dict):
+    (servers, name), server_entry = json_path, {"command": program, "args": ["mcp"]}
+    server_table = _value_at(text, (servers,))
+    if server_table is None:
+        return (bom + insert_item(text, (), str(servers), {name: server_entry})).encode()
+    if not isinstance(server_table, dict):
         raise BadJson(f'has no object under "{servers}"')
-    if name not in told:
-        text = insert_item(text, (servers,), str(name), wanted)
-    elif _is_own_server(told[name]) and told[name]["command"] != program:
-        text = replace_value(text, (*way, "command"), program)
+    if name not in server_table:
+        text = insert_item(text, (servers,), str(name), server_entry)
+    elif _is_own_server(server_table[name]) and server_table[name]["command"] != program:
+        text = replace_value(text, (*json_path, "command"), program)
     return (bom + text).encode()
 
 
-def without_server(data: bytes, way: JsonPath) -> bytes:
+def without_server(data: bytes, json_path: JsonPath) -> bytes:
     """Return the settings without roamkb's MCP server."""
     bom, text = _split_bom(data)
-    if _is_own_server(_value_at(text, way)):
-        servers = _value_at(text, way[:1])
-        text = remove_value(text, way[:1] if isinstance(servers, dict) and len(servers) == 1 else way)
+    if _is_own_server(_value_at(text, json_path)):
+        servers = _value_at(text, json_path[:1])
+        text = remove_value(text, json_path[:1] if isinstance(servers, dict) and len(servers) == 1 else json_path)
     return (bom + text).encode()
 
 

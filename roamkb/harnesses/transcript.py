@@ -1,4 +1,4 @@
-"""Transcripts of sessions: messages, calls and output in order, whichever harness kept them."""
+"""Transcripts of sessions: messages, calls and output in order, whichever harness wrote them."""
 
 import json
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ class Speaker(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class SaidText:
+class MessageText:
     """A message, as a line of a transcript has it."""
 
     speaker: Speaker
@@ -38,12 +38,12 @@ class ToolCall:
 
     id: str
     name: str
-    given: object
+    tool_input: object
 
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """What a call that was told before has brought."""
+    """The result of a call that stands in an earlier line."""
 
     id: str
     content: object
@@ -57,7 +57,7 @@ class WholeCall:
 
     id: str
     name: str
-    given: object
+    tool_input: object
     result: object
 
 
@@ -72,7 +72,7 @@ class FileChanges:
     has_failed: bool
 
 
-TranscriptEntry = SaidText | ToolCall | CallResult | WholeCall | FileChanges
+TranscriptEntry = MessageText | ToolCall | CallResult | WholeCall | FileChanges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,8 +129,8 @@ def split_turns(passages: Sequence[TranscriptPassage]) -> list[Sequence[Transcri
     return [passages[start:end] for start, end in pairwise(bounds) if start < end]
 
 
-def joined(content: object) -> str:
-    """Return the texts of a message's or a result's blocks."""
+def joined_text(content: object) -> str:
+    """Return the texts of the blocks of a message or a result, joined by blank lines."""
     if isinstance(content, str):
         return content
     blocks = content if isinstance(content, list) else ()
@@ -138,11 +138,11 @@ def joined(content: object) -> str:
     return "\n\n".join(text for text in texts if isinstance(text, str))
 
 
-def decoded(given: object) -> object:
-    """Return a call's input, read where it is a JSON object as text."""
-    if not isinstance(given, str):
-        return given
+def decode_input(tool_input: object) -> object:
+    """Return a call's input, parsed where it is JSON text."""
+    if not isinstance(tool_input, str):
+        return tool_input
     try:
-        return json.loads(given)
+        return json.loads(tool_input)
     except (ValueError, RecursionError):
-        return given
+        return tool_input

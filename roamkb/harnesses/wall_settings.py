@@ -40,7 +40,7 @@ def is_own_launcher(prefix: str) -> bool:
 
 
 def wall_trouble(data: bytes, environment: Mapping[str, str], variable: str) -> str:
-    """Return why no wall stands around a session's shell commands, in one line; empty where one does.
+    """Return why no wall stands around a session's shell commands, on one line; empty where one does.
 
     Only where the settings have hooks of roamkb's: what a hook finds around it is what commands are run by.
     """

@@ -37,12 +37,14 @@ def check_harnesses(context: DoctorContext) -> Iterator[DoctorCheck]:
 
 
 def _checked(patient: DoctorContext, harness: Harness) -> DoctorCheck:
-    settings = SettingsOnDisk(home=patient.home, root=patient.project.root, read=content_of, real=real_path)
-    path = patient.home / harness.files[0].path
-    data = settings.read(path)
+    settings = SettingsOnDisk(
+        home=patient.home, root=patient.project.root, read_settings=content_of, resolve_path=real_path
+    )
+    path = patient.home / harness.settings_files[0].path
+    data = settings.read_settings(path)
     try:
-        mine, plugin = harness.handlers(data), harness.plugin(data)
-        faults = tuple(harness.faults(settings, mine)) if mine or plugin else ()
+        mine, plugin = harness.installed_handlers(data), harness.enabled_plugin(data)
+        faults = tuple(harness.find_faults(settings, mine)) if mine or plugin else ()
     except UnreadableSettings as error:
         return _unreadable_check(harness.title, error.path, error)
     except ValueError as error:
@@ -62,7 +64,7 @@ def _checked(patient: DoctorContext, harness: Harness) -> DoctorCheck:
     if fault := next((fault for fault in faults if fault.fix), None):
         return DoctorCheck(name=harness.title, ok=False, detail=fault.detail, fix=fault.fix)
     if isinstance(patient.rule, Rule):
-        advice = harness.advice(data, shorten_path(patient.rule.kb, patient.home))
+        advice = harness.missing_settings(data, shorten_path(patient.rule.kb, patient.home))
         if advice:
             return replace(found, fix=f"`roamkb install {option}` adds {advice}, too")
     return found
@@ -90,7 +92,7 @@ def _check_handlers(
     faults: Sequence[str],
     option: str,
 ) -> DoctorCheck:
-    name, expected_hooks = harness.title, harness.hooks
+    name, expected_hooks = harness.title, harness.wanted_hooks
     if not handlers:
         detail = "no hooks of roamkb's in its settings"
         fix = f"`roamkb install {option}` puts them there, or a plugin does: nothing is recalled by itself"
@@ -107,7 +109,7 @@ def _check_handlers(
 
 def _misplaced_hooks(handlers: Sequence[HookHandler], harness: Harness) -> Iterator[str]:
     """Yield the hooks that will never run, or run for the wrong event."""
-    hook_by_event = {hook.event: hook for hook in harness.hooks}
+    hook_by_event = {hook.event: hook for hook in harness.wanted_hooks}
     for handler in handlers:
         hook = hook_by_event.get(handler.event)
         command = " ".join(handler.words[1:])

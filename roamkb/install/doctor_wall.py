@@ -37,7 +37,7 @@ _UNLINK_FIX = "of roamkb's program: `UV_LINK_MODE=copy uv tool install --reinsta
 def check_wall(context: DoctorContext, wall: WallSetup) -> Iterator[DoctorCheck]:
     """Yield the checks of what keeps each harness's commands from writing to the notes."""
     for harness in all_harnesses():
-        settings = _read_settings(context.home / harness.files[0].path)
+        settings = _read_settings(context.home / harness.settings_files[0].path)
         if harness.prefix_variables:
             yield run_check("wall", partial(_walled, context, wall, harness, settings))
         elif settings.strip() and own_handlers(settings):
@@ -144,9 +144,9 @@ def _files_below(top: str) -> Iterator[str]:
 
 
 def _sandboxed(patient: DoctorContext, harness: Harness) -> DoctorCheck:
-    settings = SettingsOnDisk(home=patient.home, root=None, read=_read_settings, real=real_path)
+    settings = SettingsOnDisk(home=patient.home, root=None, read_settings=_read_settings, resolve_path=real_path)
     kb = "" if isinstance(patient.rule, BadRule) else str(real_path(patient.rule.kb))
-    report = harness.sandbox(settings, kb)
+    report = harness.sandbox_report(settings, kb)
     name = f"wall for {harness.title}"
     if report is None:
         return DoctorCheck(name=name, ok=True, detail="roamkb's own", proved=False)

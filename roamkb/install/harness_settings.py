@@ -66,11 +66,11 @@ def harness_steps(wishes: InstallOptions, *, home: Path, kb: str, wall: WallSetu
 def _steps_of(harness: Harness, request: SettingsRequest, *, home: Path, wall: WallSetup) -> list[InstallStep]:
     steps = []
     if harness.prefix_variables:
-        fault = wall_fault(wall, home / harness.files[0].path, harness)
+        fault = wall_fault(wall, home / harness.settings_files[0].path, harness)
         steps += [no_wall_step(fault)] if fault else [launcher_step(wall)]
         if not fault:
-            request = replace(request, launcher=str(wall.launcher_path), closed=tuple(wall.closed_paths))
-    for file in harness.files:
+            request = replace(request, launcher=str(wall.launcher_path), closed_paths=tuple(wall.closed_paths))
+    for file in harness.settings_files:
         if not file.is_server or request.has_mcp:
             steps.append(_put_in(file, home / file.path, request))
     return steps
@@ -86,8 +86,8 @@ def harness_removals(wishes: InstallOptions, *, home: Path, kb: str | None, wall
     for harness in map(get_harness, wishes.harnesses):
         is_walled = bool(harness.prefix_variables)
         closed = tuple(wall.closed_paths) if is_walled else ()
-        request = SettingsRequest(program="", kb=kb, closed=closed)
-        steps += (_removed(file, home / file.path, request) for file in harness.files)
+        request = SettingsRequest(program="", kb=kb, closed_paths=closed)
+        steps += (_removed(file, home / file.path, request) for file in harness.settings_files)
         if is_walled and steps[-1].outcome is not StepOutcome.LEFT_ALONE:
             # without the file that they name, no shell command would run
             steps += launcher_removals(wall)
@@ -106,7 +106,7 @@ def ask_approval(
     The launcher of the wall is part of what is asked: it comes with the settings that name it.
     """
     steps = tuple(_ask_step_approval(step, assume_yes=assume_yes, ask=ask) for step in steps)
-    walled = {file.label for harness in all_harnesses() if harness.prefix_variables for file in harness.files}
+    walled = {file.label for harness in all_harnesses() if harness.prefix_variables for file in harness.settings_files}
     refused_step = next((step for step in steps if step.what in walled and step.outcome is StepOutcome.SHOWN), None)
     if refused_step is None:
         return steps
@@ -166,8 +166,8 @@ def _build_step(
     change = RemovePath(was=path_state) if new_data is None else PutFile(data=new_data, was=path_state)
     if removing:
         reason = "the file held nothing else" if new_data is None else "only roamkb's own; every other byte stays"
-    elif file.pending:
-        reason = file.pending
+    elif file.pending_reason:
+        reason = file.pending_reason
     else:
         change_phrase = "their command is another one now" if is_replacing else "added"
         reason = "a new file" if old_data is None else f"{change_phrase}; every other byte stays"

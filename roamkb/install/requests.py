@@ -55,5 +55,5 @@ class UninstallRequest:
 
 
 def named_harnesses(request: InstallRequest | UninstallRequest, options: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the names of the harnesses whose switches are on; `options` has them by their switches."""
+    """Return the names of the harnesses whose switches are on; `options` maps switches to names."""
     return tuple(name for option, name in options.items() if getattr(request, option))

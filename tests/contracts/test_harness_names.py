@@ -107,7 +107,7 @@ def test_install_and_uninstall_offer_it(world: World, name: str) -> None:
     (option,) = harness.options
     for verb in (InstallRequest, UninstallRequest):
         assert f"--{option}" in {parameter.flag for parameter in request_parameters(verb)}
-    for file in harness.files:
+    for file in harness.settings_files:
         request = SettingsRequest(program="/opt/roamkb", kb="~/roam")
         made = file.put_in(None, request)
         assert made == file.put_in(made, request)
@@ -120,7 +120,7 @@ def test_install_and_uninstall_offer_it(world: World, name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_its_hooks_are_answered(name: str) -> None:
     """Under the words that its settings run; no event is asked for twice."""
-    hooks = registry.get_harness(name).hooks
+    hooks = registry.get_harness(name).wanted_hooks
     assert {hook.command_word for hook in hooks} <= answered()
     assert len(hooks) == len({hook.event for hook in hooks}) == len({hook.command_word for hook in hooks})
 
@@ -141,7 +141,7 @@ def test_a_hook_imports_no_other_adapter(world: World, name: str) -> None:
     """What it costs at every step doesn't grow with the harnesses."""
     harness = registry.get_harness(name)
     (tool, *_) = harness.writers
-    event = next(hook.event for hook in harness.hooks if hook.command_word == "pre-tool-use")
+    event = next(hook.event for hook in harness.wanted_hooks if hook.command_word == "pre-tool-use")
     payload = {
         **harness.probe_payload(str(world.personal), ""),
         "hook_event_name": event,
@@ -172,7 +172,7 @@ def test_its_model_can_be_asked_by_name(name: str) -> None:
     harness = registry.get_harness(name)
     for model in harness.models:
         assert name == parse_model_name(model, {}).harness
-        words = harness.model_words("PROMPT", {})
+        words = harness.model_command("PROMPT", {})
         assert words[0] in harness.programs
         assert "PROMPT" in [*words, *harness.model_input("PROMPT", "PAYLOAD").split()]
         assert "PAYLOAD" in harness.model_input("PROMPT", "PAYLOAD")

@@ -11,9 +11,9 @@ import pytest
 
 from roamkb.context.brief_text import LONGEST_BRIEF
 from roamkb.harnesses.claude_code import HARNESS as CLAUDE_CODE
-from roamkb.harnesses.claude_code import MADE as CLAUDE_MADE
+from roamkb.harnesses.claude_code import NEW_FILE_TEXT as CLAUDE_MADE
 from roamkb.harnesses.codex import HARNESS as CODEX
-from roamkb.harnesses.codex import MADE as CODEX_MADE
+from roamkb.harnesses.codex import NEW_FILE_TEXT as CODEX_MADE
 from roamkb.harnesses.hook_list import Hook
 from roamkb.harnesses.settings_json import with_hooks
 from tests.conftest import World
@@ -84,7 +84,7 @@ CODEX_WORDS = {
 }
 
 
-@pytest.mark.parametrize(("harness", "hooks"), [("claude", CLAUDE_CODE.hooks), ("codex", CODEX.hooks)])
+@pytest.mark.parametrize(("harness", "hooks"), [("claude", CLAUDE_CODE.wanted_hooks), ("codex", CODEX.wanted_hooks)])
 def test_what_is_installed_is_in_the_harness_form(harness: str, hooks: tuple[Hook, ...]) -> None:
     """Event, group, handler; seconds; a matcher that the harness's own expressions know."""
     made = CLAUDE_MADE if harness == "claude" else CODEX_MADE

@@ -80,7 +80,7 @@ def test_codex_finds_its_own_plugin_first() -> None:
     assert (_PLUGINS / plugin["source"]["path"] / ".codex-plugin" / "plugin.json").is_file()
 
 
-@pytest.mark.parametrize(("harness", "hooks"), [("claude", CLAUDE_CODE.hooks), ("codex", CODEX.hooks)])
+@pytest.mark.parametrize(("harness", "hooks"), [("claude", CLAUDE_CODE.wanted_hooks), ("codex", CODEX.wanted_hooks)])
 def test_a_plugins_hooks_are_those_of_the_installer(harness: str, hooks: tuple[Hook, ...]) -> None:
     """But for the program, which a plugin finds on the PATH."""
     told = read(_PLUGINS / harness / "hooks" / "hooks.json")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from roamkb.harnesses.gemini_cli import HARNESS
-from roamkb.harnesses.gemini_cli import MADE
+from roamkb.harnesses.gemini_cli import NEW_FILE_TEXT
 from roamkb.harnesses.harness import NoModelAnswer
 from roamkb.harnesses.harness import SettingsOnDisk
 from roamkb.harnesses.harness import SettingsRequest
@@ -35,7 +35,7 @@ def told(folder: Path) -> Iterator[Json]:
 
 def answer(world: World, payload: Json) -> Json:
     """What the hook of the payload's event says, run as the settings have it, with its variables."""
-    (hook,) = (hook for hook in HARNESS.hooks if hook.event == payload["hook_event_name"])
+    (hook,) = (hook for hook in HARNESS.wanted_hooks if hook.event == payload["hook_event_name"])
     folder = str(payload["cwd"])
     ran = world.run(
         "hook",
@@ -59,7 +59,7 @@ def test_every_payload_is_known_for_its_own(tmp_path: Path) -> None:
         bare = {name: value for name, value in payload.items() if name != "transcript_path"}
         session = {"GEMINI_SESSION_ID": str(payload["session_id"])}
         assert HARNESS is harness_of(bare, session)
-        assert HARNESS is harness_of(HARNESS.heard(bare), {})
+        assert HARNESS is harness_of(HARNESS.translate_payload(bare), {})
     assert HARNESS is harness_of({}, {"GEMINI_SESSION_ID": "a"}), "of what can't be read"
     assert "claude-code" == harness_of({"session_id": "b"}, {"GEMINI_SESSION_ID": "a"}).name
 
@@ -119,7 +119,7 @@ def test_what_cannot_be_read_is_denied_in_its_words(world: World) -> None:
 
 def test_settings_are_as_its_schema_says() -> None:
     """Event, group, handler; milliseconds; the server beside them. Taken out, the file is as it was."""
-    (file,) = HARNESS.files
+    (file,) = HARNESS.settings_files
     new = file.put_in(None, _REQUEST)
     settings = json.loads(new)
     events = "SessionStart BeforeAgent BeforeTool AfterTool AfterAgent SessionEnd".split()
@@ -133,7 +133,7 @@ def test_settings_are_as_its_schema_says() -> None:
     assert {"command": "/opt/with blank/roamkb", "args": ["mcp"]} == settings["mcpServers"]["roamkb"]
     assert new == file.put_in(new, _REQUEST)
     assert file.take_out(new, _REQUEST) is None
-    for text in ('{\n  "theme": "x"\n}\n', '{"mcpServers": {"a": {"command": "b"}}}', MADE + " "):
+    for text in ('{\n  "theme": "x"\n}\n', '{"mcpServers": {"a": {"command": "b"}}}', NEW_FILE_TEXT + " "):
         assert text.encode() == file.take_out(file.put_in(text.encode(), _REQUEST), _REQUEST)
     theirs = b'{"mcpServers": {"roamkb": {"command": "docker", "args": ["run"]}}}'
     assert b'"docker"' in file.put_in(theirs, _REQUEST)
@@ -154,22 +154,22 @@ def test_hooks_that_are_turned_off_are_named(tmp_path: Path, config: Json, fault
     """All of them, or ours by their commands."""
     path = tmp_path / ".gemini" / "settings.json"
     path.parent.mkdir()
-    made = HARNESS.files[0].put_in(None, SettingsRequest(program="/r/roamkb", kb=None))
+    made = HARNESS.settings_files[0].put_in(None, SettingsRequest(program="/r/roamkb", kb=None))
     path.write_text(json.dumps({**json.loads(made), "hooksConfig": config}))
     settings = SettingsOnDisk(
         home=tmp_path,
         root=tmp_path / "none",
-        read=lambda path: path.read_bytes() if path.exists() else b"",
-        real=Path.resolve,
+        read_settings=lambda path: path.read_bytes() if path.exists() else b"",
+        resolve_path=Path.resolve,
     )
-    found = [one.detail for one in HARNESS.faults(settings, HARNESS.handlers(path.read_bytes()))]
+    found = [one.detail for one in HARNESS.find_faults(settings, HARNESS.installed_handlers(path.read_bytes()))]
     assert [fault] * bool(fault) == [fault for one in found if fault and fault in one]
     assert bool(found) == bool(fault)
-    sandbox = HARNESS.sandbox(settings, "/kb")
+    sandbox = HARNESS.sandbox_report(settings, "/kb")
     assert sandbox is not None
     assert not sandbox.ok
     path.write_text('{"tools": {"sandbox": "docker"}}')
-    sandbox = HARNESS.sandbox(settings, "/kb")
+    sandbox = HARNESS.sandbox_report(settings, "/kb")
     assert sandbox is not None
     assert sandbox.ok
 

@@ -32,13 +32,13 @@ def approval_in(words: list[str]) -> str:
 
 def test_every_event_that_is_answered_is_asked_for() -> None:
     """And the other way round."""
-    assert answered() == {hook.command_word for hook in CLAUDE_CODE.hooks}
-    assert answered() - {"post-tool-use-failure"} == {hook.command_word for hook in CODEX.hooks}
+    assert answered() == {hook.command_word for hook in CLAUDE_CODE.wanted_hooks}
+    assert answered() - {"post-tool-use-failure"} == {hook.command_word for hook in CODEX.wanted_hooks}
 
 
 def test_the_hook_before_a_tool_hears_of_all_that_could_write() -> None:
     """Only tools that never do are left out."""
-    (matcher,) = (hook.matcher for hook in CLAUDE_CODE.hooks if hook.event == "PreToolUse")
+    (matcher,) = (hook.matcher for hook in CLAUDE_CODE.wanted_hooks if hook.event == "PreToolUse")
     heard = ("Bash", "Edit", "Write", "NotebookEdit", "mcp__files__write_file", "ReadWrite", "Task")
     assert all(re.search(matcher, tool) for tool in heard)
     assert not any(re.search(matcher, tool) for tool in ("Read", "Grep", "Glob", "WebFetch", "TaskUpdate"))

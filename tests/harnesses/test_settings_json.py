@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from roamkb.fs.json_edit import BadJson
 from roamkb.harnesses.claude_code import HARNESS as CLAUDE_CODE
-from roamkb.harnesses.claude_code import MADE as CLAUDE_MADE
+from roamkb.harnesses.claude_code import NEW_FILE_TEXT as CLAUDE_MADE
 from roamkb.harnesses.claude_code import deny_rules
 from roamkb.harnesses.codex import HARNESS as CODEX
-from roamkb.harnesses.codex import MADE as CODEX_MADE
+from roamkb.harnesses.codex import NEW_FILE_TEXT as CODEX_MADE
 from roamkb.harnesses.settings_json import enabled_plugin
 from roamkb.harnesses.settings_json import has_flag
 from roamkb.harnesses.settings_json import own_handlers
@@ -34,7 +34,7 @@ USERS = {
 
 def put(data: bytes | None, program: str = PROGRAM) -> bytes:
     """Return the settings with what `install --claude` wants in them."""
-    return with_hooks(data, CLAUDE_CODE.hooks, program, new_file_text=CLAUDE_MADE, deny=DENY)
+    return with_hooks(data, CLAUDE_CODE.wanted_hooks, program, new_file_text=CLAUDE_MADE, deny=DENY)
 
 
 def take(data: bytes) -> bytes | None:
@@ -83,7 +83,7 @@ def test_a_file_is_as_it_was_after_both(data: bytes) -> None:
 @settings(deadline=None)
 @given(
     st.dictionaries(
-        st.sampled_from([hook.event for hook in CLAUDE_CODE.hooks] + ["Notification"]),
+        st.sampled_from([hook.event for hook in CLAUDE_CODE.wanted_hooks] + ["Notification"]),
         st.lists(
             st.fixed_dictionaries(
                 {
@@ -128,7 +128,7 @@ def test_an_empty_file_gets_hooks() -> None:
 
 def test_codex_gets_no_field_that_it_would_refuse_the_file_for() -> None:
     """Its reader knows two, and no matcher of ours is none that its engine can't read."""
-    made = with_hooks(None, CODEX.hooks, PROGRAM, new_file_text=CODEX_MADE)
+    made = with_hooks(None, CODEX.wanted_hooks, PROGRAM, new_file_text=CODEX_MADE)
     assert {"description", "hooks"} == set(json.loads(made))
     assert "?!" not in made.decode()
     assert "PostToolUseFailure" not in made.decode()
@@ -163,7 +163,7 @@ def test_of_a_group_that_somebody_shares_only_ours_goes() -> None:
 def test_ours_is_known_by_its_command_alone() -> None:
     """A command that only mentions us is the user's."""
     assert () == own_handlers(rendered(2))
-    assert [hook.event for hook in CLAUDE_CODE.hooks] == [handler.event for handler in own_handlers(put(None))]
+    assert [hook.event for hook in CLAUDE_CODE.wanted_hooks] == [handler.event for handler in own_handlers(put(None))]
     odd = {"hooks": {"Stop": [1, {"hooks": [2, {"command": "'"}, {"command": 3}]}, {"hooks": 4}], "X": 5}}
     assert () == own_handlers(rendered(2, told=odd))
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamkb.harnesses.codex import has_hooks_off
-from roamkb.harnesses.codex import untrusted
+from roamkb.harnesses.codex import untrusted_events
 from roamkb.harnesses.toml_server import BadToml
 from roamkb.harnesses.toml_server import with_server
 from roamkb.harnesses.toml_server import without_server
@@ -118,10 +118,10 @@ def test_what_codex_was_told_to_trust_is_trusted() -> None:
     """By the digests that it wrote itself; a hook that is another now, or was turned off, isn't."""
     places = ("/elsewhere", "/home/ann/.codex/hooks.json")
     hooks = json.dumps({"hooks": _HOOKS}).encode()
-    assert () == untrusted(hooks, _TRUSTED.encode(), places)
-    assert ("PreToolUse", "SessionEnd") == untrusted(hooks, b"", places)
-    assert ("PreToolUse", "SessionEnd") == untrusted(hooks, _TRUSTED.encode(), places[:1])
+    assert () == untrusted_events(hooks, _TRUSTED.encode(), places)
+    assert ("PreToolUse", "SessionEnd") == untrusted_events(hooks, b"", places)
+    assert ("PreToolUse", "SessionEnd") == untrusted_events(hooks, _TRUSTED.encode(), places[:1])
     changed = hooks.replace(b"hook pre", b"hook  pre")
-    assert ("PreToolUse",) == untrusted(changed, _TRUSTED.encode(), places)
-    assert ("SessionEnd",) == untrusted(hooks, f"{_TRUSTED}enabled = false\n".encode(), places)
-    assert () == untrusted(b'{"hooks": {"Stop": [{"hooks": [{"command": "other"}]}]}}', b"", places)
+    assert ("PreToolUse",) == untrusted_events(changed, _TRUSTED.encode(), places)
+    assert ("SessionEnd",) == untrusted_events(hooks, f"{_TRUSTED}enabled = false\n".encode(), places)
+    assert () == untrusted_events(b'{"hooks": {"Stop": [{"hooks": [{"command": "other"}]}]}}', b"", places)

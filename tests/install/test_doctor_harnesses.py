@@ -15,10 +15,10 @@ from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
 from roamkb.fs.locks import StateFolders
 from roamkb.harnesses.claude_code import HARNESS as CLAUDE_CODE
-from roamkb.harnesses.claude_code import MADE as CLAUDE_MADE
+from roamkb.harnesses.claude_code import NEW_FILE_TEXT as CLAUDE_MADE
 from roamkb.harnesses.claude_code import deny_rules
 from roamkb.harnesses.codex import HARNESS as CODEX
-from roamkb.harnesses.codex import MADE as CODEX_MADE
+from roamkb.harnesses.codex import NEW_FILE_TEXT as CODEX_MADE
 from roamkb.harnesses.settings_json import with_hooks
 from roamkb.install.doctor_harnesses import check_harnesses
 from roamkb.install.doctor_report import DoctorCheck
@@ -46,9 +46,9 @@ def patient(world: World) -> DoctorContext:
     script(world.home / "bin" / "roamkb", f"echo '{wall}'")
     for folder in (".claude", ".codex"):
         (world.home / folder).mkdir(exist_ok=True)
-    claude = with_hooks(None, CLAUDE_CODE.hooks, program, new_file_text=CLAUDE_MADE, deny=deny_rules("~/roam"))
+    claude = with_hooks(None, CLAUDE_CODE.wanted_hooks, program, new_file_text=CLAUDE_MADE, deny=deny_rules("~/roam"))
     (world.home / ".claude" / "settings.json").write_bytes(claude)
-    codex = with_hooks(None, CODEX.hooks, program, new_file_text=CODEX_MADE)
+    codex = with_hooks(None, CODEX.wanted_hooks, program, new_file_text=CODEX_MADE)
     (world.home / ".codex" / "hooks.json").write_bytes(codex)
     (world.home / ".codex" / "config.toml").write_text(trusting(world.home / ".codex" / "hooks.json"))
     rule = find_rule(world.home, account_home=world.home)
@@ -130,7 +130,9 @@ def test_our_own_hooks_answer_and_change_nothing(patient: DoctorContext, world: 
     """Each is the real program, run in a folder of its own."""
     program = command_in(world.home)
     settings = patient.home / ".claude" / "settings.json"
-    wanted = with_hooks(None, CLAUDE_CODE.hooks, str(program), new_file_text=CLAUDE_MADE, deny=deny_rules("~/roam"))
+    wanted = with_hooks(
+        None, CLAUDE_CODE.wanted_hooks, str(program), new_file_text=CLAUDE_MADE, deny=deny_rules("~/roam")
+    )
     settings.write_bytes(wanted)
     before = sorted(path for path in world.home.rglob("*"))
     found = of(patient)

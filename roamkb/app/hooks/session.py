@@ -22,7 +22,7 @@ from roamkb.core.errors import Refused
 from roamkb.core.model import Project
 from roamkb.core.startup.dataclasses import replace
 from roamkb.harnesses import transcript
-from roamkb.harnesses.registry import told_folder
+from roamkb.harnesses.registry import hook_project_folder
 from roamkb.log.store import project_log as project_log_module
 from roamkb.pipeline import observe
 from roamkb.pipeline.extract import payloads
@@ -65,7 +65,7 @@ class HookSession:
         cwd = self.payload_text("cwd")
         self.knowledge_base = _HookKnowledgeBase(
             self.environment,
-            project=told_folder(around.variables) or cwd or None,
+            project=hook_project_folder(around.variables) or cwd or None,
             harness_cwd=cwd,
         )
         self._began = time.monotonic()

@@ -24,7 +24,7 @@ from roamkb.fs.mounts import other_names
 from roamkb.fs.mounts import read_mounts
 from roamkb.fs.user_dirs import default_state_dir
 from roamkb.harnesses.registry import harness_of
-from roamkb.harnesses.registry import told_folder
+from roamkb.harnesses.registry import hook_project_folder
 from roamkb.kb.notes.store import notes as kb_notes
 from roamkb.org import agent_node
 
@@ -101,7 +101,7 @@ def harness_environment(environment: Mapping[str, str], payload: Mapping[str, An
 
 def harness_session(around: ProcessEnvironment, harness_cwd: str) -> CallOrigin:
     """Return the evidence of where a session works, including the folder that its harness names."""
-    project = told_folder(around.variables) or harness_cwd
+    project = hook_project_folder(around.variables) or harness_cwd
     origin = read_call_origin(
         around.variables, cwd=around.cwd, pid=around.pid, project=Path(project) if project else None
     )

@@ -19,7 +19,7 @@ from roamkb.interfaces.operations import HELP_PARAMETER
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.wall.protected import HOOK_EVENTS
 
-_HEAD: Final = "made from roamkb's table of commands by `roamkb completion`"
+_HEAD_COMMENT: Final = "made from roamkb's table of commands by `roamkb completion`"
 
 
 #: What harnesses run, which isn't in the table of operations: each call waits for it.
@@ -50,23 +50,23 @@ class CompletedCommand:
     parameters: tuple[VerbParameter, ...]
 
     @property
-    def options(self) -> tuple[VerbParameter, ...]:
+    def named_options(self) -> tuple[VerbParameter, ...]:
         """Its options."""
         return tuple(parameter for parameter in self.parameters if parameter.flag)
 
     @property
     def valued_flags(self) -> list[str]:
         """The options that take a value."""
-        return [option.flag for option in self.options if option.shape is not ParameterShape.FLAG]
+        return [option.flag for option in self.named_options if option.shape is not ParameterShape.FLAG]
 
     @property
-    def arguments(self) -> tuple[VerbParameter, ...]:
+    def positional_arguments(self) -> tuple[VerbParameter, ...]:
         """Its positional arguments."""
         return tuple(parameter for parameter in self.parameters if not parameter.flag)
 
 
 def completed_commands() -> Iterator[CompletedCommand]:
-    """Yield every command with all that it takes."""
+    """Yield every command with its parameters."""
     for operation in OPERATIONS:
         yield CompletedCommand(
             name=operation.name,
@@ -94,25 +94,25 @@ def serve(call: OperationCall) -> int:
 # bash
 
 
-def _source(parameter: VerbParameter) -> str:
-    """Return in words what a parameter takes: its choices, or the source of its values after an @."""
+def _value_source(parameter: VerbParameter) -> str:
+    """Return the values of a parameter: its choices, or `@` and the source of its values."""
     return f"@{parameter.values}" if isinstance(parameter.values, str) else " ".join(parameter.values)
 
 
-def _bash(commands: tuple[CompletedCommand, ...]) -> Iterator[str]:
-    yield f"# bash completion of roamkb, {_HEAD}"
+def _bash_script(commands: tuple[CompletedCommand, ...]) -> Iterator[str]:
+    yield f"# bash completion of roamkb, {_HEAD_COMMENT}"
     yield _BASH_START
     for command in commands:
         yield f"    {command.name})"
-        yield f"        options='{' '.join(option.flag for option in command.options)}'"
+        yield f"        options='{' '.join(option.flag for option in command.named_options)}'"
         valued = [
-            f"{option.flag} {_source(option)}".rstrip()
-            for option in command.options
+            f"{option.flag} {_value_source(option)}".rstrip()
+            for option in command.named_options
             if option.flag in command.valued_flags
         ]
         yield f"        valued={_bash_lines(valued)}"
-        yield f"        arguments={_bash_lines(map(_source, command.arguments))}"
-        if any(argument.shape is ParameterShape.TEXTS for argument in command.arguments):
+        yield f"        arguments={_bash_lines(map(_value_source, command.positional_arguments))}"
+        if any(argument.shape is ParameterShape.TEXTS for argument in command.positional_arguments):
             yield "        rest=1"
         yield "        ;;"
     yield _BASH_END.replace("COMMANDS", " ".join(command.name for command in commands))
@@ -178,17 +178,17 @@ complete -F _roamkb roamkb"""
 # zsh
 
 
-def _zsh(commands: tuple[CompletedCommand, ...]) -> Iterator[str]:
+def _zsh_script(commands: tuple[CompletedCommand, ...]) -> Iterator[str]:
     yield "#compdef roamkb"
-    yield f"# {_HEAD}"
+    yield f"# {_HEAD_COMMENT}"
     yield _ZSH_START
-    yield from (f"            {_quoted(f'{command.name}:{command.summary}')}" for command in commands)
+    yield from (f"            {_shell_quoted(f'{command.name}:{command.summary}')}" for command in commands)
     yield _ZSH_COMMAND
     for command in commands:
-        specs = [*map(_zsh_option, command.options), *_zsh_arguments(command)]
+        specs = [*map(_zsh_option, command.named_options), *_zsh_arguments(command)]
         yield f"    {command.name})"
         yield "        _arguments : \\"
-        yield " \\\n".join(f"            {_quoted(spec)}" for spec in specs)
+        yield " \\\n".join(f"            {_shell_quoted(spec)}" for spec in specs)
         yield "        ;;"
     yield '    esac\n}\n\n_roamkb "$@"'
 
@@ -217,20 +217,20 @@ _ZSH_COMMAND: Final = r"""        )
     case $command in"""
 
 
-def _quoted(text: str) -> str:
+def _shell_quoted(text: str) -> str:
     return "'" + text.replace("'", r"'\''") + "'"
 
 
 def _zsh_option(option: VerbParameter) -> str:
-    again = "*" if option.shape is ParameterShape.TEXTS else ""
+    repeat_mark = "*" if option.shape is ParameterShape.TEXTS else ""
     help = option.help.replace("\\", r"\\").replace("[", r"\[").replace("]", r"\]")
     if option.shape is ParameterShape.FLAG:
-        return f"{again}{option.flag}[{help}]"
-    return f"{again}{option.flag}=[{help}]:{_zsh_value(option)}"
+        return f"{repeat_mark}{option.flag}[{help}]"
+    return f"{repeat_mark}{option.flag}=[{help}]:{_zsh_value(option)}"
 
 
 def _zsh_arguments(command: CompletedCommand) -> Iterator[str]:
-    for place, argument in enumerate(command.arguments, start=1):
+    for place, argument in enumerate(command.positional_arguments, start=1):
         mark = "*" if argument.shape is ParameterShape.TEXTS else str(place)
         yield f"{mark}:{_zsh_value(argument)}"
 
@@ -247,22 +247,22 @@ def _zsh_value(parameter: VerbParameter) -> str:
 # fish
 
 
-def _fish(commands: tuple[CompletedCommand, ...]) -> Iterator[str]:
-    yield f"# fish completion of roamkb, {_HEAD}"
+def _fish_script(commands: tuple[CompletedCommand, ...]) -> Iterator[str]:
+    yield f"# fish completion of roamkb, {_HEAD_COMMENT}"
     yield _FISH_START
     for command in commands:
         name = command.name
         yield f"complete -c roamkb -n '__roamkb_at' -a {name} -d {_fish_quoted(command.summary)}"
-        for option in command.options:
+        for option in command.named_options:
             value = "" if option.shape is ParameterShape.FLAG else _fish_value(option)
             yield (
                 f"complete -c roamkb -n '__roamkb_at {name}' -l {option.flag[2:]}{value} -d {_fish_quoted(option.help)}"
             )
-        for place, argument in enumerate(command.arguments):
+        for place, argument in enumerate(command.positional_arguments):
             if argument.values:
-                more = "+" if argument.shape is ParameterShape.TEXTS else ""
-                at = " ".join(["__roamkb_at", name, f"{place}{more}", *command.valued_flags])
-                yield f"complete -c roamkb -n '{at}'{_fish_value(argument, is_argument=True)}"
+                repeat_mark = "+" if argument.shape is ParameterShape.TEXTS else ""
+                condition = " ".join(["__roamkb_at", name, f"{place}{repeat_mark}", *command.valued_flags])
+                yield f"complete -c roamkb -n '{condition}'{_fish_value(argument, is_argument=True)}"
 
 
 _FISH_START: Final = r"""
@@ -326,7 +326,7 @@ def _fish_value(parameter: VerbParameter, *, is_argument: bool = False) -> str:
 
 
 _SCRIPTS: Final[dict[str, Callable[[tuple[CompletedCommand, ...]], Iterator[str]]]] = {
-    "bash": _bash,
-    "zsh": _zsh,
-    "fish": _fish,
+    "bash": _bash_script,
+    "zsh": _zsh_script,
+    "fish": _fish_script,
 }

@@ -1,4 +1,4 @@
-"""Values that a shell completes from what the notes and the project's log hold now.
+"""Values that a shell completes from the present notes and log.
 
 `roamkb --complete SOURCE PREFIX` prints them, one a line. The scripts call it where the cursor stands at such
 a value, and nowhere else.
@@ -17,25 +17,25 @@ from roamkb.kb import graph
 from roamkb.log.learning import TYPES
 
 #: More than a person looks through.
-_MOST: Final = 2_000
+_MAX_VALUES: Final = 2_000
 
 
 def print_values(words: list[str]) -> int:
-    """Print the values of the source that `words` name that begin with their second; return the status."""
+    """Print the values of a source that begin with a prefix, both given in `words`; return the status."""
     source, prefix = (*words, "", "")[:2]
-    values = (value for value in dict.fromkeys(_values(source)) if value.startswith(prefix))
+    values = (value for value in dict.fromkeys(_source_values(source)) if value.startswith(prefix))
     # nothing that a terminal or a shell would take for more than a word
-    lines = [value for value in values if value and value == one_line(value) and value.isprintable()][:_MOST]
+    lines = [value for value in values if value and value == one_line(value) and value.isprintable()][:_MAX_VALUES]
     os.write(1, "".join(f"{line}\n" for line in lines).encode())
     return 0 if lines else 1
 
 
-def _values(source: str) -> Iterator[str]:
+def _source_values(source: str) -> Iterator[str]:
     kb = KnowledgeBase.open()
-    for read in _SOURCES.get(source, ()):
+    for read_values in _SOURCES.get(source, ()):
         # a machine without notes, or a project without a log, completes what the other has
         try:
-            yield from read(kb)
+            yield from read_values(kb)
         except (RoamkbError, OSError):
             continue
 
@@ -48,27 +48,27 @@ def _learning_tags(kb: KnowledgeBase) -> Iterable[str]:
     return (tag for state in kb.log.export().learnings for tag in state.learning.tags)
 
 
-def _titles(kb: KnowledgeBase) -> Iterable[str]:
+def _node_titles(kb: KnowledgeBase) -> Iterable[str]:
     links = kb.links(graph=True)
     return (node.title for node in links.graph.nodes) if isinstance(links, graph.LinkGraph) else ()
 
 
-def _types(kb: KnowledgeBase) -> Iterable[str]:
+def _learning_types(kb: KnowledgeBase) -> Iterable[str]:
     return (state.learning.type for state in kb.log.export().learnings)
 
 
-def _keys(kb: KnowledgeBase) -> Iterable[str]:
+def _learning_keys(kb: KnowledgeBase) -> Iterable[str]:
     return (state.learning.key for state in kb.log.export().learnings)
 
 
-def _tasks(kb: KnowledgeBase) -> Iterable[str]:
+def _task_ids(kb: KnowledgeBase) -> Iterable[str]:
     return (task.id for task in kb.log.task("list").tasks)
 
 
 _SOURCES: Final[dict[str, tuple[Callable[[KnowledgeBase], Iterable[str]], ...]]] = {
     "tags": (_note_tags, _learning_tags),
-    "titles": (_titles,),
-    "types": (lambda _: TYPES, _types),
-    "keys": (_keys,),
-    "tasks": (_tasks,),
+    "titles": (_node_titles,),
+    "types": (lambda _: TYPES, _learning_types),
+    "keys": (_learning_keys,),
+    "tasks": (_task_ids,),
 }

@@ -24,7 +24,7 @@ from roamkb.boundary.store.session_cache import may_warn
 from roamkb.boundary.store.session_cache import save_pass
 from roamkb.harnesses.registry import declared
 from roamkb.harnesses.registry import harness_of
-from roamkb.harnesses.registry import told_folder
+from roamkb.harnesses.registry import hook_project_folder
 from roamkb.interfaces.hooks import tool_calls
 
 #: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
@@ -105,9 +105,9 @@ def run(words: list[str]) -> int:
         _require_end()
         payload = _parse_payload(data)
         harness = harness_of(payload, os.environ)
-        payload = harness.heard(payload)
+        payload = harness.translate_payload(payload)
         event = event or _dashed_event(str(payload.get("hook_event_name", "")))
-        answer = harness.answered(_with_queued_outcomes(event, payload, _answer_event(event, payload)))
+        answer = harness.translate_answer(_with_queued_outcomes(event, payload, _answer_event(event, payload)))
     except Exception as error:  # noqa: BLE001 - a bug of ours is no reason to stop somebody's work
         answer = _answer_crash(event, data, error)
     text = json.dumps(answer)
@@ -499,7 +499,7 @@ def _warning_answer(payload: "Payload", file: str) -> "Answer":
 
 
 def _session_folder(payload: "Payload") -> str:
-    folder = told_folder(os.environ) or payload.get("cwd")
+    folder = hook_project_folder(os.environ) or payload.get("cwd")
     return folder if isinstance(folder, str) and os.path.isabs(folder) else os.getcwd()
 
 
@@ -542,7 +542,7 @@ def _answer_crash(event: str, data: bytes, error: Exception) -> "Answer":
         "roamkb: the call names the knowledge base, and whether it may be made couldn't be found out. "
         "`roamkb doctor` says what is wrong; `roamkb search` and `roamkb write` are the ways in."
     )
-    return harness_of(payload, os.environ).answered(denial)
+    return harness_of(payload, os.environ).translate_answer(denial)
 
 
 def _names_knowledge_base(data: bytes) -> bool:

@@ -21,7 +21,7 @@ from roamkb.remedies import effectiveness
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BriefAnswer:
-    """What `brief` answers."""
+    """Answer of `brief`."""
 
     JSON = "*brief text"
     brief: "SessionBrief"
@@ -31,7 +31,7 @@ class BriefAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InjectAnswer:
-    """What `inject` answers."""
+    """Answer of `inject`."""
 
     injection: Literal["on", "off"]
 

@@ -90,8 +90,8 @@ def json_keys(words: str) -> Iterator[tuple[str, str, str, str]]:
     for word in words.split():
         key, _, path = word.rpartition("=")
         mark = path[0] if path[0] == "*" else path[-1] if path[-1] == "?" else ""
-        name, _, rest = path.strip("*?").partition(".")
-        yield key or path.strip("*?").rpartition(".")[2].removeprefix("is_"), name, rest, mark
+        name, _, inner_path = path.strip("*?").partition(".")
+        yield key or path.strip("*?").rpartition(".")[2].removeprefix("is_"), name, inner_path, mark
 
 
 def _form_of(kind: type, name: str) -> tuple[Forms, str]:

@@ -175,7 +175,7 @@ def _about_source(result: "pipeline_ingest.IngestResult") -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsolidateAnswer:
-    """What `consolidate` answers."""
+    """Answer of `consolidate`."""
 
     consolidated: "tuple[pipeline_consolidate.ConsolidateResult, ...]"
 

@@ -33,14 +33,14 @@ from roamkb.org.breaks import BREAK
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowAnswer:
-    """What `show` answers."""
+    """Answer of `show`."""
 
     node: "kb_show.ShownNode"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrashAnswer:
-    """What `restore` answers without an id."""
+    """Answer of `restore` without an id."""
 
     trash: tuple[NodeCandidate, ...]
 

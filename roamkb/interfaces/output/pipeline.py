@@ -38,7 +38,7 @@ _WRAP_UP_QUESTION = "Anything worth promoting to the KB?"
 
 
 def verify(result: "pipeline_verify.VerifyResult") -> PrintedResult:
-    """Render each learning's verdict, and the objections to it."""
+    """Render each learning's verdict, and the objections against the learning."""
 
     def render_text(_: bool) -> str:
         lines = [line for judged in result.judged for line in _judged_lines(judged)]
@@ -125,7 +125,7 @@ def _hindrance_lines(result: "pipeline_promote.PromoteResult") -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidatesAnswer:
-    """What `promote` answers without a key."""
+    """Answer of `promote` without a key."""
 
     candidates: "Sequence[LearningState]"
     hindered: "Mapping[pipeline_promote.PromotionHindrance, int]"
@@ -133,7 +133,7 @@ class CandidatesAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrapUpAnswer:
-    """What `promote --ask` answers."""
+    """Answer of `promote --ask`."""
 
     JSON = "*answer question receipt"
     answer: CandidatesAnswer

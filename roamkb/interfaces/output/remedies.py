@@ -51,7 +51,7 @@ def _printed_suggestions(result: "SuggestedRemedies") -> PrintedResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedErrors:
-    """What `remedy list` answers."""
+    """Answer of `remedy list`."""
 
     errors: Annotated[tuple["SuggestedRemedies", ...], Keys(LISTED_KEYS)]
     more: int
@@ -59,7 +59,7 @@ class ListedErrors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorsInFull:
-    """What `remedy show` answers: with every attempt."""
+    """Answer of `remedy show`: with every attempt."""
 
     errors: Annotated[tuple["SuggestedRemedies", ...], Keys(FULL_KEYS)]
     more: int

@@ -87,7 +87,7 @@ class TerminalStyle:
     """Colours for a terminal, nothing for a pipe."""
 
     def __init__(self, terminal: bool) -> None:
-        """Take whether it is a terminal."""
+        """Take whether the output is a terminal."""
         self._terminal = terminal
 
     def _paint_text(self, code: int, text: str) -> str:
@@ -170,7 +170,7 @@ _RENDERER_MODULES = {
 
 
 def find_renderer(name: str) -> Callable[..., PrintedResult]:
-    """Return what renders the operation called `name`; a room is imported once it is needed."""
+    """Return the renderer of the operation called `name`; its module is imported on demand."""
     if name == "search":
         return _printed_search
     from importlib import import_module

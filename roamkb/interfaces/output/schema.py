@@ -40,8 +40,8 @@ from roamkb.interfaces.output.encode import json_keys
 from roamkb.wall.broker import FORWARDED_VERBS
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-_VERSION: Final[Json] = {"schema": {"const": SCHEMA}}
-_PLAIN: Final[dict[object, Json]] = {
+_VERSION_PROPERTY: Final[Json] = {"schema": {"const": SCHEMA}}
+_PLAIN_SCHEMAS: Final[dict[object, Json]] = {
     str: {"type": "string"},
     bytes: {"type": "string"},
     bool: {"type": "boolean"},
@@ -52,14 +52,14 @@ _PLAIN: Final[dict[object, Json]] = {
     Any: {},
 }
 #: What forms return that carry no annotations.
-_RETURNED: Final[dict[object, object]] = {float: float, len: int, dict: dict[str, int]}
+_FORM_RESULTS: Final[dict[object, object]] = {float: float, len: int, dict: dict[str, int]}
 #: Lists of so many keys get a name.
 _MANY_KEYS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
 class PairKeys:
-    """What `Rows` makes of a pair: the type of each part by its key."""
+    """The keys of a pair that `Rows` makes an object of, each with the type of its part."""
 
     parts: Mapping[str, object]
 
@@ -68,21 +68,29 @@ class SchemaDefinitions:
     """Schemas of classes, each made once and named as its class."""
 
     def __init__(self, prefix: str = "#/$defs/") -> None:
-        """Take how a reference to one of them begins."""
+        """Take the beginning of a reference to one of them."""
         self._prefix = prefix
         self.schemas: dict[str, Json] = {}
 
-    def answer(self, operation: Operation) -> Json:
-        """Return the schema of what an operation answers, refusals and errors among it."""
-        answers = [self._object(kind, _words(kind), also=_VERSION) for kind in answer_types(operation)]
-        errors = _any_of(self._reference(kind, "") for kind in _error_types())
-        refused = self._reference(Refused, "")
-        return _any_of([*answers, *(_closed(_VERSION | end) for end in ({"refused": refused}, {"error": errors}))])
+    def answer_schema(self, operation: Operation) -> Json:
+        """Return the schema of an operation's answers, refusals and errors included."""
+        answers = [
+            self._object_schema(kind, _listed_keys(kind), extra_properties=_VERSION_PROPERTY)
+            for kind in answer_types(operation)
+        ]
+        errors = _any_of(self._reference_schema(kind, "") for kind in _error_types())
+        refused = self._reference_schema(Refused, "")
+        return _any_of(
+            [
+                *answers,
+                *(_properties_schema(_VERSION_PROPERTY | end) for end in ({"refused": refused}, {"error": errors})),
+            ]
+        )
 
-    def _of(self, hint: Any) -> Json:
-        """Return the schema of a value whose type and form an annotation says."""
+    def _hint_schema(self, hint: Any) -> Json:
+        """Return the schema of a value by the type and the form in its annotation."""
         if typing.get_origin(hint) is not typing.Annotated:
-            return self._plain(hint, "")
+            return self._type_schema(hint, "")
         hint, forms, keys = hint.__origin__, hint.__metadata__, ""
         is_optional = False
         for form in forms:
@@ -91,66 +99,66 @@ class SchemaDefinitions:
             if isinstance(form, Keys):
                 keys = form
             elif form is not null_if_empty:
-                hint = _formed(hint, form)
-        schema = self._plain(hint, keys)
-        return _any_of([schema, _PLAIN[type(None)]]) if is_optional else schema
+                hint = _form_result_type(hint, form)
+        schema = self._type_schema(hint, keys)
+        return _any_of([schema, _PLAIN_SCHEMAS[type(None)]]) if is_optional else schema
 
-    def _plain(self, hint: Any, keys: str) -> Json:
+    def _type_schema(self, hint: Any, keys: str) -> Json:
         """Return the schema of a type without a form; of an object, and of each in a list, only of `keys`."""
         origin, arguments = typing.get_origin(hint), typing.get_args(hint)
         match origin or hint:
             case typing.Annotated:
-                return self._of(hint)
+                return self._hint_schema(hint)
             case typing.ClassVar:
-                return self._plain(arguments[0], keys)
+                return self._type_schema(arguments[0], keys)
             case typing.Union | types.UnionType:
-                return _any_of(self._plain(part, keys) for part in arguments)
+                return _any_of(self._type_schema(part, keys) for part in arguments)
             case typing.Literal:
                 return {"enum": list(arguments)}
             case PairKeys():
-                return self._object(hint, keys or " ".join(hint.parts))
+                return self._object_schema(hint, keys or " ".join(hint.parts))
             case type() as kind:
-                return self._class(kind, arguments, keys)
+                return self._class_schema(kind, arguments, keys)
         return {}
 
-    def _class(self, kind: type, arguments: tuple[Any, ...], keys: str) -> Json:
-        if kind in _PLAIN:
-            return _PLAIN[kind]
+    def _class_schema(self, kind: type, arguments: tuple[Any, ...], keys: str) -> Json:
+        if kind in _PLAIN_SCHEMAS:
+            return _PLAIN_SCHEMAS[kind]
         if issubclass(kind, Enum):
             return {"enum": [member.value for member in kind]}
         if issubclass(kind, PurePath):
-            return _PLAIN[str]
+            return _PLAIN_SCHEMAS[str]
         if is_dataclass(kind) or hasattr(kind, "JSON"):
-            return self._reference(kind, keys)
+            return self._reference_schema(kind, keys)
         if issubclass(kind, Mapping):
-            return {"type": "object", "additionalProperties": self._of(arguments[1]) if arguments else True}
+            return {"type": "object", "additionalProperties": self._hint_schema(arguments[1]) if arguments else True}
         if kind is tuple and arguments[1:] != (...,):
-            parts = [self._plain(part, keys) for part in arguments]
+            parts = [self._type_schema(part, keys) for part in arguments]
             return {"type": "array", "prefixItems": parts, "items": False, "minItems": len(parts)}
         if issubclass(kind, Iterable):
-            return {"type": "array", "items": self._plain(arguments[0], keys) if arguments else {}}
-        return _PLAIN[str] if issubclass(kind, str) else {}
+            return {"type": "array", "items": self._type_schema(arguments[0], keys) if arguments else {}}
+        return _PLAIN_SCHEMAS[str] if issubclass(kind, str) else {}
 
-    def _reference(self, kind: type, keys: str) -> Json:
+    def _reference_schema(self, kind: type, keys: str) -> Json:
         if keys and len(keys.split()) < _MANY_KEYS:
-            return self._object(kind, keys)
+            return self._object_schema(kind, keys)
         name = f"{kind.__name__}{'InFull' if keys else ''}"
         if name not in self.schemas:
             self.schemas[name] = {}
-            self.schemas[name] = self._object(kind, keys or _words(kind))
+            self.schemas[name] = self._object_schema(kind, keys or _listed_keys(kind))
         return {"$ref": f"{self._prefix}{name}"}
 
-    def _object(self, kind: Any, words: str, *, also: Json | None = None) -> Json:
+    def _object_schema(self, kind: Any, words: str, *, extra_properties: Json | None = None) -> Json:
         """Return the schema of an object with the keys that `words` list, as `encode` reads them."""
-        properties: Json = dict(also or {})
+        properties: Json = dict(extra_properties or {})
         optional: set[str] = set()
         is_open = False
         for key, name, path, mark in json_keys(words):
             hint = _hint_of(kind, name)
             hint, is_optional = _hint_at(hint, path)
             if mark != "*":
-                schema = self._of(hint)
-                properties[key] = _any_of([schema, _PLAIN[type(None)]]) if is_optional else schema
+                schema = self._hint_schema(hint)
+                properties[key] = _any_of([schema, _PLAIN_SCHEMAS[type(None)]]) if is_optional else schema
                 optional |= {key} if mark == "?" else set()
                 continue
             listed: list[str] = [form for form in getattr(hint, "__metadata__", ()) if isinstance(form, Keys)]
@@ -158,15 +166,15 @@ class SchemaDefinitions:
             if _is_mapping(part):
                 is_open = True
                 continue
-            merged: Any = self._object(part, *listed or [_words(part)])
+            merged: Any = self._object_schema(part, *listed or [_listed_keys(part)])
             properties |= merged["properties"]
             has_all = not (is_optional or may_lack)
             optional |= set(merged["properties"]) - set(merged["required"] if has_all else ())
             is_open |= merged["additionalProperties"]
-        return _closed(properties, optional=optional, is_open=is_open)
+        return _properties_schema(properties, optional=optional, is_open=is_open)
 
 
-def _closed(properties: Json, *, optional: Iterable[str] = (), is_open: bool = False) -> Json:
+def _properties_schema(properties: Json, *, optional: Iterable[str] = (), is_open: bool = False) -> Json:
     required = [name for name in properties if name not in set(optional)]
     return {
         "type": "object",
@@ -177,16 +185,16 @@ def _closed(properties: Json, *, optional: Iterable[str] = (), is_open: bool = F
 
 
 def _any_of(schemas: Iterable[Json]) -> Json:
-    different: list[Json] = []
+    distinct_schemas: list[Json] = []
     for schema in schemas:
-        different += [] if schema in different else [schema]
-    return different[0] if len(different) == 1 else {"anyOf": different}
+        distinct_schemas += [] if schema in distinct_schemas else [schema]
+    return distinct_schemas[0] if len(distinct_schemas) == 1 else {"anyOf": distinct_schemas}
 
 
 # What classes say
 
 
-def _words(kind: Any) -> str:
+def _listed_keys(kind: Any) -> str:
     """Return the keys of a class, or of a pair, as `JSON` lists them."""
     if isinstance(kind, PairKeys):
         return " ".join(kind.parts)
@@ -194,7 +202,7 @@ def _words(kind: Any) -> str:
 
 
 def _without_none(hint: Any) -> tuple[Any, bool]:
-    """Return a type without its form and without None, and whether it may be None."""
+    """Return a type without its form and without None, and whether it was optional."""
     if typing.get_origin(hint) is typing.Annotated:
         hint = hint.__origin__
     arguments = typing.get_args(hint)
@@ -204,7 +212,7 @@ def _without_none(hint: Any) -> tuple[Any, bool]:
 
 
 def _hint_at(hint: Any, path: str) -> tuple[Any, bool]:
-    """Return the annotation of an attribute's attribute, and whether one on the way there may be None."""
+    """Return the annotation of an attribute's attribute, and whether any attribute before it may be None."""
     is_optional = False
     while path:
         kind, may_lack = _without_none(hint)
@@ -219,21 +227,21 @@ def _is_mapping(hint: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, Mapping)
 
 
-def _formed(hint: Any, form: Any) -> object:
-    """Return the type of what a form makes of a value."""
+def _form_result_type(hint: Any, form: Any) -> object:
+    """Return the type of a form's result for a value."""
     if isinstance(form, Rows):
         pair = typing.get_args(hint)[0]
         return list[PairKeys(dict(zip(form.split(), typing.get_args(pair), strict=True)))]  # type: ignore[misc]
     if form is member_name:
         return typing.Literal[tuple(member_name(member) for member in hint)]
-    if form in _RETURNED:
-        return _RETURNED[form]
+    if form in _FORM_RESULTS:
+        return _FORM_RESULTS[form]
     returned = getattr(form, "__annotations__", {}).get("return")
-    return str if returned is None else _resolved(returned, form.__module__)
+    return str if returned is None else _resolve_hint(returned, form.__module__)
 
 
 def _hint_of(kind: Any, name: str) -> Any:
-    """Return the annotation of a field, a property, or an argument that an error is made with."""
+    """Return the annotation of a field, a property or a parameter of an error."""
     if isinstance(kind, PairKeys):
         return kind.parts[name]
     for base in kind.__mro__:
@@ -244,24 +252,24 @@ def _hint_of(kind: Any, name: str) -> Any:
         for function, argument in ((getter, "return"), (members.get("__init__"), name)):
             annotation = annotation or getattr(function, "__annotations__", {}).get(argument)
         if annotation is not None:
-            return _resolved(annotation, base.__module__)
+            return _resolve_hint(annotation, base.__module__)
     raise AttributeError(f"{kind.__name__} says no type of {name}")
 
 
-def _resolved(annotation: object, module: str) -> Any:
-    holder = types.SimpleNamespace(__annotations__={"it": annotation})
-    return typing.get_type_hints(holder, globalns=_names(module), include_extras=True)["it"]
+def _resolve_hint(annotation: object, module: str) -> Any:
+    annotated_holder = types.SimpleNamespace(__annotations__={"it": annotation})
+    return typing.get_type_hints(annotated_holder, globalns=_module_names(module), include_extras=True)["it"]
 
 
 @cache
-def _names(module: str) -> dict[str, object]:
+def _module_names(module: str) -> dict[str, object]:
     """Return the names of a module, with those that only type checkers import."""
     names = dict(vars(import_module(module)))
     for block in ast.parse(inspect.getsource(sys.modules[module])).body:
         for line in block.body if isinstance(block, ast.If) else ():
             if isinstance(line, ast.ImportFrom) and line.module:
-                found = import_module(line.module)
-                names |= {name.asname or name.name: getattr(found, name.name) for name in line.names}
+                imported_module = import_module(line.module)
+                names |= {name.asname or name.name: getattr(imported_module, name.name) for name in line.names}
     return names
 
 
@@ -270,35 +278,35 @@ def answer_types(operation: Operation) -> Iterator[Any]:
     if operation.door:
         return
     renderer: Callable[..., object] = render.find_renderer(operation.name)
-    hints = {name: _resolved(hint, renderer.__module__) for name, hint in renderer.__annotations__.items()}
+    hints = {name: _resolve_hint(hint, renderer.__module__) for name, hint in renderer.__annotations__.items()}
     # those that it makes itself stand beside what it returns
     declared = getattr(hints["return"], "__metadata__", (hints["result"],))
     if operation.name in FORWARDED_VERBS:
-        declared += tuple(answer_types_of_waiting())
+        declared += tuple(waiting_answer_types())
     for kind in declared:
         yield from typing.get_args(kind) or (kind,)
 
 
-def answer_types_of_waiting() -> Iterator[Any]:
-    """Yield the class of what a call answers that waits for a hook."""
+def waiting_answer_types() -> Iterator[Any]:
+    """Yield the class of the answer to a call that waits for a hook."""
     yield spool.QueuedAnswer
 
 
 @cache
 def _error_types() -> tuple[type[RoamkbError], ...]:
     """Return the errors that differ in their keys."""
-    found = [RoamkbError]
-    for kind in found:
-        found += kind.__subclasses__()
-    differing = {kind.JSON: kind for kind in reversed(found) if not issubclass(kind, Refused)}
-    return tuple(differing.values())
+    error_types = [RoamkbError]
+    for kind in error_types:
+        error_types += kind.__subclasses__()
+    types_by_keys = {kind.JSON: kind for kind in reversed(error_types) if not issubclass(kind, Refused)}
+    return tuple(types_by_keys.values())
 
 
 # Documents
 
 
 def request_schema(operation: Operation) -> Json:
-    """Return the schema of what an operation takes, its fields by their names."""
+    """Return the schema of an operation's request, its fields by their names."""
     properties: Json = {
         parameter.name: {
             **parameter_schema(parameter),
@@ -306,15 +314,21 @@ def request_schema(operation: Operation) -> Json:
         }
         for parameter in operation.parameters
     }
-    return _closed(properties, optional=(p.name for p in operation.parameters if not p.required))
+    return _properties_schema(properties, optional=(p.name for p in operation.parameters if not p.required))
 
 
 def schema_document(operation: Operation | None = None) -> Json:
-    """Return the schema of an operation's answers, its request beside it; without one those of all."""
+    """Return the schema of an operation's answers and request; without an operation, of all."""
     definitions = SchemaDefinitions()
-    chosen = (operation,) if operation else tuple(one for one in OPERATIONS)
-    answers = {one.name: definitions.answer(one) for one in chosen if not one.door}
-    requests = {f"{one.name}-request": request_schema(one) for one in chosen}
+    listed_operations = (operation,) if operation else tuple(listed_operation for listed_operation in OPERATIONS)
+    answers = {
+        listed_operation.name: definitions.answer_schema(listed_operation)
+        for listed_operation in listed_operations
+        if not listed_operation.door
+    }
+    requests = {
+        f"{listed_operation.name}-request": request_schema(listed_operation) for listed_operation in listed_operations
+    }
     head: Json = {"$schema": DIALECT, "title": "roamkb", "description": "Answers and requests of commands."}
     if operation:
         head |= {"title": f"roamkb {operation.name}", "description": operation.summary}

@@ -21,7 +21,7 @@ _WAITS_FOR = "the hook after this command, which runs outside of its sandbox, fi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueuedAnswer:
-    """What a call answers that waits for a hook."""
+    """Answer to a call that waits for a hook."""
 
     JSON = "queued verb id title path waits_in waits_for"
     queued: bool = True

@@ -128,7 +128,7 @@ def _ask_program(
         harness = get_harness(model.harness)
         input_text = harness.model_input(prompt, _frame_payload(payload))
         return _run_model_program(
-            model, harness.model_words(prompt, environment), input_text, program_environment, limits, folder
+            model, harness.model_command(prompt, environment), input_text, program_environment, limits, folder
         )
 
 

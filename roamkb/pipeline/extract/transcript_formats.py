@@ -19,12 +19,12 @@ from roamkb.harnesses.registry import declared
 from roamkb.harnesses.registry import harness_of_line
 from roamkb.harnesses.transcript import CallResult
 from roamkb.harnesses.transcript import FileChanges
-from roamkb.harnesses.transcript import SaidText
+from roamkb.harnesses.transcript import MessageText
 from roamkb.harnesses.transcript import Speaker
 from roamkb.harnesses.transcript import ToolCall
 from roamkb.harnesses.transcript import TranscriptPassage
 from roamkb.harnesses.transcript import WholeCall
-from roamkb.harnesses.transcript import joined
+from roamkb.harnesses.transcript import joined_text
 from roamkb.pipeline.extract import payloads
 from roamkb.pipeline.extract.cue_phrases import NOTICE_START
 
@@ -75,18 +75,18 @@ class _TranscriptReader:
         harness, ts = harness_of_line(line), parse_timestamp(line.get("timestamp"))
         for entry in harness.entries_of(line) if harness else ():
             match entry:
-                case SaidText(speaker=speaker, text=text, id=id):
+                case MessageText(speaker=speaker, text=text, id=id):
                     if not id or id not in self._told:
                         yield from _message_passages(speaker, text, ts)
                     self._told.update(filter(None, (id,)))
-                case ToolCall(id=id, name=name, given=given):
+                case ToolCall(id=id, name=name, tool_input=given):
                     self._calls[id] = name, given
                 case CallResult(id=id, content=content, has_failed=failed):
                     name, given = self._calls.pop(id, ("", None))
                     if id not in self._told:
                         failed = payloads.has_failed(content) if failed is None else failed
                         yield passage_of_call(name, given, result=content, failed=failed, ts=ts)
-                case WholeCall(id=id, name=name, given=given, result=result):
+                case WholeCall(id=id, name=name, tool_input=given, result=result):
                     # what is written again as it grows was told
                     if not (harness and harness.rewrites_lines and id in self._told):
                         yield passage_of_call(name, given, result=result, failed=payloads.has_failed(result), ts=ts)
@@ -140,7 +140,7 @@ def passage_of_call(name: str, tool_input: object, *, result: object, failed: bo
     input_fields = tool_input if isinstance(tool_input, Mapping) else {"input": tool_input}
     shell = payloads.command_of(tool_input)
     command = shell or next((value for key in _TELLING_INPUTS if isinstance(value := input_fields.get(key), str)), "")
-    text = joined(result) if isinstance(result, list) else payloads.printed_by(result)
+    text = joined_text(result) if isinstance(result, list) else payloads.printed_by(result)
     edits, removed, added = _call_edits(name, input_fields, command)
     speaker = Speaker.TOOL
     if (

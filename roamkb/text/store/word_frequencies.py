@@ -1,4 +1,4 @@
-"""How rare a term is in general texts of any language, in bits, from a table of the frequent ones."""
+"""Rarity of terms in general texts of any language, in bits, from a table of the frequent ones."""
 
 from functools import cache
 from typing import Final
@@ -6,18 +6,20 @@ from typing import Final
 from roamkb.core.data_tables import data_lines
 
 #: Bits of a term that the table hasn't got: its rarest have 16.
-RAREST: Final = 18.0
+RAREST_BITS: Final = 18.0
 
 
-def bits(term: str) -> float:
-    """Return -log2 of the share of `term` among all terms, in the language that says it most."""
-    wanted = f" {term} "
+def term_bits(term: str) -> float:
+    """Return -log2 of the share of `term` among all terms, in the language that uses it most."""
+    delimited_term = f" {term} "
     # each term stands between blanks on its line: a look through bytes costs less than a table of all words
-    return next((value for value, said in _by_bits(term.isascii()) if wanted in said), RAREST)
+    return next(
+        (value for value, terms_line in _lines_by_bits(term.isascii()) if delimited_term in terms_line), RAREST_BITS
+    )
 
 
 @cache
-def _by_bits(is_ascii: bool) -> tuple[tuple[float, str], ...]:
-    """Return the lines of terms in ASCII, or of all others, with the bits that they begin with."""
-    split = ((line.partition(" ")[0], f"{line} ") for line in data_lines("word_frequencies.txt"))
-    return tuple((float(value), line) for value, line in split if line.isascii() is is_ascii)
+def _lines_by_bits(is_ascii: bool) -> tuple[tuple[float, str], ...]:
+    """Return the lines of ASCII terms, or of all others, with the bits at their beginning."""
+    bits_and_terms = ((line.partition(" ")[0], f"{line} ") for line in data_lines("word_frequencies.txt"))
+    return tuple((float(value), line) for value, line in bits_and_terms if line.isascii() is is_ascii)

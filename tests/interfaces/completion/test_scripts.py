@@ -80,7 +80,7 @@ def test_every_option_is_in_each_script(shell: str) -> None:
     """With its help where the shell shows one."""
     text = completion_script(shell)
     for command in completed_commands():
-        for option in command.options:
+        for option in command.named_options:
             assert option.flag.removeprefix("--" if shell == "fish" else "") in text
             assert shell == "bash" or option.help[:12] in text.replace("\\", "").replace("'''", "'")
 
