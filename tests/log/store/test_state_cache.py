@@ -119,7 +119,7 @@ def test_few_are_read_where_few_are_wanted(tmp_path: Path, monkeypatch: pytest.M
         count.append(len(few))
         return few
 
-    monkeypatch.setattr(module, "read_standings", counted)
+    monkeypatch.setattr(rows, "read_standings", counted)
     for trait in ("key", "type", "said", "task", "bead"):
         found = kept(tmp_path).load_state(read, never)
         assert found is not None
