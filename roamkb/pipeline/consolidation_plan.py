@@ -101,7 +101,7 @@ def plan_session(
 ) -> SessionPlan:
     """Return the plan for a session's `observations`.
 
-    `shown` holds the ids of learnings, or texts, that the session was shown; `boot` the lines of
+    `shown_learnings` holds the ids of learnings, or texts, that the session was shown; `boot` the lines of
     the files that every session starts with. Many sessions share what is `known`, `boot` with it:
     what it was refreshed with, and what plans have added to it since.
     """

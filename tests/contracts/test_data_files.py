@@ -19,7 +19,7 @@ _FILES = sorted(
     name
     for path in _DATA.rglob("*")
     if path.is_file() and not (name := path.relative_to(_DATA).as_posix()).startswith("plugins/")
-    if name not in ("README.md", "WORDNET-LICENSE")
+    if name != "README.md" and not name.endswith("-LICENSE")
 )
 _LISTS = [name for name in _FILES if name not in _BARE]
 

@@ -103,7 +103,7 @@ def test_what_every_session_starts_with_is_not_learned() -> None:
 def test_what_a_session_was_shown_is_not_learned_from_it() -> None:
     """By id, and by text."""
     for shown in ("l", SAID):
-        found = plan([seen("As noted before, " + SAID)], learning("l", SAID), shown=[shown])
+        found = plan([seen("As noted before, " + SAID)], learning("l", SAID), shown_learnings=[shown])
         assert {"this session was shown it": 1} == found.dropped
 
 

@@ -77,7 +77,6 @@ class CompletingShell:
             env={**environment, "PWD": str(self._world.personal)},
             capture_output=True,
             check=True,
-            timeout=60,
         )
         lines = ran.stdout.decode().replace("\r", "").splitlines()
         if self._shell == "zsh":
