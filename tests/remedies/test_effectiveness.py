@@ -287,7 +287,7 @@ def test_a_regular_expression_is_asked_of_who_can_run_it() -> None:
         tried.append(regex)
         return True
 
-    assert [RemedyTier.PATTERN] == [one.tier for one in asked(known, matches=matches)]
+    assert [RemedyTier.PATTERN] == [one.tier for one in asked(known, matches_regex=matches)]
     assert ["lock(ed)?"] == tried
     assert [] == asked(known)
 
