@@ -27,7 +27,7 @@ class Asked:
         self.times = 0
 
     @property
-    def kind(self) -> str:
+    def project_kind(self) -> str:
         """What was given."""
         self.times += 1
         return self._kind
