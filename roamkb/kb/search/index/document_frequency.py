@@ -53,7 +53,7 @@ def count_new(db: sqlite3.Connection) -> None:
     (many,) = db.execute("SELECT count(*) FROM entry WHERE id > ?", (counted,)).fetchone()
     if not counted or many > _MANY:
         db.execute("DELETE FROM held")
-        db.execute("INSERT INTO held SELECT term, doc FROM word")
+        db.execute("INSERT INTO held SELECT term, doc FROM word WHERE term IS NOT NULL")
     elif many:
         _add_to_counts(db, f"id > {counted}", 1)
     _set_last_counted(db, _newest_entry(db))
@@ -65,7 +65,7 @@ def _add_to_counts(db: sqlite3.Connection, entries: str, sign: int) -> None:
     rows = f"SELECT id, {COLUMNS} FROM content WHERE {entries} ORDER BY id"
     db.execute(f"INSERT INTO temp.some(rowid, {COLUMNS}) {rows}")
     db.execute(
-        "INSERT INTO held SELECT term, ? * doc FROM temp.some_word WHERE TRUE "
+        "INSERT INTO held SELECT term, ? * doc FROM temp.some_word WHERE term IS NOT NULL "
         "ON CONFLICT(term) DO UPDATE SET entries = entries + excluded.entries",
         (sign,),
     )

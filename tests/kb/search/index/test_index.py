@@ -115,6 +115,15 @@ def test_lines_are_those_that_hold_the_words(base: Base) -> None:
     assert "Stripes confuse flies." == (base.kb / answer.file).read_text().split("\n")[8 - 1]
 
 
+@pytest.mark.parametrize("mark", ["\u0326", "a \u0301 b", "\u0327\u0328"])
+def test_a_lone_accent_is_no_word_and_stops_no_search(base: Base, mark: str) -> None:
+    """SQLite makes an empty token of it, whether it comes with the first notes or later."""
+    base.note("first.org", "Okapi", f"unicorn {mark} runs")
+    assert ["Okapi"] == base.titles("unicorn")
+    base.note("second.org", "Quagga", f"unicorn {mark} is gone")
+    assert {"Okapi", "Quagga"} == set(base.titles("unicorn"))
+
+
 def test_an_unchanged_note_is_not_read_again(base: Base, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once its time is past doubt, its stat is enough."""
     later = (base.kb / "20240101000000-zebra.org").stat().st_ctime_ns + 10**10
