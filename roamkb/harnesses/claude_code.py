@@ -11,6 +11,7 @@ from roamkb.harnesses import hook_list
 from roamkb.harnesses import settings_json
 from roamkb.harnesses import transcript
 from roamkb.harnesses import wall_settings
+from roamkb.harnesses.common import CommonHarness
 
 #: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
 TYPE_CHECKING = False
@@ -48,34 +49,28 @@ _HUMAN_COMMANDS = (
 )
 
 
-class ClaudeCode:
+class ClaudeCode(CommonHarness):
     """Claude Code."""
-
-    __slots__ = ()
 
     name = "claude-code"
     title = "Claude Code"
     options = ("claude",)
     programs = ("claude",)
     version_folders = ("/claude/versions/",)
-    server_words = ()
 
     agent_variables = ("CLAUDECODE",)
     marks = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT")
     session_variables = ("CLAUDE_CODE_SESSION_ID",)
     project_variables = ("CLAUDE_PROJECT_DIR",)
-    sandbox_marks = ()
     inner_variables = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID")
     home_variables = ("CLAUDE_CONFIG_DIR",)
     prefix_variables = (SHELL_PREFIX,)
     shell_variables = ("CLAUDE_CODE_SHELL",)
     # for such a program the last thing said is the answer
-    session_files = ()
     unattended_entries = ("CLAUDE_CODE_ENTRYPOINT=sdk-", "CLAUDE_CODE_ENTRYPOINT=claude-code-github-action")
 
     guarded = (".claude/rules/knowledge-base.md", _SETTINGS_PATH, ".claude/settings.local.json")
     hook_files = (_SETTINGS_PATH,)
-    server_files = ()
     free_hook_files = (_SETTINGS_PATH,)
     rule_files = (".claude/rules/knowledge-base.md",)
     home_texts = (".claude/CLAUDE.md",)
@@ -84,16 +79,8 @@ class ClaudeCode:
     boot_files = ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", ".claude/rules/*.md")
     home_boot_files = (".claude/CLAUDE.md", ".claude/rules/*.md", ".claude/projects/{project}/memory/*.md")
 
-    payload_fields = ()
-    payload_folders = ()
-    own_events = ()
     hook_folders = ("CLAUDE_PROJECT_DIR",)
-    hook_variables = ()
-    has_terminals = False
-    forged_variables = ""
-    reads_before_tool = True
 
-    command_keys = ("command",)
     shells = ("bash", "powershell", "monitor")
     editors = ("write", "edit", "multiedit", "notebookedit", "create", "str_replace_based_edit_tool")
     readers = tuple(
@@ -110,7 +97,6 @@ class ClaudeCode:
     not_run = ("The user doesn't want to proceed", "Permission to use ", "PreToolUse:", "<tool_use_error>")
     interruptions = ("[Request interrupted by user",)
     # a background task has ended
-    rewrites_lines = False
     notices = ("<task-notification>",)
 
     memory_places = (".claude/projects/…/memory",)
@@ -127,10 +113,6 @@ class ClaudeCode:
     def translate_payload(self, payload: "dict[str, Any]") -> "dict[str, Any]":
         """Return the payload unchanged: its terms are roamkb's."""
         return payload
-
-    def translate_answer(self, answer: "dict[str, object]") -> "dict[str, object]":
-        """Return the answer unchanged: its terms are roamkb's."""
-        return answer
 
     def shows_questions(self, environment: "Mapping[str, str]") -> bool:
         """Return whether a question at a stop goes as context: newer versions show a block as an error."""
@@ -178,14 +160,6 @@ class ClaudeCode:
         except OSError:
             return
 
-    def session_folders(self, environment: "Mapping[str, str]") -> tuple[str, ...]:
-        """Return nothing: its project's folder is in a variable."""
-        return ()
-
-    def is_unattended(self, line: "Mapping[str, Any]") -> bool:
-        """Return False: a variable marks unattended sessions."""
-        return False
-
     # Settings
 
     @property
@@ -226,10 +200,6 @@ class ClaudeCode:
             else hooked_data
         )
 
-    def installed_handlers(self, settings: bytes) -> "tuple[hook_list.HookHandler, ...]":
-        """Return roamkb's hooks in the settings."""
-        return settings_json.own_handlers(settings) if settings.strip() else ()
-
     def enabled_plugin(self, settings: bytes) -> str:
         """Return the name of roamkb's plugin where the settings turn it on; else an empty text."""
         return settings_json.enabled_plugin(settings) if settings.strip() else ""
@@ -253,25 +223,6 @@ class ClaudeCode:
         """Return the permission rule for editors that `install` would add; empty where none is missing."""
         (edits, *_) = deny_rules(kb)
         return f"the permission rule {edits}" if settings_json.missing_rules(settings, (edits,)) else ""
-
-    def probe_payload(self, folder: str, note: str) -> "Mapping[str, object]":
-        """Return the payload before a tool that writes a note from a folder."""
-        return {
-            "session_id": "roamkb-doctor",
-            "hook_event_name": "PreToolUse",
-            "cwd": folder,
-            "tool_name": "Write",
-            "tool_input": {"file_path": note, "content": "a probe"},
-        }
-
-    def is_denial(self, answer: "harness.Answer") -> bool:
-        """Return whether an answer keeps the tool from being called."""
-        decision_fields = answer.get("hookSpecificOutput")
-        return isinstance(decision_fields, dict) and decision_fields.get("permissionDecision") == "deny"
-
-    def sandbox_report(self, settings: "harness.SettingsOnDisk", kb: str) -> "harness.SandboxReport | None":
-        """Return None: roamkb's wall is around its commands."""
-        return None
 
     # Memory and model
 
@@ -297,10 +248,6 @@ class ClaudeCode:
             *("--strict-mcp-config", "--disable-slash-commands", "--no-session-persistence"),
             *("--system-prompt", prompt),
         ]
-
-    def model_input(self, prompt: str, payload: str) -> str:
-        """Return the payload: the prompt is an option."""
-        return payload
 
     def model_answer(self, records: "list[dict[str, Any]]", text: str) -> str:
         """Return the result of the call; a setting makes the output a list of events."""

@@ -17,6 +17,7 @@ from roamkb.harnesses import hook_list
 from roamkb.harnesses import settings_json
 from roamkb.harnesses import toml_server
 from roamkb.harnesses import transcript as harnesses_transcript
+from roamkb.harnesses.common import CommonHarness
 
 #: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
 TYPE_CHECKING = False
@@ -66,16 +67,13 @@ _MAX_FIRST_LINE = 4 * 1024 * 1024
 _DAY_SECONDS = 24 * 60 * 60
 
 
-class Codex:
+class Codex(CommonHarness):
     """Codex."""
-
-    __slots__ = ()
 
     name = "codex"
     title = "Codex"
     options = ("codex",)
     programs = ("codex",)
-    version_folders = ()
     server_words = ("app-server",)
 
     agent_variables = ("CODEX_SANDBOX", "CODEX_THREAD_ID")
@@ -85,37 +83,25 @@ class Codex:
     sandbox_marks = ("CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED")
     inner_variables = ("CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED")
     home_variables = ("CODEX_HOME",)
-    prefix_variables = ()
-    shell_variables = ()
     session_files = (".codex/sessions",)
-    unattended_entries = ()
 
     guarded = (_HOOKS_PATH, _CONFIG_PATH)
     hook_files = (_HOOKS_PATH,)
     server_files = (_CONFIG_PATH,)
-    free_hook_files = ()
-    rule_files = ()
     home_texts = (".codex/AGENTS.md",)
-    project_settings = ()
-    hooks_off = ()
     boot_files = ("AGENTS.md", "AGENTS.override.md")
     home_boot_files = (".codex/AGENTS.md",)
 
     payload_fields = ("turn_id",)
     payload_folders = ("/.codex/",)
-    own_events = ()
-    hook_folders = ()
-    hook_variables = ()
     has_terminals = True
     forged_variables = "CODEX_"
-    reads_before_tool = True
 
     command_keys = ("chars", "cmd", "command", "input", "keys", "script")
     shells = tuple(
         "bash shell exec exec_command local_shell local_shell_call unified_exec shell_command write_stdin "
         "container.exec".split()
     )
-    editors = ()
     readers = tuple(
         "read_file list_dir grep_files update_plan view_image get_goal list_mcp_resources read_mcp_resource "
         "clockcurr_time clocksleep collaborationspawn_agent collaborationwait_agent".split()
@@ -126,12 +112,7 @@ class Codex:
 
     line_fields = ("payload",)
     injected = ("# AGENTS.md instructions", "<user_instructions>", "<environment_context>")
-    not_run = ()
-    interruptions = ()
-    rewrites_lines = False
-    notices = ()
 
-    memory_places = ()
     models = ("codex",)
 
     # The session
@@ -147,14 +128,6 @@ class Codex:
             return payload
         code = exit_code_of(str(payload.get("transcript_path")), str(payload.get("tool_use_id")))
         return payload if code is None else {**payload, "tool_response": {"output": printed, "exit_code": code}}
-
-    def translate_answer(self, answer: "dict[str, object]") -> "dict[str, object]":
-        """Return the answer unchanged: its terms are roamkb's."""
-        return answer
-
-    def shows_questions(self, environment: "Mapping[str, str]") -> bool:
-        """Return False: a block is not shown as an error."""
-        return False
 
     # Transcripts
 
@@ -270,14 +243,6 @@ class Codex:
     def _put_in(self, data: bytes | None, request: "harness.SettingsRequest") -> bytes:
         return settings_json.with_hooks(data, self.wanted_hooks, request.program, new_file_text=NEW_FILE_TEXT)
 
-    def installed_handlers(self, settings: bytes) -> "tuple[hook_list.HookHandler, ...]":
-        """Return roamkb's hooks in its settings."""
-        return settings_json.own_handlers(settings) if settings.strip() else ()
-
-    def enabled_plugin(self, settings: bytes) -> str:
-        """Return an empty text: the settings don't list a plugin's hooks."""
-        return ""
-
     def find_faults(
         self, settings: "harness.SettingsOnDisk", handlers: "tuple[hook_list.HookHandler, ...]"
     ) -> "Iterator[harness.SettingsFault]":
@@ -301,25 +266,6 @@ class Codex:
             )
             yield harness.SettingsFault(detail=detail, fix=_TRUST_ADVICE)
 
-    def missing_settings(self, settings: bytes, kb: str) -> str:
-        """Return an empty text: it has no permission rules."""
-        return ""
-
-    def probe_payload(self, folder: str, note: str) -> "Mapping[str, object]":
-        """Return the payload before a tool that writes a note from a folder."""
-        return {
-            "session_id": "roamkb-doctor",
-            "hook_event_name": "PreToolUse",
-            "cwd": folder,
-            "tool_name": "Write",
-            "tool_input": {"file_path": note, "content": "a probe"},
-        }
-
-    def is_denial(self, answer: "harness.Answer") -> bool:
-        """Return whether an answer keeps the tool from being called."""
-        decision_fields = answer.get("hookSpecificOutput")
-        return isinstance(decision_fields, dict) and decision_fields.get("permissionDecision") == "deny"
-
     def sandbox_report(self, settings: "harness.SettingsOnDisk", kb: str) -> "harness.SandboxReport | None":
         """Return a report on the sandbox in its configuration, which keeps commands in the project."""
         fix = "start it as `roamkb exec -- codex`: all of it is behind a wall then"
@@ -338,18 +284,6 @@ class Codex:
         return harness.SandboxReport(ok=True, detail=detail)
 
     # Memory and model
-
-    def memory_folders(self, root: "Path", home: "Path") -> "tuple[Path, ...]":
-        """Return none: it keeps no memory of a project."""
-        return ()
-
-    def project_of(self, path: "Path") -> str | None:
-        """Return None: it keeps no memory of a project."""
-        return None
-
-    def project_names(self, root: str) -> tuple[str, ...]:
-        """Return none: it keeps no memory of a project."""
-        return ()
 
     def model_command(self, prompt: str, environment: "Mapping[str, str]") -> list[str]:
         """Return the call that answers once: nothing is run or written, no hook or server asked."""

@@ -12,6 +12,7 @@ from roamkb.harnesses import harness
 from roamkb.harnesses import hook_list
 from roamkb.harnesses import settings_json
 from roamkb.harnesses import transcript
+from roamkb.harnesses.common import CommonHarness
 
 #: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
 TYPE_CHECKING = False
@@ -66,23 +67,18 @@ _HOOK_CONTEXT = r"(?s)<hook_context>.*?</hook_context>"
 _UNTRUSTED_FRAME = r"\A<untrusted_context>\n|\n</untrusted_context>\Z"
 
 
-class GeminiCli:
+class GeminiCli(CommonHarness):
     """Gemini CLI."""
-
-    __slots__ = ()
 
     name = "gemini-cli"
     title = "Gemini CLI"
     options = ("gemini",)
     programs = ("gemini",)
-    version_folders = ()
-    server_words = ()
 
     agent_variables = ("GEMINI_CLI",)
     marks = ("GEMINI_CLI",)
     session_variables = ("GEMINI_SESSION_ID",)
     project_variables = ("GEMINI_PROJECT_DIR",)
-    sandbox_marks = ()
     inner_variables = (
         "GEMINI_CLI",
         "GEMINI_SESSION_ID",
@@ -91,33 +87,22 @@ class GeminiCli:
         "GEMINI_PLANS_DIR",
     )
     home_variables = ("GEMINI_CLI_HOME", "GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH")
-    prefix_variables = ()
-    shell_variables = ()
-    session_files = ()
-    unattended_entries = ()
 
     guarded = (_SETTINGS_PATH,)
     hook_files = (_SETTINGS_PATH,)
-    server_files = ()
-    free_hook_files = ()
-    rule_files = ()
     home_texts = (".gemini/GEMINI.md",)
     project_settings = (_SETTINGS_PATH,)
     hooks_off = ("hooksConfig",)
     boot_files = ("GEMINI.md",)
     home_boot_files = (".gemini/GEMINI.md",)
 
-    payload_fields = ()
     payload_folders = ("/.gemini/",)
     own_events = ("BeforeTool", "AfterTool", "BeforeAgent", "AfterAgent", "PreCompress")
     hook_folders = ("GEMINI_PROJECT_DIR",)
     hook_variables = ("GEMINI_SESSION_ID",)
-    has_terminals = False
-    forged_variables = ""
     # beside a denial only its human is shown something there
     reads_before_tool = False
 
-    command_keys = ("command",)
     shells = ("run_shell_command",)
     editors = ("write_file", "replace")
     readers = tuple(_READING_TOOLS)
@@ -128,11 +113,8 @@ class GeminiCli:
     line_fields = ("content=user|gemini",)
     injected = ("<session_context>",)
     not_run = ("Tool execution blocked: ",)
-    interruptions = ()
     rewrites_lines = True
-    notices = ()
 
-    memory_places = ()
     models = ("gemini",)
 
     # The session
@@ -183,10 +165,6 @@ class GeminiCli:
             return other_fields
         return {**other_fields, "hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}
 
-    def shows_questions(self, environment: "Mapping[str, str]") -> bool:
-        """Return False: at the end of a turn it takes no context."""
-        return False
-
     # Transcripts
 
     def entries_of(self, line: "Mapping[str, Any]") -> "Iterator[transcript.TranscriptEntry]":
@@ -226,14 +204,6 @@ class GeminiCli:
         )
         yield from (path for path in session_files if _read_header(path).get("projectHash") == project)
 
-    def session_folders(self, environment: "Mapping[str, str]") -> tuple[str, ...]:
-        """Return nothing: its project's folder is in a variable."""
-        return ()
-
-    def is_unattended(self, line: "Mapping[str, Any]") -> bool:
-        """Return False: its lines do not mark unattended sessions."""
-        return False
-
     # Settings
 
     @property
@@ -270,14 +240,6 @@ class GeminiCli:
         hooked_data = settings_json.with_hooks(data, self.wanted_hooks, request.program, new_file_text=NEW_FILE_TEXT)
         return settings_json.with_server(hooked_data, _SERVER_PATH, request.program) if request.has_mcp else hooked_data
 
-    def installed_handlers(self, settings: bytes) -> "tuple[hook_list.HookHandler, ...]":
-        """Return roamkb's hooks in its settings."""
-        return settings_json.own_handlers(settings) if settings.strip() else ()
-
-    def enabled_plugin(self, settings: bytes) -> str:
-        """Return an empty text: roamkb has no extension for it."""
-        return ""
-
     def find_faults(
         self, settings: "harness.SettingsOnDisk", handlers: "tuple[hook_list.HookHandler, ...]"
     ) -> "Iterator[harness.SettingsFault]":
@@ -296,10 +258,6 @@ class GeminiCli:
                 yield harness.SettingsFault(
                     detail=f"{path} names roamkb's under hooksConfig.disabled: those aren't run"
                 )
-
-    def missing_settings(self, settings: bytes, kb: str) -> str:
-        """Return an empty text: its rules are a policy's, which roamkb doesn't write."""
-        return ""
 
     def probe_payload(self, folder: str, note: str) -> "Mapping[str, object]":
         """Return the payload before a tool that writes a note from a folder."""
@@ -333,28 +291,12 @@ class GeminiCli:
 
     # Memory and model
 
-    def memory_folders(self, root: "Path", home: "Path") -> "tuple[Path, ...]":
-        """Return none: its memory is in files that every session starts with."""
-        return ()
-
-    def project_of(self, path: "Path") -> str | None:
-        """Return None: it keeps no memory of a project elsewhere."""
-        return None
-
-    def project_names(self, root: str) -> tuple[str, ...]:
-        """Return none: it keeps no memory of a project elsewhere."""
-        return ()
-
     def model_command(self, prompt: str, environment: "Mapping[str, str]") -> list[str]:
         """Return the call that answers once, in an empty folder, in the mode that changes nothing."""
         return [
             *("gemini", "--prompt", prompt, "--output-format", "json", "--approval-mode", "plan"),
             *("--skip-trust", "--extensions", "none", "--allowed-mcp-server-names", "none"),
         ]
-
-    def model_input(self, prompt: str, payload: str) -> str:
-        """Return the payload: the prompt is an option."""
-        return payload
 
     def model_answer(self, records: "list[dict[str, Any]]", text: str) -> str:
         """Return the response of `gemini --output-format json`."""
