@@ -12,7 +12,6 @@ _ROOT = Path(__file__).parents[2]
 _PARTS = (
     "Makefile",
     "pyproject.toml",
-    "hatch_build.py",
     "README.md",
     "LICENSE",
     "roamkb",
