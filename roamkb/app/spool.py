@@ -119,7 +119,7 @@ def carry_out(
 ) -> Sequence[SpooledOutcome]:
     """Carry out the calls that the session is known to have made; return their outcomes.
 
-    `printed` is what its command printed, and with `is_over` all of a turn's commands were heard. `read`
+    `printed` is what its command printed, and with `is_over` all of a turn's commands were heard. `parse_values`
     returns the values of a call that the command line would take, None of any other.
     """
     if session.writable_log is None:

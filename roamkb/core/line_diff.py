@@ -9,7 +9,7 @@ _MOST_STEPS = 20_000_000
 
 
 def count_line_changes(old_text: str, new_text: str) -> tuple[int, int]:
-    """Return how many lines of `new` aren't in `old`, and how many of `old` aren't in `new`.
+    """Return how many lines of the new text aren't in the old one, and how many of the old one aren't in the new.
 
     They are what `diff` counts. Two long texts that have hardly a line in common are
     compared as heaps of lines, so that this takes no longer than reading them.

@@ -244,7 +244,7 @@ def plan_install(
     now: datetime,
     new_id: Callable[[], str],
 ) -> tuple[InstallStep, ...]:
-    """Return the steps of `install` beside `rule`, where `found` is the present state."""
+    """Return the steps of `install` beside the rule's, from the present state of the paths."""
     steps: list[InstallStep] = []
     if wishes.create_kb:
         steps += _kb_steps(rule, path_states[rule.kb], now=now, new_id=new_id)

@@ -99,7 +99,7 @@ def uninstall(
 
 
 def plan_uninstall(wishes: InstallOptions, *, path_states: Mapping[Path, PathState]) -> tuple[InstallStep, ...]:
-    """Return the steps of `uninstall` beside the rules, where `found` is the present state."""
+    """Return the steps of `uninstall` beside the rules', from the present state of the paths."""
     steps = []
     if wishes.agents_md:
         steps.append(_block_step(wishes.agents_md, path_states[wishes.agents_md]))

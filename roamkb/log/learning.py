@@ -59,7 +59,7 @@ _NOT_TYPE = lazily(r"[^\w-]+")
 class Learning:
     """A typed statement worth keeping."""
 
-    #: Its own id, or for a line without one `identity` of type and content.
+    #: Its own id, or for a line without one `content_identity`.
     id: str
     #: A label for people; several learnings may share it (D4).
     key: str

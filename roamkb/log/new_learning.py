@@ -141,7 +141,7 @@ def draft_learning(
 ) -> Learning:
     """Return the learning that `new_learning` becomes in a log with that state.
 
-    `taken` are the state's ids and keys, for who drafts many.
+    `taken_names` are the state's ids and keys, for who drafts many.
     """
     type = canonical_type(new_learning.type)
     given_type = new_learning.type.strip().strip(":").casefold()
@@ -184,7 +184,7 @@ def _new_confidence(new_learning: NewLearning, type: str, author: Author) -> int
 def contradiction_pairs(learning_id: str, rivals: Sequence[str], disputed: Container[str]) -> Iterator[tuple[str, str]]:
     """Yield the ids to be flagged as contradictions, each with the id that it may contradict.
 
-    `rivals` are those that `own` may contradict, the closest first. Each learning is told of once, when it
+    `rivals` are those that the learning may contradict, the closest first. Each learning is told of once, when it
     isn't `disputed` yet: the pairs join them into one group, and all pairs of a group grow with its square.
     """
     if rivals:

@@ -14,8 +14,8 @@ pages. Everything else is made inert where it stands, by one of five marks:
 - ` :eval never` after a source block's language; an opening line that says more than a
   known language stands above the block, as a fixed-width line.
 
-Each mark is put on once more where the text carries it already, so `unescaped` undoes
-`escaped` exactly, for every text, and needs nothing but the text. (In verbatim text only
+Each mark is put on once more where the text carries it already, so `unescape_text` undoes
+`escape_text` exactly, for every text, and needs nothing but the text. (In verbatim text only
 where it is carried already: what is taken off at each place is what was put there.)
 """
 

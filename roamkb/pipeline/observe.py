@@ -96,10 +96,10 @@ def learn_captured(
     """Have `add_learning` add each learning; one that can't be kept stops none of the others.
 
     Who puts a type word before something wants it kept: what seems not worth a second look is flagged.
-    Only what holds a secret is refused, and what the session was `told` is known.
+    Only what holds a secret is refused, and what the session was shown is known.
 
     Raises:
-        NoLog, Refused, DiskError, NotDurable: as `take` does.
+        NoLog, Refused, DiskError, NotDurable: as `add_learning` does.
     """
     learned: list[learn.LearnResult] = []
     declined: list[DeclinedText] = []

@@ -74,7 +74,7 @@ def find_episodes(
 ) -> tuple[tuple[CommandFailure, ...], tuple[ErrorEpisode, ...]]:
     """Return the failures that remain after `passages`, and the episodes that they completed, in order.
 
-    `read` takes shell text apart; files below `root` are told by their path in it.
+    `parse_shell` takes shell text apart; files below `root` are told by their path in it.
     """
     failing = list(failures)
     episodes: list[ErrorEpisode] = []

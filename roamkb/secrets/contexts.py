@@ -104,7 +104,7 @@ def _named_values(text: str) -> Iterator[CredentialValue]:
         if glue is None or value is None:
             continue
         if text[end_of_name] == "]" and not (glue["set"] or glue["pair"]):
-            # what `masked` left, and no name
+            # what `mask_secrets` left, and no name
             continue
         group = value.lastgroup or "bare"
         span = value.span(group)

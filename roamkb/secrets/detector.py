@@ -46,7 +46,7 @@ class Secret:
         self.is_certain = is_certain
 
 
-#: What `masked` and `withheld` leave in place of a credential.
+#: What `mask_secrets` and `withhold_secrets` leave in place of a credential.
 SECRET_MARK = lazily(
     r"\[(?:[A-Za-z0-9.][A-Za-z0-9. ]{0,24} )?"
     r"(?:key|token|secret|password|webhook|hash|login|signature|value|authorization)\]"

@@ -143,7 +143,7 @@ def create_bundle(
 ) -> CreatedBundle:
     """Write the selected learnings to the new file `path`; `kind` is that of project and session.
 
-    `may_lie` raises where a bundle of such a kind may not lie there.
+    `check_location` raises where a bundle of such a kind may not lie there.
 
     Raises:
         NotFound: nothing was chosen. Refused, DiskError: nothing was written.

@@ -80,7 +80,7 @@ def score_relevance(
 ) -> RelevantLearning | None:
     """Return the relevance of a learning to a task; None where it is too low.
 
-    `words` is the match of the task's words, 0 to 1; `seen` the likeness of other tasks by id; what fits
+    `words` is the match of the task's words, 0 to 1; `seen_tasks` the likeness of other tasks by id; what fits
     and `agent` prefers fits it better.
     """
     learning = standing.learning

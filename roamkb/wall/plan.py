@@ -1,6 +1,6 @@
 """The plan of a wall in one plain file: protected paths, and the methods of this machine.
 
-A shell command waits for this, so that it imports nothing; `protected` makes the plan.
+A shell command waits for this, so that it imports nothing; `make_plan` of `wall/protected` makes the plan.
 """
 
 import os

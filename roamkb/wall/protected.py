@@ -57,7 +57,7 @@ _MAX_LINKS = 40
 def make_plan(homes: Sequence[str], state: str, data: str, old_plan: WallPlan | None) -> WallPlan:
     """Return the plan for these homes, this state folder and this data folder.
 
-    Where no rule says any more where the notes are, what is `known` of them counts.
+    Where no rule says any more where the notes are, what the old plan knows of them counts.
 
     Raises:
         OSError: the machine can't be looked at.

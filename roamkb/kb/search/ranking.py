@@ -192,7 +192,7 @@ def link_gains(
 ) -> dict[int, tuple[float, int]]:
     """Return each entry's largest gain by a link from a good hit, with the key of that hit.
 
-    `links` are the keys that each of the `good` hits leads to; the more, the less each is worth.
+    `links` are the keys that each of the hits by `good_hit_keys` leads to; the more, the less each is worth.
     Notes of one matter answer one question, whatever their words (Frei and Stieger, "The Use of
     Semantic Links in Hypertext Information Retrieval", IP&M 31, 1995).
     """

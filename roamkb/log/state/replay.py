@@ -162,7 +162,7 @@ def advance_standings(
 ) -> tuple[dict[str, LearningState], Reach] | None:
     """Return the learning states that such lines make or change, and the new reach.
 
-    `known` gives those that there were, which stay as they are.
+    `standing_of` gives those that there were, which stay as they are.
     """
     if reach is None:
         return None

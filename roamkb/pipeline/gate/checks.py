@@ -174,7 +174,7 @@ def scores_by_evidence(
 ) -> JudgeScores | None:
     """Return the scores that evidence gives (D6); None where there is no evidence.
 
-    Accuracy by who said it and what bears it out, or by the number of other sources that `agree`: sessions
+    Accuracy by who said it and what bears it out, or by the number of other sources that agree: sessions
     that repeated it, agents that validated it, uses that succeeded. Relevance by whether it names things of
     the project, or is of a category that lasts; specificity by what it names and by its words.
     """

@@ -60,7 +60,7 @@ class ProjectReferences:
         return self._exists_in_project(path) or not self._project_tree.is_whole or self._is_path_suffix(path)
 
     def symbols_among(self, symbols: Iterable[str]) -> frozenset[str] | None:
-        """Return those of the dotted names `wanted` that the project's texts have; None if time ran out."""
+        """Return those of the dotted names that the project's texts have; None if time ran out."""
         by_name: dict[bytes, list[str]] = {}
         for symbol in symbols:
             by_name.setdefault(last_part(symbol).encode(), []).append(symbol)

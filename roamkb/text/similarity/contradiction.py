@@ -524,7 +524,7 @@ def _is_misspelt(first_word: str, second_word: str) -> bool:
 def are_kin(first_word: str, second_word: str) -> bool:
     """Say whether two folded words, no names, may be forms or misspellings of one word.
 
-    It is asked to find candidates: `differ` takes fewer words for forms of one.
+    It is asked to find candidates: `differ_in_claim` takes fewer words for forms of one.
     """
     if not (first_word.isalpha() and second_word.isalpha()):
         return False

@@ -2,7 +2,7 @@
 
 Ten thousand texts that differ in a number or a name are each alike to all others, and none says what
 another says. Who looks for a twin must not meet them: a twin has the same numbers and negates as often,
-and one of the two has a word for every word of the other (`claims`). So only texts are compared that
+and one of the two has a word for every word of the other (`claim_of`). So only texts are compared that
 share the rarest word of one of them, or a form of it.
 """
 

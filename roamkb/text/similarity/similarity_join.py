@@ -149,7 +149,7 @@ class NearTexts(Generic[K]):
     def find_alike(self, shape: PreparedText) -> Iterator[K]:
         """Yield the keys of the texts that are alike, in the order of adding.
 
-        `likeness` says of each what it is; the text itself is among them, if it was added.
+        The text itself is among them, if it was added.
         """
         if not shape.all_words:
             yield from (self._keys[number] for number in self._wordless.get(shape.text.strip(), ()))
