@@ -13,8 +13,10 @@ from roamkb.core.gitignore import literal_path
 from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
+from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
 from roamkb.fs.git_index import tracked_files_below
+from roamkb.fs.git_worktrees import linked_worktrees
 from roamkb.install.doctor_harnesses import check_harnesses
 from roamkb.install.doctor_notes import check_notes
 from roamkb.install.doctor_report import DoctorCheck
@@ -142,7 +144,9 @@ def _check_log(log: Log) -> DoctorCheck:
             ),
         )
     if log.is_adopted:
-        return DoctorCheck(name=name, ok=True, detail=f"{log.folder} counts on this machine")
+        worktrees = len(linked_worktrees(str(log.home)))
+        shared = f", shared with {count_phrase(worktrees, 'worktree')}" if worktrees else ""
+        return DoctorCheck(name=name, ok=True, detail=f"{log.folder} counts on this machine{shared}")
     if log.has_lines:
         fix = "look at its knowledge.jsonl, and `roamkb init` takes it; until then nothing of it is said"
         detail = f"{log.folder} came with the project, and isn't adopted"

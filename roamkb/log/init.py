@@ -25,6 +25,7 @@ from roamkb.fs.files import create_file
 from roamkb.fs.files import make_folder
 from roamkb.fs.git_ignore import find_ignoring_file
 from roamkb.fs.git_ignore import git_folder
+from roamkb.fs.git_worktrees import linked_worktrees
 from roamkb.fs.user_dirs import create_machine_key
 from roamkb.log.learning import MUST_CHECK
 from roamkb.log.state.adoption import NONE_ADOPTED
@@ -98,7 +99,8 @@ class ForeignLog:
 class InitialisedLog:
     """A project's log after `init`, with its files and its state in git."""
 
-    JSON = "root log=folder made is_adopted statements ignored_by"
+    JSON = "root log=folder made is_adopted statements ignored_by worktrees"
+    #: The main checkout, also where a worktree was asked for.
     root: Path
     folder: Path
     #: What was made; nothing the second time.
@@ -109,6 +111,8 @@ class InitialisedLog:
     adopted: ForeignLog | None
     #: Whether it lies in a git repository, and so travels with it.
     is_in_git: bool
+    #: The linked worktrees, which share it.
+    worktrees: tuple[Path, ...]
 
     @property
     def is_adopted(self) -> bool:
@@ -142,29 +146,30 @@ def init(
         UsageError: no log can be kept there, or nobody wants the one that came with the project.
         DiskError: it couldn't be made.
     """
-    _check_location(root, home, kb)
-    create_machine_key(state)
     log = Log(root, state)
+    _check_location(log.home, home, kb)
+    create_machine_key(state)
     log.check_folders()
     foreign_log = None
     if log.is_adopted:
         # also where only the local folder is gone
         log.require_adopted()
     elif foreign_log := _foreign_log(log):
-        _confirm_adoption(root, foreign_log, ask, yes=yes, led_by=led_by)
+        _confirm_adoption(log.home, foreign_log, ask, yes=yes, led_by=led_by)
         if _foreign_log(log) != foreign_log:
             raise UsageError("the log changed meanwhile; nothing was made", hint="call `roamkb init` again")
-    is_in_git = (root / ".git").exists()
+    is_in_git = (log.home / ".git").exists()
     created = list(_create_files(log, foreign_log.adopted if foreign_log else NONE_ADOPTED))
     if untracked and is_in_git:
-        created += _exclude_from_git(root)
+        created += _exclude_from_git(log.home)
     return InitialisedLog(
-        root=root,
+        root=log.home,
         folder=log.folder,
         made=tuple(created),
-        ignored_by=find_ignoring_file(log.knowledge, root, home=home) if is_in_git else None,
+        ignored_by=find_ignoring_file(log.knowledge, log.home, home=home) if is_in_git else None,
         adopted=foreign_log,
         is_in_git=is_in_git,
+        worktrees=tuple(map(Path, linked_worktrees(str(log.home)))),
     )
 
 

@@ -23,3 +23,5 @@ class Observation:
     provenance: str = "observed"
     #: Whether a type word stood before it: somebody wants it kept.
     announced: bool = False
+    #: Git's name of the worktree that the session works in; empty for the main checkout.
+    worktree: str = ""

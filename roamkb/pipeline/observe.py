@@ -22,6 +22,7 @@ from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import one_line
+from roamkb.fs import git_worktrees
 from roamkb.harnesses import transcript
 from roamkb.log import learn
 from roamkb.log import new_learning
@@ -196,8 +197,9 @@ def record_events(
 ) -> ObserveResult:
     """Append the events to the session's file of observations."""
     path, count = None, 0
+    worktree = git_worktrees.worktree_name(str(log.root))
     for observation in _as_observations(events, author, task):
-        path = record_observation(log.ignored, observation)
+        path = record_observation(log.ignored, replace(observation, worktree=worktree))
         count += 1
     return ObserveResult(recorded=count, path=path)
 

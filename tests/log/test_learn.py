@@ -411,7 +411,8 @@ def test_what_differs_in_a_number_costs_one_line_each_however_many_there_are(tmp
     told_alike(few, 50)
     told_alike(many, 5000)
     assert len(lines(many, "ledger.jsonl")) <= 5000
-    assert processor_seconds(many, 900_000) <= 2 * processor_seconds(few, 900_000)
+    # to read a hundred times the log costs something; by pairs it would be thousands of times
+    assert processor_seconds(many, 900_000) <= 4 * processor_seconds(few, 900_000)
     assert len(lines(many, "ledger.jsonl")) <= 5005
 
 

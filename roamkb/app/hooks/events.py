@@ -27,6 +27,7 @@ from roamkb.core.model import Hit
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.fs import append
+from roamkb.fs import git_worktrees
 from roamkb.fs import private_files
 from roamkb.log.state import learning_state
 from roamkb.log.store import observations
@@ -267,7 +268,12 @@ class HookEventSession(HookSession):
 
     def session_facts(self) -> dict[str, object]:
         """Return the facts of this session that hooks at every step need."""
-        return {"keeps": self.writable_log is not None, "agent": self.environment.agent_name}
+        worktree = git_worktrees.worktree_name(str(self.writable_log.root)) if self.writable_log else ""
+        return {
+            "keeps": self.writable_log is not None,
+            "agent": self.environment.agent_name,
+            "worktree": worktree,
+        }
 
     # Chores
 

@@ -85,8 +85,8 @@ def require_source(context: "project_context.ProjectContext", path: Path) -> "mo
         Refused: it is another's, and work. UsageError: it is the log itself, or in the knowledge base.
     """
     rule = folder_evidence.find_rule(context.environment.home, account_home=context.environment.account_home)
-    source = sources.owning_project(path, rule, context.log_project)
-    is_inside = sources.shares_tree(path, source, context.log_project, rule)
+    source = sources.owning_project(path, rule, context.checkout_project)
+    is_inside = sources.shares_tree(path, source, context.checkout_project, rule)
     policy.require_own_tree(source, context.log_project, is_inside=is_inside, fact=f"what {path} says")
     if path.is_dir() and not isinstance(rule, BadRule) and (below := folder_evidence.find_work_below(path, rule)):
         raise UsageError(f"{one_line(below)}; nothing was read", hint="name the folder of the memory itself")

@@ -22,6 +22,7 @@ from roamkb.core.errors import NoLog
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.text import one_line
+from roamkb.fs import git_worktrees
 from roamkb.kb.notes.file_names import require_name
 from roamkb.kb.search import query
 from roamkb.log import new_learning
@@ -90,23 +91,29 @@ class ProjectContext:
         return True
 
     @cached_property
-    def log_project(self) -> "model.Project":
-        """The log's project, classified by its folder alone."""
+    def checkout_project(self) -> "model.Project":
+        """The project of the checkout at hand, classified by its folder alone."""
         folder = self.folder if self.folder is not None else self.environment.cwd
         if folder is None:
             raise NoLog(None)
-        return classify.classify(
-            (self.environment.cwd or Path("/")) / folder,
-            home=self.environment.home,
-            account_home=self.environment.account_home,
-        )
+        return self._classify_folder((self.environment.cwd or Path("/")) / folder)
+
+    @cached_property
+    def log_project(self) -> "model.Project":
+        """The log's project, classified by its folder alone: a worktree's is its main checkout."""
+        root = self.checkout_project.root
+        home = root and Path(git_worktrees.shared_folder(str(root)))
+        return self.checkout_project if home is None or home == root else self._classify_folder(home)
+
+    def _classify_folder(self, folder: Path) -> "model.Project":
+        return classify.classify(folder, home=self.environment.home, account_home=self.environment.account_home)
 
     @property
     def project_root(self) -> Path:
-        """The project's folder; raise `NoLog` where there is none."""
-        if self.log_project.root is None:
+        """The folder of the checkout at hand; raise `NoLog` where there is none."""
+        if self.checkout_project.root is None:
             raise NoLog(None)
-        return self.log_project.root
+        return self.checkout_project.root
 
     def unchecked_log(self) -> "project_log.Log":
         """Return the log of the project's folder, even one that is missing or doesn't count."""
@@ -193,4 +200,11 @@ class ProjectContext:
         if ids or is_empty_kept:
             with suppress(RoamkbError):
                 policy.require_as_strict(self.session_project(), self.log_project, "")
-                receipts.save_receipt(log.local_folder, author, ids, requested_by=shown_by, task=task or "")
+                receipts.save_receipt(
+                    log.local_folder,
+                    author,
+                    ids,
+                    requested_by=shown_by,
+                    task=task or "",
+                    worktree=git_worktrees.worktree_name(str(log.root)),
+                )

@@ -7,7 +7,7 @@ knows no answer somebody else finds one.
 """
 
 # pathlib alone takes as long to import as Python to start
-# ruff: noqa: PTH103, PTH105, PTH108, PTH110, PTH116, PTH118, PTH119, PTH120, PTH123, PTH208
+# ruff: noqa: PTH103, PTH105, PTH108, PTH110, PTH113, PTH116, PTH118, PTH119, PTH120, PTH123, PTH208
 
 import json
 import os
@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 
+from roamkb.fs.git_worktrees import shared_folder
 from roamkb.fs.user_dirs import SANDBOX_CALLS
 from roamkb.fs.user_dirs import default_state_dir
 from roamkb.fs.user_dirs import local_state_name
@@ -159,12 +160,18 @@ def find_local_folder(folder: str) -> str | None:
 
 
 def _local_folders(folder: str) -> Iterator[str]:
-    """Yield this machine's local folder of the nearest `.roamkb` upwards, if none of it is a link."""
+    """Yield this machine's local folder of the nearest `.roamkb` upwards, if none of it is a link.
+
+    That of a worktree is its main checkout's.
+    """
     for _ in range(_MAX_DEPTH):
-        log = os.path.join(folder, ".roamkb")
+        home = folder
+        if os.path.isfile(os.path.join(folder, ".git")) or _is_real_folder(os.path.join(folder, ".roamkb")):
+            home = shared_folder(folder)
+        log = os.path.join(home, ".roamkb")
         if _is_real_folder(log):
             ignored = os.path.join(log, "local")
-            local_name = local_state_name(folder, default_state_dir()) if _is_real_folder(ignored) else ""
+            local_name = local_state_name(home, default_state_dir()) if _is_real_folder(ignored) else ""
             local = os.path.join(ignored, local_name)
             if local_name and _is_real_folder(local):
                 yield local

@@ -392,7 +392,8 @@ def _record_event(event: str, payload: "Payload") -> "Answer":
 
 
 def _append_observation(payload: "Payload", session_pass: "dict[str, Any]", **fields: str) -> None:
-    fields = {**fields, "session": str(payload["session_id"]), "agent": str(session_pass.get("agent", ""))}
+    known = {name: str(session_pass.get(name, "")) for name in ("agent", "worktree")}
+    fields = {**fields, "session": str(payload["session_id"]), **known}
     # observations lie beside the folder that only this machine can name
     observation_append.append_observation(
         os.path.dirname(str(session_pass["local"])), {**fields, "provenance": "observed"}

@@ -43,11 +43,12 @@ def init(result: "log_init.InitialisedLog") -> PrintedResult:
         )
 
     def render_text(_: bool) -> str:
+        shared = [f"shared with the worktree {one_line(str(folder))}" for folder in result.worktrees]
         if not result.made:
-            return f"{one_line(str(result.folder))} is there already; nothing changed"
+            return "\n".join([f"{one_line(str(result.folder))} is there already; nothing changed", *shared])
         # a folder that was made says it for all that is in it
         top = [path for path in result.made if path.parent not in result.made]
-        lines = [f"made {one_line(str(path))}" for path in top]
+        lines = [*(f"made {one_line(str(path))}" for path in top), *shared]
         if result.adopted:
             lines.append(
                 "what came with the project is told to agents from now on, as nobody's verified word and at "

@@ -25,6 +25,7 @@ from roamkb.core.ids import is_id
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import fields
 from roamkb.core.startup.dataclasses import replace
+from roamkb.fs import git_worktrees
 from roamkb.fs.append import ARCHIVE
 from roamkb.fs.append import KNOWLEDGE
 from roamkb.fs.append import LEDGER
@@ -229,11 +230,16 @@ class LogContents:
 
 
 class Log:
-    """The log of the project at `root`, on the machine whose state folder is `state`."""
+    """The log of the project at `root`, on the machine whose state folder is `state`.
+
+    All worktrees of a repository have the log of its main checkout.
+    """
 
     def __init__(self, root: Path, state: Path) -> None:
         self.root = root
-        self.folder = root / LOG_FOLDER
+        #: The checkout that the log lies in, or git's common folder where there is no main checkout.
+        self.home = Path(git_worktrees.shared_folder(str(root)))
+        self.folder = self.home / LOG_FOLDER
         self.knowledge = self.folder / KNOWLEDGE
         self.archive = self.folder / ARCHIVE
         self.ledger = self.folder / LEDGER
@@ -248,7 +254,7 @@ class Log:
     def local_folder(self) -> Path:
         """This machine's own folder; `init` makes it, and a log without it doesn't count here."""
         # a server may have begun before the machine had its secret
-        self._own = self._own or local_state_name(str(self.root), str(self._state))
+        self._own = self._own or local_state_name(str(self.home), str(self._state))
         return self.ignored / (self._own or "nobody")
 
     @property
@@ -302,7 +308,7 @@ class Log:
                 raise DiskError(
                     folder,
                     "is a link; roamkb follows none in a project's log",
-                    hint=f"remove it; what belongs there is {self.root}'s own",
+                    hint=f"remove it; what belongs there is {self.home}'s own",
                 )
 
     def _local_links(self) -> Iterator[Path]:
@@ -317,7 +323,7 @@ class Log:
             return self
         proof = self._find_adoption_record()
         if proof is None:
-            raise NoLog(self.root, is_cloned=self.has_lines)
+            raise NoLog(self.home, is_cloned=self.has_lines)
         # where nothing may be written, what is there can be read all the same
         with contextlib.suppress(RoamkbError):
             self.record_adoption(proof.adopted)

@@ -27,10 +27,18 @@ class Receipt:
     shown: tuple[str, ...]
     #: What asked for them.
     by: str
+    #: Git's name of the worktree that the session works in; empty for the main checkout.
+    worktree: str = ""
 
 
 def save_receipt(
-    local: Path, author: "new_learning.Author", learning_ids: Sequence[str], *, requested_by: str, task: str = ""
+    local: Path,
+    author: "new_learning.Author",
+    learning_ids: Sequence[str],
+    *,
+    requested_by: str,
+    task: str = "",
+    worktree: str = "",
 ) -> Receipt:
     """Record in the log's local folder that learnings were shown; return the record."""
     receipt = Receipt(
@@ -41,6 +49,7 @@ def save_receipt(
         task=task,
         shown=tuple(learning_ids),
         by=requested_by,
+        worktree=worktree,
     )
     record = {name: getattr(receipt, name) for name in Receipt.__slots__}
     detector.refuse_secrets(record)
@@ -55,7 +64,8 @@ def read_receipts(local: Path) -> list[Receipt]:
     for line in read_lines(local / _RECEIPTS_FILE):
         try:
             record: dict[str, Any] = json.loads(line)
-            parsed.append(Receipt(**{**record, "shown": tuple(record["shown"])}))
+            known = {name: value for name, value in record.items() if name in Receipt.__slots__}
+            parsed.append(Receipt(**{**known, "shown": tuple(record["shown"])}))
         except (ValueError, TypeError, KeyError, RecursionError):
             continue
     return parsed

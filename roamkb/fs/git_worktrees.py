@@ -1,0 +1,123 @@
+"""Worktrees of a git repository share one folder for a project's log: the main checkout, or what stands for it.
+
+A worktree's `.git` is a file that names a folder below the repository's own `worktrees`. Such a file can come
+from anywhere with an unpacked archive, so it counts only where that folder names the worktree in return, as git
+itself wants it (gitrepository-layout(5): `gitdir` and `commondir`). Hooks ask at every step, so that this
+imports nothing that takes time.
+"""
+
+# pathlib alone takes as long to import as Python to start
+# ruff: noqa: PTH112, PTH118, PTH119, PTH120, PTH121, PTH208
+
+import os
+import stat
+
+#: A path and a word around it.
+_MAX_POINTER_BYTES = 16 * 1024
+#: Of a repository's configuration.
+_MAX_CONFIG_BYTES = 256 * 1024
+_READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+#: Folders up to the root; no project is nested so deep.
+_MAX_DEPTH = 64
+
+
+def shared_folder(root: str) -> str:
+    """Return the folder whose log the checkout at `root` shares with the others of its repository.
+
+    That is `root` itself but for a linked worktree: the main checkout then, or the folder that git calls
+    common where there is none. What lies deeper in a worktree shares what lies there in the main checkout.
+    """
+    folder = root
+    for _ in range(_MAX_DEPTH):
+        git = os.path.join(folder, ".git")
+        if os.path.lexists(git):
+            top = _main_checkout(git)
+            if top is None:
+                return root
+            inner = os.path.normpath(os.path.join(top, os.path.relpath(root, folder)))
+            return inner if os.path.isdir(inner) else top
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            break
+        folder = parent
+    return root
+
+
+def worktree_name(root: str) -> str:
+    """Return git's name of the linked worktree at `root`; empty where it is none."""
+    admin = _admin_folder(os.path.join(root, ".git"))
+    return os.path.basename(admin) if admin else ""
+
+
+def linked_worktrees(root: str) -> tuple[str, ...]:
+    """Return the folders of the worktrees that are linked to the main checkout, or bare repository, at `root`."""
+    git = os.path.join(root, ".git")
+    listed = os.path.join(git if os.path.isdir(git) else root, "worktrees")
+    try:
+        names = sorted(os.listdir(listed))
+    except OSError:
+        return ()
+    gits = (os.path.join(listed, name, _read_line(os.path.join(listed, name, "gitdir"))) for name in names)
+    # a worktree that was removed by hand is listed until git prunes it
+    return tuple(os.path.dirname(git) for git in gits if _admin_folder(git) is not None)
+
+
+def _main_checkout(git: str) -> str | None:
+    """Return the main checkout of the worktree whose `.git` is named; None where it is no linked worktree."""
+    admin = _admin_folder(git)
+    if admin is None:
+        return None
+    common = os.path.dirname(os.path.dirname(admin))
+    if os.path.basename(common) == ".git":
+        # a bare repository may be called so; it has no index
+        return os.path.dirname(common) if os.path.lexists(os.path.join(common, "index")) else common
+    # a submodule's files lie where its configuration says
+    configured = _configured_worktree(os.path.join(common, "config"))
+    return os.path.realpath(os.path.join(common, configured)) if configured else common
+
+
+def _admin_folder(git: str) -> str | None:
+    """Return the folder in which the repository keeps the worktree with this `.git`; None unless both agree."""
+    pointer = _read_line(git)
+    if not pointer.startswith("gitdir:"):
+        return None
+    admin = os.path.realpath(os.path.join(os.path.dirname(git), pointer.removeprefix("gitdir:").strip()))
+    listed = os.path.dirname(admin)
+    common = _read_line(os.path.join(admin, "commondir"))
+    if os.path.basename(listed) != "worktrees" or not common:
+        return None
+    if os.path.realpath(os.path.join(admin, common)) != os.path.dirname(listed):
+        return None
+    back = _read_line(os.path.join(admin, "gitdir"))
+    try:
+        agrees = bool(back) and os.path.samefile(os.path.join(admin, back), git)
+    except OSError:
+        return None
+    return admin if agrees else None
+
+
+def _read_line(path: str) -> str:
+    """Return the first line of a small regular file, without its end; empty where there is none."""
+    return _read_text(path, _MAX_POINTER_BYTES).split("\n", 1)[0].strip()
+
+
+def _configured_worktree(config: str) -> str:
+    """Return `core.worktree` as git writes it for a submodule; empty without one."""
+    for line in _read_text(config, _MAX_CONFIG_BYTES).split("\n"):
+        name, _, value = line.partition("=")
+        if name.strip() == "worktree":
+            return value.strip()
+    return ""
+
+
+def _read_text(path: str, limit: int) -> str:
+    try:
+        fd = os.open(path, _READ_FLAGS)
+    except (OSError, ValueError):
+        return ""
+    try:
+        return os.fsdecode(os.read(fd, limit)) if stat.S_ISREG(os.fstat(fd).st_mode) else ""
+    except OSError:
+        return ""
+    finally:
+        os.close(fd)

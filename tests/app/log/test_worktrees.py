@@ -1,0 +1,182 @@
+"""All worktrees of a repository share the log of its main checkout: through the command line and the hooks."""
+
+import json
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import World
+
+#: Learns until it is killed, and says what was acknowledged.
+_LEARNER = """
+import sys
+from roamkb import KnowledgeBase
+log = KnowledgeBase.open().log
+for number in range(int(sys.argv[3]), int(sys.argv[4])):
+    log.learn(f"{sys.argv[2]} is told number {number} of the {sys.argv[2]} series", type="fact")
+    print(number, flush=True)
+"""
+
+
+def git(folder: Path, *words: str) -> None:
+    """Run git in a folder."""
+    who = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
+    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def other(world: World) -> Path:
+    """Return a linked worktree of the personal project, which is a repository with a log."""
+    git(world.personal, "init", "-q", "-b", "main")
+    assert world.run("init").status == 0
+    git(world.personal, "add", "-A")
+    git(world.personal, "commit", "-q", "-m", "first")
+    other = world.personal.parent / "site-other"
+    git(world.personal, "worktree", "add", "-q", str(other))
+    return other
+
+
+def contents(world: World, folder: Path, words: str) -> list[str]:
+    """Return what recall finds in a folder."""
+    ran = world.run("recall", words, "--json", cwd=folder)
+    assert ran.status in (0, 1), ran.err
+    return [learning["content"] for learning in ran.json["learnings"]]
+
+
+def test_what_is_learned_in_a_worktree_is_the_projects(world: World, other: Path) -> None:
+    """Without `init` there, and it stays when the worktree goes, however it goes."""
+    fact = "the staging proxy drops websocket frames over 64 kB"
+    assert world.run("learn", fact, cwd=other).status == 0
+    assert [fact] == contents(world, world.personal, "websocket")
+    assert [fact] == contents(world, other, "websocket")
+    # git's own copy in the worktree is as it was committed
+    assert b"" == (other / ".roamkb" / "knowledge.jsonl").read_bytes()
+    git(world.personal, "worktree", "remove", "--force", str(other))
+    assert [fact] == contents(world, world.personal, "websocket")
+
+
+def test_init_says_what_shares_it(world: World, other: Path) -> None:
+    """From either side, and makes nothing in the worktree."""
+    for folder in (world.personal, other):
+        ran = world.run("init", "--json", cwd=folder)
+        assert str(world.personal) == ran.json["root"]
+        assert [str(other)] == ran.json["worktrees"]
+    assert f"shared with the worktree {other}" in world.run("init", cwd=other).out
+    assert not (other / ".roamkb" / "local").exists()
+
+
+def test_a_worktree_can_make_the_log(world: World) -> None:
+    """It lies in the main checkout, which had none."""
+    git(world.personal, "init", "-q", "-b", "main")
+    git(world.personal, "commit", "-q", "--allow-empty", "-m", "first")
+    (world.personal / ".git" / "index").touch()
+    other = world.personal.parent / "other"
+    git(world.personal, "worktree", "add", "-q", str(other))
+    assert world.run("recall", "x", cwd=other).status == 2
+    assert str(world.personal / ".roamkb") == world.run("init", "--json", cwd=other).json["log"]
+    assert world.run("learn", "the cache is cold on mondays", cwd=other).status == 0
+    assert ["the cache is cold on mondays"] == contents(world, world.personal, "cache")
+    assert not (other / ".roamkb").exists()
+
+
+def test_a_bare_repository_has_one_log_for_its_worktrees(world: World) -> None:
+    """In its own folder, since there is no checkout to lie in."""
+    git(world.personal, "init", "-q", "-b", "main")
+    git(world.personal, "commit", "-q", "--allow-empty", "-m", "first")
+    bare = world.personal.parent / "bare" / ".git"
+    git(world.personal, "clone", "-q", "--bare", str(world.personal), str(bare))
+    trees = [bare.parent / name for name in ("one", "two")]
+    for tree in trees:
+        git(bare, "worktree", "add", "-q", "-b", tree.name, str(tree))
+    assert world.run("init", cwd=trees[0]).status == 0
+    assert world.run("learn", "the linter wants python 3.12", cwd=trees[0]).status == 0
+    assert ["the linter wants python 3.12"] == contents(world, trees[1], "linter")
+    git(bare, "worktree", "remove", "--force", str(trees[0]))
+    assert ["the linter wants python 3.12"] == contents(world, trees[1], "linter")
+
+
+def test_hooks_in_a_worktree_know_the_projects_log(world: World, other: Path) -> None:
+    """The start, a must-check before one of its files is changed, and what is captured."""
+    said = "must-check: the schema of orders.sql is generated, never edit orders.sql by hand"
+    assert world.run("learn", said, "--type", "must-check", "--file", "orders.sql").status == 0
+    session = {"session_id": "s1", "cwd": str(other)}
+
+    def hook(event: str, **payload: object) -> str:
+        ran = world.run("hook", event, cwd=other, input=json.dumps({**session, **payload}))
+        assert ran.err == ""
+        return ran.out
+
+    assert str(world.personal / ".roamkb") in hook("session-start", source="startup")
+    edit = {"file_path": str(other / "orders.sql"), "old_string": "a", "new_string": "b"}
+    assert "never edit" in hook("pre-tool-use", tool_name="Edit", tool_input=edit)
+    failed = {"tool_name": "Bash", "tool_input": {"command": "make"}, "error": "no rule to make target invoices"}
+    hook("post-tool-use-failure", **failed)
+    observed = [path.read_text() for path in world.log().observations.iterdir() if path.is_file()]
+    (line,) = [line for text in observed for line in text.splitlines() if "invoices" in line]
+    assert "site-other" == json.loads(line)["worktree"]
+    world.run("recall", "orders", cwd=other)
+    shown = [json.loads(line) for line in (world.log().local_folder / "receipts.jsonl").read_text().splitlines()]
+    assert {"site-other"} == {receipt["worktree"] for receipt in shown}
+
+
+def test_a_worktree_at_work_writes_nothing_into_a_personal_log(world: World, other: Path) -> None:
+    """The boundary is judged by the session as well as by the log's own place."""
+    place = world.work / "tree"
+    git(world.personal, "worktree", "add", "-q", "-b", "tree", str(place))
+    before = (world.personal / ".roamkb" / "knowledge.jsonl").read_bytes()
+    ran = world.run("learn", "the customer's name is Acme", cwd=place)
+    assert ran.status == 3
+    assert before == (world.personal / ".roamkb" / "knowledge.jsonl").read_bytes()
+
+
+def test_a_forged_pointer_reaches_no_log(world: World, other: Path) -> None:
+    """A folder that came in an archive says it is a worktree of the personal project."""
+    world.run("learn", "the deploy key lies in the safe of the office")
+    hostile = world.personal.parent / "hostile"
+    hostile.mkdir()
+    (hostile / ".git").write_text((other / ".git").read_text())
+    assert world.run("recall", "deploy", cwd=hostile).status == 2
+    assert world.run("learn", "poison", cwd=hostile).status != 0
+    assert [] == contents(world, world.personal, "poison")
+
+
+def test_nothing_acknowledged_is_lost_by_killed_learners(world: World, other: Path) -> None:
+    """Several worktrees, each with processes that are killed at random, and all that was said is in the one log."""
+    trees = [other]
+    for number in range(3):
+        trees.append(world.personal.parent / f"tree-{number}")
+        git(world.personal, "worktree", "add", "-q", "-b", f"tree-{number}", str(trees[-1]))
+    chance, wanted = random.Random(18), 12
+    said: set[str] = set()
+    at = dict.fromkeys(trees, 0)
+    while any(count < wanted for count in at.values()):
+        running = [
+            (tree, _start_learner(world, tree, at[tree], wanted)) for tree, count in at.items() if count < wanted
+        ]
+        for tree, process in running:
+            assert process.stdout is not None
+            for _ in range(chance.randint(1, wanted)):
+                line = process.stdout.readline()
+                if line:
+                    said.add(f"{tree.name} is told number {int(line)} of the {tree.name} series")
+                    at[tree] = int(line) + 1
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            process.stdout.close()
+    lines = (world.personal / ".roamkb" / "knowledge.jsonl").read_text().splitlines()
+    assert said <= {json.loads(line)["content"] for line in lines if line.endswith("}")}
+    assert len(said) == wanted * len(trees)
+
+
+def _start_learner(world: World, tree: Path, first: int, end: int) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-c", _LEARNER, str(tree), tree.name, str(first), str(end)],
+        cwd=tree,
+        env={**world.environment(), "PWD": str(tree)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
