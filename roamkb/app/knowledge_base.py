@@ -3,6 +3,7 @@
 What an operation takes and gives is the same here, on the command line, through MCP and over HTTP.
 """
 
+import sys
 from collections.abc import Callable
 from collections.abc import Container
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from roamkb.boundary import human_consent
 from roamkb.boundary import policy
 from roamkb.boundary.store import folder_evidence
 from roamkb.context import brief_text
+from roamkb.context import relevance_threshold
 from roamkb.context import suggestions
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import NoNode
@@ -106,11 +108,14 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
         """
         if request.agent and request.human:
             raise UsageError("--agent and --human leave nothing", hint="give one of them")
-        text = request.words if isinstance(request.words, str) else " ".join(request.words)
+        if request.all and request.limit is not None:
+            raise UsageError("--all has no limit", hint="give --all or --limit")
+        text = request.text
         if request.semantic and (request.regex or request.related is not None):
             raise UsageError("--semantic ranks words", hint="roamkb search WORDS --semantic")
         if request.related is not None:
-            return self._search_related(request.related, text, limit=request.limit, budget=request.budget)
+            limit = sys.maxsize if request.all else request.limit
+            return self._search_related(request.related, text, limit=limit, budget=request.budget)
         query = search_query.narrow_query(
             search_query.parse_query("" if request.regex else text, today=self.environment.now().date()),
             tags=tuple(tag.strip(":") for tag in as_text_tuple(request.tags)),
@@ -119,15 +124,10 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
             before=self._parse_day_option("--before", request.before),
         )
         notes = self._open_notes()
+        index = self._open_index(notes, semantic=request.semantic)
+        # imported once there is something to rate
         return kb_search.search(
-            self._open_index(notes, semantic=request.semantic),
-            notes,
-            query,
-            pattern=text if request.regex else None,
-            every_line=request.lines,
-            one_per_file=request.files,
-            limit=request.limit,
-            budget=request.budget,
+            index, notes, query, request, rate_sure=lambda *asked: relevance_threshold.rate_sure(*asked)
         )
 
     def glance_at_notes(self) -> KnowledgeBaseReading:

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from collections.abc import Set
+from functools import cache
 from functools import cached_property
 from typing import Final
 from typing import TypeVar
@@ -59,12 +60,6 @@ _MIN_FORM_SHARE: Final = 0.6
 #: Letters of the shortest part of a compound, and what the part tells of the whole.
 _MIN_PART_LENGTH: Final = 5
 _COMPOUND_SHARE: Final = 0.7
-#: What a speaker mentions and doesn't ask for.
-_NEGATED_TOPICS: Final = lazily(
-    rf"\b{alternatives_pattern('waved_away')}\b[^,.;:!?\n]*".replace("'", "['’]"), re.IGNORECASE
-)
-#: How a speaker asks for what is known: nobody is interrupted by an answer.
-_NOTE_QUESTIONS: Final = lazily(alternatives_pattern("asking_notes"), re.IGNORECASE)
 #: What a harness or a speaker pastes: a block in tags, or between fences.
 _PASTED_BLOCK: Final = lazily(r"<([a-z][\w-]*)>.*?</\1>|```.*?(?:```|\Z)", re.DOTALL)
 #: How a word is spelled that is a name wherever it stands.
@@ -150,6 +145,18 @@ class _AnswerText:
         return frozenset(terms_of(word)[0] for word in spelled)
 
 
+@cache
+def _negated_topics() -> re.Pattern[str]:
+    """Return a pattern for what a speaker mentions and doesn't ask for."""
+    return re.compile(rf"\b{alternatives_pattern('waved_away')}\b[^,.;:!?\n]*".replace("'", "['’]"), re.IGNORECASE)
+
+
+@cache
+def _note_questions() -> re.Pattern[str]:
+    """Return a pattern for how a speaker asks for what is known: nobody is interrupted by an answer."""
+    return re.compile(alternatives_pattern("asking_notes"), re.IGNORECASE)
+
+
 def select_relevant(
     text: str,
     weights: TermWeights,
@@ -161,8 +168,8 @@ def select_relevant(
 
     An answer comes with its title and with what is shown beside it.
     """
-    prompt_text = _NEGATED_TOPICS.sub(" ", _PASTED_BLOCK.sub(" ", text))
-    prompt_text, is_question = _NOTE_QUESTIONS.subn(" ", prompt_text)
+    prompt_text = _negated_topics().sub(" ", _PASTED_BLOCK.sub(" ", text))
+    prompt_text, is_question = _note_questions().subn(" ", prompt_text)
     prompt = list(_prompt_words(prompt_text, weights))
     hyphenated_names = [fold_text(name) for name in _HYPHENATED_WORD.findall(prompt_text)]
     worths = [
@@ -179,6 +186,20 @@ def select_relevant(
         _MIN_SHARE_OF_BEST * best,
     )
     return [answer for answer, worth in worths if worth >= threshold]
+
+
+def rate_sure(words: Sequence[str], weights: TermWeights, answers: Iterable[tuple[Sequence[str], str]]) -> list[bool]:
+    """Return for each answer to a search for `words` whether it may be relied on to be about them.
+
+    An answer is its names, each of which counts by itself, and what is shown beside them. The threshold is that
+    of a session's start: who searches isn't interrupted.
+    """
+    prompt = list(_prompt_words(" ".join(words), weights))
+    worths = (
+        max(_answer_worth(prompt, (), _AnswerText(name), body) for name in names)
+        for names, body in ((names, _AnswerText(text)) for names, text in answers)
+    )
+    return [worth >= START_THRESHOLD.least_bits for worth in worths]
 
 
 def _prompt_words(text: str, weights: TermWeights) -> Iterator[_PromptWord]:
@@ -245,13 +266,16 @@ def _covers_title(title: _AnswerText, prompt: Sequence[_PromptWord]) -> bool:
     if len(title.text_words) > len(prompt):
         return False
     prompt_terms = {term for word in prompt for term in word.term_evidence}
-    telling_words = [
+    title_words = [
         terms
         for word in title.text_words
         for terms in ([[pair] for pair in letter_pairs(word)] if UNSPACED.match(word) else [terms_of(word)])
-        if any(map(_evidence_bits, terms))
     ]
-    return bool(telling_words) and all(prompt_terms.intersection(terms) for terms in telling_words)
+    # the words that the prompt lacks come first: of most titles, one look into the table is enough
+    title_words.sort(key=lambda terms: not prompt_terms.isdisjoint(terms))
+    telling_words = (terms for terms in title_words if any(map(_evidence_bits, terms)))
+    first_telling = next(telling_words, None)
+    return first_telling is not None and not prompt_terms.isdisjoint(first_telling)
 
 
 def _shared_part(word: _PromptWord, text: _AnswerText) -> tuple[str, float]:

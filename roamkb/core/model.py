@@ -160,6 +160,8 @@ class Hit:
     score: float
     text: str
     why: tuple[str, ...]
+    #: Whether it shares enough telling words with the query to be relied on.
+    sure: bool = False
     #: When it was made, local ISO; empty where nothing says so.
     date: OrNull = ""
     #: The lines that answer best, with their numbers.

@@ -24,6 +24,10 @@ from roamkb.kb.search import search
 
 #: A line of a minified page would fill the screen; JSON has the whole of it.
 _LINE_WIDTH = 240
+#: Said before hits that share only common words with the question, as those of nearly any question do.
+_NOTHING_SURE = (
+    "nothing sure: the hits share too few telling words with this; read one before you rely on it, or search for a name"
+)
 _COLOUR = lazily(r"\x1b\[\d+m")
 
 
@@ -118,15 +122,22 @@ def _printed_search(result: "search.SearchResult") -> PrintedResult:
             return "\n".join(f"{one_line(str(h.path))}:{h.line}: {_hit_text(h)}" for h in result.hits)
         style = TerminalStyle(terminal)
         return "\n".join(
-            f"{style.bold(shorten_title(hit.title))}  {style.dim(_hit_facts(hit))}\n"
+            f"{style.bold(shorten_title(hit.title))}  {_sure_mark(hit, style)}{style.dim(_hit_facts(hit))}\n"
             f"  {style.cyan(f'{one_line(str(hit.path))}:{hit.line}')}\n"
             f"  {_hit_text(hit)}"
             for hit in result.hits
         )
 
     return PrintedResult(
-        result=result, text=render_text, status=0 if result.hits else 1, warnings=warnings_of(result.skipped)
+        result=result,
+        text=render_text,
+        status=0 if result.hits else 1,
+        warnings=(_NOTHING_SURE,) * result.nothing_sure + warnings_of(result.skipped),
     )
+
+
+def _sure_mark(hit: Hit, style: TerminalStyle) -> str:
+    return style.green("sure") + "  " if hit.sure else ""
 
 
 def _hit_text(hit: Hit) -> str:

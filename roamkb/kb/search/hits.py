@@ -2,6 +2,7 @@
 
 from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.kb.search.query import TermWeights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -11,6 +12,7 @@ class PassageHit:
     #: None for text in a file that holds no node around it.
     id: str | None
     title: str
+    aliases: tuple[str, ...]
     #: Relative to the knowledge base, with `/`.
     file: str
     #: The line that shows the title.
@@ -28,8 +30,9 @@ class PassageHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassageHits:
-    """The answers to a query, best first, and the files that could not be read."""
+    """The answers to a query, best first, the weights of its terms, and the files that could not be read."""
 
     answers: tuple[PassageHit, ...]
+    weights: TermWeights
     skipped: tuple[UnreadableFile, ...]
     conflict_copies: int

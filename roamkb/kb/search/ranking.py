@@ -2,9 +2,9 @@
 
 SQLite finds and weighs them by BM25 (Robertson and Zaragoza, "The Probabilistic Relevance
 Framework", 2009); what it can't know is added here: pairs of words, names that say all
-that was asked for, and the promises: all words beat some words; of those, what is called
-just so comes first, and what a newer node replaced comes late; title and alias beat tags,
-tags beat the text; more hits beat fewer; a better match beats a newer note, and the date
+that was asked for, and the promises: what the question calls by its name comes first; all words
+beat some words; what a newer node replaced comes late; title and alias beat tags, tags beat
+the text; more hits beat fewer; a better match beats a newer note, and the date
 only breaks ties.
 """
 
@@ -48,6 +48,10 @@ MOST_SPELLED = 40
 _LINKED = 0.2
 #: So many of the best hits are good ones.
 _GOOD = 20
+#: The least share of the best score for a hit that holds only some of the words. Of 0.05, 0.10 and so on the largest
+#: that takes from none of the sets which the ranking was chosen on (`tests/benchmarks/recall.py`) more than one in a
+#: hundred of the right answers among eight.
+_LEAST_SHARE = 0.4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +67,7 @@ class RankedEntry:
     by_sentence: float = 0.0
     #: Whether it holds every word of the query.
     has_all: bool
-    #: Whether its title or an alias is the query, word for word.
+    #: Whether the query is its title or an alias, or names it by one in full.
     is_called: bool = False
     #: Whether a newer node says that it replaced this one.
     is_superseded: bool = False
@@ -149,8 +153,18 @@ def rank_entries(results: Iterable[RankedEntry], weights: Mapping[str, float]) -
 def _sort_entries(scored: Iterable[tuple[RankedEntry, float]]) -> list[tuple[RankedEntry, float]]:
     order = sorted(scored, key=lambda pair: pair[0].place)
     order.sort(key=lambda pair: pair[0].date, reverse=True)
-    order.sort(key=lambda pair: (pair[0].has_all, pair[0].is_called, _round_score(pair[1])), reverse=True)
+    order.sort(key=lambda pair: (pair[0].is_called, pair[0].has_all, _round_score(pair[1])), reverse=True)
     return order
+
+
+def drop_tail(order: Sequence[tuple[RankedEntry, float]]) -> list[tuple[RankedEntry, float]]:
+    """Return the hits without those that hold only some of the words and are far below the best score.
+
+    The best score needn't be the first hit's: a name and all words come before any score, and so stay whatever
+    theirs is.
+    """
+    least = _LEAST_SHARE * max((value for _, value in order), default=0.0)
+    return [(entry, value) for entry, value in order if value >= least or entry.has_all or entry.is_called]
 
 
 def rank_by_spelling(

@@ -1,8 +1,10 @@
 """Search for nodes by words, phrases and filters, or for lines by a regular expression."""
 
+from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
@@ -24,11 +26,17 @@ from roamkb.kb.search import filters
 from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.hits import PassageHits
 from roamkb.kb.search.query import Query
+from roamkb.kb.search.query import TermWeights
 from roamkb.kb.search.store import grep as search_grep
 from roamkb.org import breaks
+from roamkb.org.excerpt import excerpt_of
 
-#: Ranked hits that are worth an agent's reading; grep has no such limit.
+#: Nodes of a list that no words rank; grep has no limit.
 DEFAULT_LIMIT = 20
+#: Ranked hits that are worth an agent's reading: of the right answers among twenty, eight hold nine in ten.
+MOST_HITS = 8
+#: Reasons of a hit that holds something of the query itself.
+_HELD = frozenset(("phrase", "title", "alias", "tag", "text"))
 #: Lines of a node that a hit carries beside the one that it shows.
 BEST_LINES = 3
 
@@ -50,7 +58,10 @@ class SearchRequest:
         "--since", "Only nodes dated since 2026-06-10, 2026, 7d (undated: never).", metavar="D"
     )
     before: str | None = text_option("--before", "Only nodes dated before this day (undated: never).", metavar="D")
-    limit: int | None = count_option("--limit", "At most so many hits (20; --regex, --lines and --files: all).")
+    limit: int | None = count_option(
+        "--limit", "So many hits, however weak (8 near the best; without words 20; --regex, --lines, --files: all)."
+    )
+    all: bool = flag_option("--all", "Every hit, however weak.")
     regex: bool = flag_option("--regex", "The words are one regular expression; case counts, (?i) ignores it.")
     lines: bool = flag_option("--lines", "Every matching line, not the best of each node.")
     files: bool = flag_option("--files", "Only the paths of the files.")
@@ -63,12 +74,21 @@ class SearchRequest:
     budget: int | None = count_option("--budget", "At most so many characters of PATH:LINE: TEXT.")
     semantic: bool = flag_option("--semantic", "Order the best by a sentence model, too (the extra [semantic]).")
 
+    @property
+    def text(self) -> str:
+        """The words as one text."""
+        return self.words if isinstance(self.words, str) else " ".join(self.words)
+
 
 class NoteFinder(Protocol):
     """A finder that ranks passages for a query."""
 
-    def find_passages(self, query: Query, *, limit: int | None = None) -> PassageHits:
-        """Return the best passages, the best first."""
+    def find_passages(self, query: Query, *, limit: int | None = None, near_best: bool = False) -> PassageHits:
+        """Return the best passages, the best first; where `near_best`, without those far below the best."""
+
+
+#: Tells of the words of a query, with their weights, and of the names and lines of each answer, whether it is sure.
+SureRater = Callable[[Sequence[str], TermWeights, Iterable[tuple[Sequence[str], str]]], Sequence[bool]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,48 +103,67 @@ class SearchResult:
     conflict_copies: int
     #: Whether only the files were asked for.
     only_files: bool = False
+    #: Whether words were asked for, and no hit is sure.
+    nothing_sure: bool = False
 
 
 def search(
-    finder: NoteFinder,
-    notes: Notes,
-    query: Query,
-    *,
-    pattern: str | None = None,
-    every_line: bool = False,
-    one_per_file: bool = False,
-    limit: int | None = None,
-    budget: int | None = None,
+    finder: NoteFinder, notes: Notes, query: Query, request: SearchRequest, *, rate_sure: SureRater
 ) -> SearchResult:
-    """Return the hits of `query`; with `pattern`, of that regular expression under the query's filters.
+    """Return the hits of `query`, which has the words and filters of `request`; where it asks for a pattern, of that.
 
     Raises:
         UsageError: an empty search, a bad pattern or a limit below 1.
         NoKnowledgeBase: there is nothing to search.
     """
-    check_limit(limit)
-    check_limit(budget, option="--budget")
-    if pattern is None:
+    check_limit(request.limit)
+    check_limit(request.budget, option="--budget")
+    if request.regex:
+        result = _search_pattern(notes, query, request)
+    else:
         if not query.text.strip() and not _has_filter(query):
             raise UsageError("search for what?", hint="roamkb search WORDS, or a filter such as --tag T")
-        # a bare --lines or --files is grep's: all of them
-        limit = limit or (None if every_line or one_per_file else DEFAULT_LIMIT)
-        answers = finder.find_passages(query, limit=None if every_line or one_per_file else limit)
-        hits = _ranked_hits(answers.answers, notes.kb, every_line=every_line)
-        skipped, copies = answers.skipped, answers.conflict_copies
-    else:
-        grep = search_grep.Grep(notes, pattern)
-        hits = _matching_hits(grep.find_matches(), notes.kb, query, every_line=every_line)
-        skipped, copies = tuple(grep.skipped), len(notes.kb_walk.conflict_copies)
-    if one_per_file:
-        hits = _first_of_each_file(hits)
+        result = _search_words(finder, notes, query, request, rate_sure)
+    return replace(result, hits=fit_budget(result.hits, request.budget))
+
+
+def _search_pattern(notes: Notes, query: Query, request: SearchRequest) -> SearchResult:
+    pattern = request.text
+    grep = search_grep.Grep(notes, pattern)
+    hits = _matching_hits(grep.find_matches(), notes.kb, query, every_line=request.lines)
     return SearchResult(
-        query=query.text if pattern is None else pattern,
-        hits=fit_budget(_first_hits(hits, limit), budget),
-        skipped=skipped,
-        conflict_copies=copies,
-        only_files=one_per_file,
+        query=pattern,
+        hits=_shown_hits(hits, request, request.limit),
+        skipped=tuple(grep.skipped),
+        conflict_copies=len(notes.kb_walk.conflict_copies),
+        only_files=request.files,
     )
+
+
+def _search_words(
+    finder: NoteFinder, notes: Notes, query: Query, request: SearchRequest, rate_sure: SureRater
+) -> SearchResult:
+    is_grep = request.lines or request.files
+    near_best = not (request.limit or request.all or is_grep or query.is_empty)
+    # a bare --lines or --files is grep's: all of them
+    most = None if request.all or is_grep else MOST_HITS if near_best else DEFAULT_LIMIT
+    limit = request.limit or most
+    answers = finder.find_passages(query, limit=None if is_grep else limit, near_best=near_best)
+    sure = _sure_answers(query, answers, rate_sure)
+    hits = _ranked_hits(zip(answers.answers, sure, strict=True), notes.kb, every_line=request.lines)
+    return SearchResult(
+        query=query.text,
+        hits=_shown_hits(hits, request, limit),
+        skipped=answers.skipped,
+        conflict_copies=answers.conflict_copies,
+        only_files=request.files,
+        nothing_sure=bool(sure) and not any(sure),
+    )
+
+
+def _shown_hits(hits: Iterable[Hit], request: SearchRequest, limit: int | None) -> tuple[Hit, ...]:
+    """Return the first hits, one of each file where only files are asked for."""
+    return tuple(_first_of_each_file(hits) if request.files else hits)[:limit]
 
 
 def check_limit(limit: int | None, *, option: str = "--limit") -> None:
@@ -139,14 +178,35 @@ def _has_filter(query: Query) -> bool:
     )
 
 
-def _ranked_hits(answers: Iterable[PassageHit], kb: Path, *, every_line: bool) -> Iterator[Hit]:
-    for answer in answers:
-        lines = answer.lines if every_line else answer.lines[:1]
-        for number, text in sorted(lines) or ((answer.line, answer.title),):
-            yield hit_of(answer, kb, number, text)
+def _sure_answers(query: Query, answers: PassageHits, rate_sure: SureRater) -> Sequence[bool]:
+    """Return for each answer whether it is sure: what holds a phrase or the only word is just what was asked for."""
+    if query.phrases or len(query.words) < 2:
+        return [query.is_empty or not _HELD.isdisjoint(answer.why) for answer in answers.answers]
+    return rate_sure(
+        query.words,
+        answers.weights,
+        (
+            ((answer.title, *answer.aliases), "\n".join(line for _, line in answer.lines[:BEST_LINES]))
+            for answer in answers.answers
+        ),
+    )
 
 
-def hit_of(answer: PassageHit, kb: Path, number: int, text: str) -> Hit:
+def _ranked_hits(answers: Iterable[tuple[PassageHit, bool]], kb: Path, *, every_line: bool) -> Iterator[Hit]:
+    for answer, is_sure in answers:
+        lines = sorted(answer.lines) if every_line else list(islice(_excerpts(answer), 1))
+        for number, text in lines or ((answer.line, answer.title),):
+            yield hit_of(answer, kb, number, text, is_sure=is_sure)
+
+
+def _excerpts(answer: PassageHit) -> Iterator[tuple[int, str]]:
+    """Yield the best lines of an answer as a reader sees them; a line of bare markup isn't one."""
+    for number, line in answer.lines:
+        if text := excerpt_of(line):
+            yield number, _remove_breaks(text)
+
+
+def hit_of(answer: PassageHit, kb: Path, number: int, text: str, *, is_sure: bool = False) -> Hit:
     """Return one line of an answer as a hit."""
     return Hit(
         id=answer.id,
@@ -157,8 +217,9 @@ def hit_of(answer: PassageHit, kb: Path, number: int, text: str) -> Hit:
         score=answer.score,
         text=_remove_breaks(text).strip(),
         why=answer.why,
+        sure=is_sure,
         date=answer.date,
-        lines=tuple((number, _remove_breaks(line)) for number, line in answer.lines[:BEST_LINES]),
+        lines=tuple(islice(_excerpts(answer), BEST_LINES)),
     )
 
 
@@ -187,6 +248,7 @@ def _matching_hits(
                 score=1.0,
                 text=text.strip(),
                 why=("match",),
+                sure=True,
             )
 
 
@@ -196,11 +258,6 @@ def _first_of_each_file(hits: Iterable[Hit]) -> Iterator[Hit]:
         if hit.path not in seen_paths:
             seen_paths.add(hit.path)
             yield hit
-
-
-def _first_hits(hits: Iterable[Hit], limit: int | None) -> tuple[Hit, ...]:
-    all_hits = tuple(hits)
-    return all_hits if limit is None else all_hits[:limit]
 
 
 def fit_budget(hits: Iterable[Hit], budget: int | None) -> tuple[Hit, ...]:

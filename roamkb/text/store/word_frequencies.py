@@ -11,15 +11,20 @@ RAREST_BITS: Final = 18.0
 
 def term_bits(term: str) -> float:
     """Return -log2 of the share of `term` among all terms, in the language that uses it most."""
-    delimited_term = f" {term} "
-    # each term stands between blanks on its line: a look through bytes costs less than a table of all words
+    last_term, delimited_term = f" {term}", f" {term} "
+    # each term stands behind a blank on its line: a look through the lines costs less than a table of all words
     return next(
-        (value for value, terms_line in _lines_by_bits(term.isascii()) if delimited_term in terms_line), RAREST_BITS
+        (
+            value
+            for value, terms_line in _lines_by_bits(term.isascii())
+            if delimited_term in terms_line or terms_line.endswith(last_term)
+        ),
+        RAREST_BITS,
     )
 
 
 @cache
 def _lines_by_bits(is_ascii: bool) -> tuple[tuple[float, str], ...]:
     """Return the lines of ASCII terms, or of all others, with the bits at their beginning."""
-    bits_and_terms = ((line.partition(" ")[0], f"{line} ") for line in data_lines("word_frequencies.txt"))
-    return tuple((float(value), line) for value, line in bits_and_terms if line.isascii() is is_ascii)
+    lines = (line for line in data_lines("word_frequencies.txt") if line.isascii() is is_ascii)
+    return tuple((float(line[: line.index(" ")]), line) for line in lines)

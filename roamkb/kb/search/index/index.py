@@ -68,13 +68,15 @@ class Index:
         self._model = model
         self._changes: IndexChanges
 
-    def find_passages(self, query: Query, *, limit: int | None = None) -> PassageHits:
+    def find_passages(self, query: Query, *, limit: int | None = None, near_best: bool = False) -> PassageHits:
         """Return the best `limit` answers to `query`, from the notes as they are now.
+
+        Where `near_best`, those far below the best are left out.
 
         Raises:
             NoKnowledgeBase: there is nothing to search.
         """
-        return self._query_fresh_index(lambda db, changes: self._find_answers(db, changes, query, limit))
+        return self._query_fresh_index(lambda db, changes: self._find_answers(db, changes, query, limit, near_best))
 
     def weigh(self, query: Query) -> TermWeights:
         """Return the weight of each term of `query` among the notes as they are now."""
@@ -137,10 +139,12 @@ class Index:
         return self._file.path if self._file and self._file.path.is_file() else None
 
     def _find_answers(
-        self, db: sqlite3.Connection, changes: IndexChanges, query: Query, limit: int | None
+        self, db: sqlite3.Connection, changes: IndexChanges, query: Query, limit: int | None, near_best: bool
     ) -> PassageHits:
+        index_query = IndexQuery(db, query, model=self._model)
         return PassageHits(
-            answers=tuple(IndexQuery(db, query, model=self._model).find_answers(limit, linked=True)),
+            answers=tuple(index_query.find_answers(limit, linked=True, near_best=near_best)),
+            weights=index_query.term_weights(),
             skipped=(*changes.kb_walk.unreadable, *faulty_notes(db, self._notes.kb)),
             conflict_copies=len(changes.kb_walk.conflict_copies),
         )

@@ -30,6 +30,7 @@ from roamkb.kb.search.ranking import MOST_SPELLED
 from roamkb.kb.search.ranking import WEIGHTS
 from roamkb.kb.search.ranking import B
 from roamkb.kb.search.ranking import RankedEntry
+from roamkb.kb.search.ranking import drop_tail
 from roamkb.kb.search.ranking import good_hit_keys
 from roamkb.kb.search.ranking import lift_linked
 from roamkb.kb.search.ranking import link_gains
@@ -100,9 +101,12 @@ class IndexQuery:
         self._sums = sums_of(db)
         self._where, self._values = _sql_filters(query)
 
-    def find_answers(self, limit: int | None, *, linked: bool = False) -> Iterator[PassageHit]:
-        """Yield the answers, best first; where `linked`, then the nodes that the best of them link to."""
-        for key, points, source in self._scored_keys(limit, linked=linked):
+    def find_answers(self, limit: int | None, *, linked: bool = False, near_best: bool = False) -> Iterator[PassageHit]:
+        """Yield the answers, best first; where `linked`, then the nodes that the best of them link to.
+
+        Where `near_best`, those far below the best are left out.
+        """
+        for key, points, source in self._scored_keys(limit, linked=linked, near_best=near_best):
             yield self._snippet_view.passage_hit(key, points, source=source)
 
     def find_places(self, limit: int | None) -> list[tuple[int, str, float]]:
@@ -124,7 +128,9 @@ class IndexQuery:
     def _snippet_view(self) -> SnippetView:
         return SnippetView(self._db, words=self._query_words, phrases=self._phrases, weights=self._term_weights)
 
-    def _scored_keys(self, limit: int | None, *, linked: bool) -> Iterator[tuple[int, float, int | None]]:
+    def _scored_keys(
+        self, limit: int | None, *, linked: bool, near_best: bool = False
+    ) -> Iterator[tuple[int, float, int | None]]:
         if not self._match_expression:
             yield from ((key, 0.0, None) for key in self._filtered_keys()[:limit])
             return
@@ -132,10 +138,10 @@ class IndexQuery:
         gained = self._gains_by_links(order)
         order = lift_linked(order, gained, self._term_weights)
         best = max((points for _, points in order), default=0.0) or 1.0
-        for entry, points in order[:limit]:
+        for entry, points in (drop_tail(order) if near_best else order)[:limit]:
             source = gained[entry.key][1] if entry.key in gained and len(self._term_weights) > 1 else None
             yield entry.key, points / best, source
-        if linked and limit is not None and not self._phrases:
+        if linked and limit is not None and not (self._phrases or near_best):
             least = min((points for _, points in order), default=0.0)
             for key in self._linked_keys(order, gained)[: max(0, limit - len(order))]:
                 points, source = gained[key]
@@ -375,13 +381,29 @@ class IndexQuery:
                     nearness=vector_cosine(query_vector, vector) if query_vector and vector else 0.0,
                     by_sentence=model_nearness.get(key, 0.0),
                     has_all=key in complete,
-                    is_called=query_name in names.split(SEPARATOR),
+                    is_called=self._is_called(names.split(SEPARATOR), query_name, is_replaced=bool(replaced)),
                     is_superseded=bool(replaced),
                     name_terms=weighed.intersection(named_terms.split(SEPARATOR)),
                     tag_terms=weighed.intersection(tagged_terms.split(SEPARATOR)),
                     date=date,
                     place=(file, line),
                 )
+
+    def _is_called(self, names: Sequence[str], query_name: str, *, is_replaced: bool) -> bool:
+        """Return whether one of the folded names is the query, or stands in it and says enough of it.
+
+        A name of one word, such as Index or Python, is often only mentioned: it has to weigh as much as the rest.
+        What was replaced has to leave the first place to its successor.
+        """
+        if query_name in names:
+            return True
+        for name in () if is_replaced else names:
+            if name and name in query_name and _stands_apart(name, query_name):
+                terms = self._term_weights.keys() & {unit for word in split_words(name) for unit in _word_terms(word)}
+                weight = sum(self._term_weights[term] for term in terms)
+                if len(terms) > 1 or 2 * weight >= sum(self._term_weights.values()) > 0:
+                    return True
+        return False
 
     def _beside_each_other(self, expression: str, points: Iterable[int]) -> dict[int, float]:
         rows = self._db.execute(
@@ -426,6 +448,21 @@ class IndexQuery:
         row = self._db.execute("SELECT title, alias, body FROM content WHERE id = ?", (key,)).fetchone()
         text = fold_to_line(" ".join(row).replace(SEPARATOR, " "))
         return all(phrase in text for phrase in self._phrases)
+
+
+def _stands_apart(name: str, text: str) -> bool:
+    """Return whether `name` stands somewhere in `text` as words of its own; scripts without blanks part no words."""
+    start = text.find(name)
+    while start >= 0:
+        before, after = text[max(start - 1, 0) : start], text[start + len(name) : start + len(name) + 1]
+        if _is_parted(before, name[0]) and _is_parted(name[-1], after):
+            return True
+        start = text.find(name, start + 1)
+    return False
+
+
+def _is_parted(left: str, right: str) -> bool:
+    return not (left.isalnum() and right.isalnum()) or bool(UNSPACED.match(left) or UNSPACED.match(right))
 
 
 def _word_terms(word: str) -> list[str]:

@@ -55,6 +55,7 @@ class SnippetView:
         return PassageHit(
             id=node,
             title=title,
+            aliases=_split_names(alias),
             file=file,
             line=line,
             tags=_split_names(tags),
