@@ -6,6 +6,7 @@ from roamkb.core.startup.lazy_regex import lazily
 
 #: A link alone or with its description. `syntax/links` reads links as org does, at a cost that each search would pay.
 _LINK = lazily(r"\[\[([^\]\[]+)\](?:\[((?:[^\]]|\](?!\]))+)\])?\]")
+_HEADING_STARS = lazily(r"^\*+ +")
 #: Files that Emacs shows as a picture where a link to one has no words.
 _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif", ".bmp", ".tif", ".tiff", ".ico", ".heic")
 _FILE_LINKS = ("file:", "attachment:", "http:", "https:", "./", "../", "/")
@@ -16,7 +17,7 @@ _PUNCTUATION = frozenset(" \t!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 
 def excerpt_of(line: str) -> str:
     """Return the text that a line shows, each link as its description; empty for a line of bare markup."""
-    text = line.strip()
+    text = _HEADING_STARS.sub("", line).strip()
     if _is_machinery(text) or _is_picture(text):
         return ""
     if "[[" in text:

@@ -65,7 +65,8 @@ def answer_call(kb: KnowledgeBase, tool: McpTool, call_arguments: Mapping[str, o
         owner = kb.log if operation.is_of_log else kb
         result: object = getattr(owner, operation.method_name)(**arguments)
         printed = render.render_result(operation.name, result)
-        lines = [*printed.text(False).splitlines(), *printed.warnings]
+        # a warning is about what follows it
+        lines = [*printed.warnings, *printed.text(False).splitlines()]
         return ToolResult(
             json=bound_result(printed.as_json), text=_frame_lines(lines, source=f"roamkb {operation.name}")
         )

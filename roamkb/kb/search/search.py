@@ -35,6 +35,8 @@ from roamkb.org.excerpt import excerpt_of
 DEFAULT_LIMIT = 20
 #: Ranked hits that are worth an agent's reading: of the right answers among twenty, eight hold nine in ten.
 MOST_HITS = 8
+#: Letters of a line that are rated; by chance a longer one holds any word.
+_LONGEST_RATED = 4096
 #: Reasons of a hit that holds something of the query itself.
 _HELD = frozenset(("phrase", "title", "alias", "tag", "text"))
 #: Lines of a node that a hit carries beside the one that it shows.
@@ -186,7 +188,7 @@ def _sure_answers(query: Query, answers: PassageHits, rate_sure: SureRater) -> S
         query.words,
         answers.weights,
         (
-            ((answer.title, *answer.aliases), "\n".join(line for _, line in answer.lines[:BEST_LINES]))
+            ((answer.title, *answer.aliases), "\n".join(line[:_LONGEST_RATED] for _, line in answer.lines[:BEST_LINES]))
             for answer in answers.answers
         ),
     )

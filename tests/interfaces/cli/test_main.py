@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from roamkb.interfaces.hooks import main as hooks
+from roamkb.interfaces.output import render
 from tests.conftest import World
 
 _HOOKS = Path(hooks.__file__).read_text()
@@ -24,6 +25,30 @@ def test_search_is_grep_like_in_a_pipe(world: World) -> None:
     path = world.node("20240102030405-zebras.org", "z", "Animals", "zebras are striped")
     ran = world.run("search", "zebra")
     assert (0, f"{path}:6: zebras are striped\n", "") == (ran.status, ran.out, ran.err)
+
+
+def test_where_nothing_is_sure_that_is_said_first(world: World) -> None:
+    """One line on standard error, before the hits; the status is that of any hits, and JSON has it in each."""
+    world.node("20240102030405-zebras.org", "z", "Animals", "zebras look good in the morning")
+    asked = ["search", "what", "is", "a", "good", "way", "to", "bake", "bread"]
+    ran = world.run(*asked)
+    assert 0 == ran.status
+    assert ran.out.endswith(": zebras look good in the morning\n")
+    (line,) = ran.err.splitlines()
+    assert line.startswith("roamkb: nothing sure: ")
+    hits = world.run(*asked, "--json").json["hits"]
+    assert isinstance(hits, list)
+    assert [False] == [hit["sure"] for hit in hits]
+
+
+def test_a_sure_hit_is_marked_on_a_terminal(world: World) -> None:
+    """Beside its title; a hit that isn't sure has no mark."""
+    world.node("a.org", "a", "Zebras are striped", "good in the morning")
+    marks = [
+        render.without_colours(render.render_result("search", world.open().search(words)).text(True)).splitlines()[0]
+        for words in ("are zebras striped", "what is a good way to bake bread")
+    ]
+    assert ["Zebras are striped  sure  title", "Zebras are striped  text"] == marks
 
 
 def test_nothing_found_is_status_1(world: World) -> None:

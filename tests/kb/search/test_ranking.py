@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamkb.kb.search.ranking import RankedEntry
+from roamkb.kb.search.ranking import drop_tail
 from roamkb.kb.search.ranking import good_hit_keys
 from roamkb.kb.search.ranking import lift_linked
 from roamkb.kb.search.ranking import link_gains
@@ -44,6 +45,15 @@ def order(*things: RankedEntry, weights: dict[str, float] = WEIGHTS) -> list[int
 def test_all_terms_beat_some_terms() -> None:
     """One hit of each beats any number of one."""
     assert [1, 2] == order(found(1, 0.1, all=True), found(2, 99.0, named="zebra"))
+
+
+def test_what_is_far_below_the_best_is_dropped() -> None:
+    """Unless it holds every word, or is called so: those come first whatever their scores."""
+    called, complete, best, near, far = (found(1, 1), found(2, 1, all=True), found(3, 9), found(4, 4), found(5, 3))
+    called = replace(called, is_called=True)
+    scored = [(called, 0.1), (complete, 0.2), (best, 1.0), (near, 0.4), (far, 0.39)]
+    assert [1, 2, 3, 4] == [entry.key for entry, _ in drop_tail(scored)]
+    assert [] == drop_tail([])
 
 
 def test_a_title_that_says_it_all_beats_tags_and_text() -> None:

@@ -115,12 +115,116 @@ def test_a_superseded_node_comes_after_its_successor(world: World) -> None:
 
 
 def test_a_line_for_readers_is_shown_before_one_for_programs(world: World) -> None:
-    """An exporter's keyword or a drawer is the best line only where there is no other."""
+    """An exporter's keyword or a drawer is never shown: where no other line matches, the title is."""
     world.note("a.org", ":PROPERTIES:\n:ID: a\n:END:\n#+title: Bloom filter\n#+hugo_slug: bloom_filter\n")
     world.note("b.org", ":PROPERTIES:\n:ID: b\n:END:\n#+title: B\n#+slug: bloom\n\nA bloom of algae, once.\n")
     world.note("c.org", ":PROPERTIES:\n:ID: c\n:END:\n#+title: C\n#+slug: bloom\n")
     shown = {hit.id: hit.text for hit in world.open().search("bloom").hits}
-    assert {"a": "Bloom filter", "b": "A bloom of algae, once.", "c": "#+slug: bloom"} == shown
+    assert {"a": "Bloom filter", "b": "A bloom of algae, once.", "c": "C"} == shown
+
+
+def test_an_excerpt_is_text(world: World) -> None:
+    """A link shows its description, and a picture, a rule or a drawer is no excerpt."""
+    world.node("a.org", "a", "Harbour", "[[file:heron.png]]\n- see [[https://example.org/heron][the heron's page]]")
+    world.node("b.org", "b", "Weir", "[[file:img/heron.jpg]]")
+    world.node("c.org", "c", "Lock", ":LOGBOOK:\n:heron: two\n:END:")
+    result = world.open().search("heron")
+    assert {"a": (7, "- see the heron's page"), "b": (4, "Weir"), "c": (4, "Lock")} == {
+        hit.id: (hit.line, hit.text) for hit in result.hits
+    }
+    assert {"a": [(7, "- see the heron's page")], "b": [], "c": []} == {hit.id: list(hit.lines) for hit in result.hits}
+    assert [":heron: two"] == [hit.text for hit in world.open().search("heron", lines=True).hits if hit.id == "c"]
+
+
+@pytest.fixture
+def harbour(world: World) -> World:
+    """Notes about a harbour: what is asked for, and many that share one word with the question."""
+    world.node("a.org", "a", "The dredger leaves on Tuesday", "It comes back on Friday, with silt.")
+    world.node("b.org", "b", "Silt", "The dredger takes it out of the harbour.")
+    for n in range(12):
+        world.node(f"n{n:02}.org", f"n{n:02}", f"Berth {n}", f"Ships of line {n} lie here on weekdays, friday too.")
+    return world
+
+
+def test_a_search_ends_where_its_hits_are_far_from_the_best(harbour: World) -> None:
+    """What shares one common word is left out, unless it is asked for by a number or by --all."""
+    asked = "when does the dredger come back with silt on friday"
+    assert ["a", "b"] == [hit.id for hit in harbour.open().search(asked).hits]
+    assert 10 == len(harbour.open().search(asked, limit=10).hits)
+    assert 14 == len(harbour.open().search(asked, all=True).hits)
+    assert ["a", "b"] == [hit.id for hit in harbour.open().search(asked, limit=2).hits]
+
+
+def test_a_search_shows_eight_hits(harbour: World) -> None:
+    """Of those that are equally good; what only filters find is a list and longer."""
+    assert 8 == len(harbour.open().search("berth").hits)
+    assert 14 == len(harbour.open().search(human=True).hits)
+    assert 14 == len(harbour.open().search("e", regex=True).hits)
+    with pytest.raises(UsageError, match="no limit"):
+        harbour.open().search("berth", all=True, limit=3)
+
+
+def test_what_holds_every_word_stays_however_low_its_score(world: World) -> None:
+    """All words come before some, so the tail can't begin with them."""
+    world.node("long.org", "long", "Log", "heron weir " + "one day is as another by the river " * 200)
+    world.node("short.org", "short", "Heron", "heron heron heron")
+    assert ["long", "short"] == [hit.id for hit in world.open().search("heron weir").hits]
+
+
+def test_a_hit_says_whether_it_is_sure(harbour: World) -> None:
+    """By the words that it shares with the question, and how telling they are."""
+    sure = {hit.id: hit.sure for hit in harbour.open().search("when does the dredger leave", all=True).hits}
+    assert sure["a"]
+    result = harbour.open().search("what is a good time of the day to call my mother on weekdays")
+    assert result.hits
+    assert not any(hit.sure for hit in result.hits)
+    assert result.nothing_sure
+
+
+@pytest.mark.parametrize("words", [["friday"], ['"on Friday"'], ["tag:boat"]])
+def test_what_holds_just_what_was_asked_for_is_sure(words: list[str], harbour: World) -> None:
+    """The only word, a phrase, a filter: however common the word is."""
+    harbour.node("t.org", "t", "Tug", "Out on Friday.", tags=":boat:")
+    result = harbour.open().search(words)
+    assert result.hits
+    assert all(hit.sure for hit in result.hits)
+    assert not result.nothing_sure
+
+
+def test_an_alias_makes_a_hit_sure(world: World) -> None:
+    """As the title does: a note is what it is called by any of its names."""
+    world.note("a.org", ":PROPERTIES:\n:ID: a\n:ROAM_ALIASES: k8s\n:END:\n#+title: Kubernetes\nOn EKS.\n")
+    (hit,) = world.open().search("what is our k8s setup").hits
+    assert hit.sure
+
+
+@pytest.mark.parametrize("name", ["title", "alias"])
+def test_what_a_question_names_in_full_comes_first(name: str, world: World) -> None:
+    """Before notes that say more of its words, even all of them."""
+    title, aliases = ("Token refresh", "") if name == "title" else ("T 1", ':ROAM_ALIASES: "Token refresh"\n')
+    world.note("a.org", f":PROPERTIES:\n:ID: a\n{aliases}:END:\n#+title: {title}\nA minute before the end.\n")
+    for n in range(3):
+        text = "The refresh of a token fails behind the proxy. " * 3
+        world.node(f"b{n}.org", f"b{n}", f"Proxy {n}: a refresh fails, and the token", text)
+    assert "a" == world.open().search("why does token refresh fail behind the proxy?").hits[0].id
+
+
+def test_a_word_that_is_also_a_title_is_not_always_meant(world: World) -> None:
+    """A name of one word is one among others of a question, unless it is as heavy as the rest."""
+    world.node("git.org", "git", "Git", "The stupid content tracker.")
+    world.node("b.org", "b", "Undo the last commit", "In git: reset softly, and the commit is undone.")
+    for n in range(5):
+        world.node(f"n{n}.org", f"n{n}", f"Note {n}", "Also on git.")
+    assert "b" == world.open().search("how do I undo the last commit in git").hits[0].id
+    assert "git" == world.open().search("what is git?").hits[0].id
+
+
+def test_a_replaced_note_is_not_first_by_its_name(world: World) -> None:
+    """Its successor answers, although the question has the old title in full."""
+    old = world.open().write("The web app listens on 8080")
+    new = world.open().supersede(old.id, "Port 9090 is where the web app listens", anyway=True).written
+    found = world.open().search("is it so that the web app listens on 8080 today, port or not").hits
+    assert [new.id, old.id] == [hit.id for hit in found]
 
 
 def test_a_link_that_we_wrote_says_nothing_beside_a_path(world: World) -> None:
