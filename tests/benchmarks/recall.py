@@ -55,7 +55,7 @@ from roamkb.kb.search.semantic.cache import sentence_model  # noqa: E402
 
 _DEPTH = 10
 _ROUNDS = 1000
-_TODAY = date(2026, 6, 10)
+TODAY = date(2026, 6, 10)
 
 Search = Callable[[str], list[str]]
 
@@ -239,6 +239,17 @@ def title_of(document: Document) -> str:
 
 def roamkb(documents: Sequence[Document], *, model: SentenceModel | None = None) -> Search:
     """Return our search over the documents as notes, with a sentence model or without."""
+    db = indexed(documents)
+
+    def search(text: str) -> list[str]:
+        found = IndexQuery(db, parse_query(text, today=TODAY), model=model).find_answers(_DEPTH, linked=True)
+        return [documents[int(answer.file[:6])].id for answer in found]
+
+    return search
+
+
+def indexed(documents: Sequence[Document]) -> sqlite3.Connection:
+    """Return an index of the documents as notes, each in a file of its number."""
     with tempfile.TemporaryDirectory() as folder:
         kb = Path(folder)
         (kb / ".stfolder").mkdir()
@@ -250,12 +261,7 @@ def roamkb(documents: Sequence[Document], *, model: SentenceModel | None = None)
         changes = IndexChanges(kb_walk=notes.kb_walk, to_read=list(notes.kb_walk.files))
         apply_changes(db, notes, changes, clock=time.time_ns)
     db.execute("INSERT INTO words(words) VALUES('optimize')")
-
-    def search(text: str) -> list[str]:
-        found = IndexQuery(db, parse_query(text, today=_TODAY), model=model).find_answers(_DEPTH, linked=True)
-        return [documents[int(answer.file[:6])].id for answer in found]
-
-    return search
+    return db
 
 
 def as_org(number: int, document: Document) -> str:

@@ -11,6 +11,7 @@ import pytest
 
 from roamkb.context.relevance_threshold import START_THRESHOLD
 from roamkb.context.relevance_threshold import is_transferable
+from roamkb.context.relevance_threshold import rate_sure
 from roamkb.context.relevance_threshold import select_relevant
 from roamkb.context.suggestions import suggest_learnings
 from roamkb.context.suggestions import suggest_nodes
@@ -237,3 +238,17 @@ def test_what_several_answers_hold_tells_less_which_is_meant() -> None:
 def test_a_technique_for_one_name_is_for_no_other(technique: str, was: str, now: str, carries: bool) -> None:
     """Errors are the same but for what they quote."""
     assert carries == is_transferable(technique, past_errors=[was], error=now)
+
+
+def test_a_hit_is_sure_by_any_of_its_names_or_by_its_lines() -> None:
+    """Each name counts by itself; words of any text make nothing sure."""
+    words = ("k8s", "deploy", "story")
+    weights = TermWeights(terms=dict.fromkeys(words, 3.0), rarest=3.0)
+    answers = [
+        (("Kubernetes", "k8s deploy"), "On EKS."),
+        (("Kubernetes",), "The k8s deploy story is told here."),
+        (("Kubernetes",), "On EKS."),
+        (("Good things", "A new way"), "of the time"),
+    ]
+    assert [True, True, False, False] == rate_sure(words, weights, answers)
+    assert [] == rate_sure(words, weights, [])

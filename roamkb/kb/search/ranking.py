@@ -49,7 +49,7 @@ _LINKED = 0.2
 #: So many of the best hits are good ones.
 _GOOD = 20
 #: The least share of the best score for a hit that holds only some of the words. Of 0.05, 0.10 and so on the largest
-#: that takes from none of the sets which the ranking was chosen on (`tests/benchmarks/recall.py`) more than one in a
+#: that takes from none of the sets which the ranking was chosen on (`tests/benchmarks/tail.py`) more than one in a
 #: hundred of the right answers among eight.
 _LEAST_SHARE = 0.4
 

@@ -151,7 +151,7 @@ def _search_words(
     most = None if request.all or is_grep else MOST_HITS if near_best else DEFAULT_LIMIT
     limit = request.limit or most
     answers = finder.find_passages(query, limit=None if is_grep else limit, near_best=near_best)
-    sure = _sure_answers(query, answers, rate_sure)
+    sure = rate_answers(query, answers, rate_sure)
     hits = _ranked_hits(zip(answers.answers, sure, strict=True), notes.kb, every_line=request.lines)
     return SearchResult(
         query=query.text,
@@ -180,7 +180,7 @@ def _has_filter(query: Query) -> bool:
     )
 
 
-def _sure_answers(query: Query, answers: PassageHits, rate_sure: SureRater) -> Sequence[bool]:
+def rate_answers(query: Query, answers: PassageHits, rate_sure: SureRater) -> Sequence[bool]:
     """Return for each answer whether it is sure: what holds a phrase or the only word is just what was asked for."""
     if query.phrases or len(query.words) < 2:
         return [query.is_empty or not _HELD.isdisjoint(answer.why) for answer in answers.answers]

@@ -1,0 +1,92 @@
+"""What a search's tail holds, and how often a question about nothing is told that nothing is sure.
+
+    python tests/benchmarks/tail.py FOLDER... [--limit N] [--split NAME] [--half tuned|held] [--off-topic FOLDER]
+
+Each FOLDER is a set as `tests/benchmarks/recall.py` has it. Printed are how many hits are shown, the share of them that
+is right and the share of the right answers that is among them: of the best twenty, of the best eight, of those that
+a search shows, and of those that it marks as sure; and how many questions have a sure hit. `--off-topic` asks the
+questions of another set, which this base can't answer: there no hit should be sure.
+
+`ranking._LEAST_SHARE` was chosen on the sets and halves that the ranking was chosen on.
+"""
+
+import argparse
+import sqlite3
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT)]
+
+from roamkb.context.relevance_threshold import rate_sure  # noqa: E402
+from roamkb.kb.search.hits import PassageHits  # noqa: E402
+from roamkb.kb.search.index.query import IndexQuery  # noqa: E402
+from roamkb.kb.search.query import parse_query  # noqa: E402
+from roamkb.kb.search.search import MOST_HITS  # noqa: E402
+from roamkb.kb.search.search import rate_answers  # noqa: E402
+from tests.benchmarks import recall  # noqa: E402
+
+
+def main() -> None:
+    """Print the table."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
+    options.add_argument("--limit", type=int, default=0, help="at most so many questions a set")
+    options.add_argument("--split", default="test")
+    options.add_argument("--half", choices=("tuned", "held"))
+    options.add_argument("--off-topic", type=Path, metavar="FOLDER", help="questions of another set")
+    given = options.parse_args()
+    for folder in given.folders:
+        documents = recall.read_documents(folder)
+        db = recall.indexed(documents)
+        questions = recall.read_questions(folder, given.split)
+        if given.half:
+            questions = [
+                one for one in questions if recall.is_tuned(folder.name, one, questions) == (given.half == "tuned")
+            ]
+        ids = [document.id for document in documents]
+        print_figures(folder.name, db, ids, recall.sample(questions, given.limit))
+        if given.off_topic:
+            others = recall.sample(recall.read_questions(given.off_topic, "test"), given.limit)
+            answers = [ask(db, question.text) for question in others]
+            sure = recall.mean(any(sure for _, sure in hits) for hits in answers)
+            print(f"{given.off_topic.name:16} {len(others)} questions of another set: {sure:.2f} have a sure hit")
+
+
+def print_figures(name: str, db: sqlite3.Connection, ids: Sequence[str], questions: Sequence[recall.Asked]) -> None:
+    """Print a line for each of the four lists."""
+    columns: dict[str, list[tuple[list[str], recall.Asked]]] = {"20 best": [], "8 best": [], "shown": [], "sure": []}
+    for question in questions:
+        best = [number for number, _ in ask(db, question.text, limit=20)]
+        shown = ask(db, question.text)
+        for list_name, numbers in (
+            ("20 best", best),
+            ("8 best", best[:MOST_HITS]),
+            ("shown", [number for number, _ in shown]),
+            ("sure", [number for number, sure in shown if sure]),
+        ):
+            columns[list_name].append(([ids[number] for number in numbers], question))
+    for list_name, lists in columns.items():
+        right = [sum(id in question.answers for id in found) for found, question in lists]
+        precision = [count / len(found) for count, (found, _) in zip(right, lists, strict=True) if found]
+        recalled = [count / len(question.answers) for count, (_, question) in zip(right, lists, strict=True)]
+        print(
+            f"{name:16} {len(lists):5} {list_name:8} {recall.mean(len(found) for found, _ in lists):5.1f} hits"
+            f"   precision {recall.mean(precision):.3f}   recall {recall.mean(recalled):.3f}"
+            f"   {len(precision) / max(1, len(lists)):.2f} of the questions have one"
+        )
+
+
+def ask(db: sqlite3.Connection, text: str, *, limit: int | None = None) -> list[tuple[int, bool]]:
+    """Return the numbers of the documents that a search shows, or of the best `limit`, and whether each is sure."""
+    query = parse_query(text, today=recall.TODAY)
+    index_query = IndexQuery(db, query)
+    answers = tuple(index_query.find_answers(limit or MOST_HITS, linked=True, near_best=limit is None))
+    hits = PassageHits(answers=answers, weights=index_query.term_weights(), skipped=(), conflict_copies=0)
+    sure = rate_answers(query, hits, rate_sure)
+    return [(int(answer.file[:6]), is_sure) for answer, is_sure in zip(answers, sure, strict=True)]
+
+
+if __name__ == "__main__":
+    main()
