@@ -32,6 +32,7 @@ from roamkb.core.model import ProjectKind
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import as_text_tuple
 from roamkb.fs import locks
+from roamkb.journal.store import past_folder
 from roamkb.kb import graph
 from roamkb.kb import index_admin
 from roamkb.kb import links as kb_links
@@ -44,8 +45,10 @@ from roamkb.kb import trash as kb_trash
 from roamkb.kb import write as kb_write
 from roamkb.kb.notes.store import lookup
 from roamkb.kb.notes.store import notes as kb_notes
+from roamkb.kb.notes.store import past_notes
 from roamkb.kb.search import query as search_query
 from roamkb.kb.search import search as kb_search
+from roamkb.kb.search.index import past as past_index
 from roamkb.sharing import snapshot
 
 
@@ -113,6 +116,8 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
         text = request.text
         if request.semantic and (request.regex or request.related is not None):
             raise UsageError("--semantic ranks words", hint="roamkb search WORDS --semantic")
+        if request.as_of is not None and (request.regex or request.related is not None):
+            raise UsageError("--as-of ranks words", hint="roamkb search WORDS --as-of D")
         if request.related is not None:
             limit = sys.maxsize if request.all else request.limit
             return self._search_related(request.related, text, limit=limit, budget=request.budget)
@@ -125,9 +130,28 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
         )
         notes = self._open_notes()
         index = self._open_index(notes, semantic=request.semantic)
-        # imported once there is something to rate
-        return kb_search.search(
-            index, notes, query, request, rate_sure=lambda *asked: relevance_threshold.rate_sure(*asked)
+        answer_query = partial(
+            kb_search.search,
+            query=query,
+            request=request,
+            # imported once there is something to rate
+            rate_sure=lambda *asked: relevance_threshold.rate_sure(*asked),
+        )
+        if request.as_of is None:
+            return answer_query(index, notes)
+        view = self._view_past(notes, request.as_of)
+        answer = answer_query(past_index.PastIndex(index, past_notes.PastNotes(notes, view.folder)), notes)
+        return replace(answer, as_of=past_folder.describe_basis(view, notes.kb, answer.hits))
+
+    def _view_past(self, notes: "kb_notes.Notes", as_of: str) -> "past_folder.PastView":
+        """Return the notes' folder as it was at the moment or the end of the day that `as_of` names."""
+        now = self.environment.now()
+        context = self.journal_context()
+        return past_folder.read_past_folder(
+            context.journal if context else None,
+            notes.kb_walk,
+            when=search_query.parse_moment("--as-of", as_of, today=now.date()),
+            now=now.timestamp(),
         )
 
     def glance_at_notes(self) -> KnowledgeBaseReading:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 from typing import Final
 
+from roamkb.core import text
 from roamkb.core.json_form import OrNull
 from roamkb.core.json_form import Rows
 from roamkb.core.startup.dataclasses import dataclass
@@ -148,9 +149,20 @@ def _strip_numbered_lines(lines: tuple[tuple[int, str], ...]) -> list[tuple[int,
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Successor:
+    """A node that replaced another one."""
+
+    id: str
+    #: Both empty where it is gone and no journal keeps it.
+    title: OrNull = ""
+    date: OrNull = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
     """One node that a search found, and the reasons."""
 
+    JSON = "id title path line tags score text why date lines replaced_by?"
     #: None for text in a file that holds no node around it.
     id: str | None
     title: str
@@ -166,8 +178,14 @@ class Hit:
     date: OrNull = ""
     #: The lines that answer best, with their numbers.
     lines: Annotated[tuple[tuple[int, str], ...], _strip_numbered_lines, Rows("line text")] = ()
+    #: What replaced it, and what replaced that, up to now; None in a search of the present.
+    replaced_by: tuple[Successor, ...] | None = None
 
     @property
     def replaced_mark(self) -> str:
         """The suffix of its line: a mark where another node replaced it, else nothing."""
-        return REPLACED_MARK if "superseded" in self.why else ""
+        if not self.replaced_by:
+            return REPLACED_MARK if "superseded" in self.why else ""
+        first, last = self.replaced_by[0], self.replaced_by[-1]
+        until = f" {first.date[:10]}" if first.date else ""
+        return f" (superseded{until}; now: {text.shorten_title(last.title or last.id)})"

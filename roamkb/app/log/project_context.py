@@ -4,9 +4,6 @@ import os
 from collections.abc import Callable
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import datetime
-from datetime import time
-from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 
@@ -20,8 +17,6 @@ from roamkb.core import model
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import RoamkbError
-from roamkb.core.errors import UsageError
-from roamkb.core.text import one_line
 from roamkb.fs import git_worktrees
 from roamkb.kb.notes.file_names import require_name
 from roamkb.kb.search import query
@@ -163,18 +158,7 @@ class ProjectContext:
         """Parse `text` into a moment in seconds since 1970; of a day, its end."""
         if text is None:
             return None
-        try:
-            moment = datetime.fromisoformat(text)
-            is_day = moment.time() == time() and "T" not in text and ":" not in text
-        except ValueError:
-            day = query.parse_day(text, today=self.environment.now().date())
-            if day is None:
-                raise UsageError(f"{option} {one_line(text)} is no day", hint="say 2026-06-10 or 7d") from None
-            moment, is_day = datetime.fromisoformat(day), True
-        try:
-            return (moment + timedelta(days=1, microseconds=-1) if is_day else moment).timestamp()
-        except (ValueError, OverflowError, OSError):
-            raise UsageError(f"{option} {one_line(text)} is out of the calendar", hint="say 2026-06-10") from None
+        return query.parse_moment(option, text, today=self.environment.now().date())
 
     def log_or_none(self) -> "project_log.Log | None":
         """Return the log if it is readable; one that holds links isn't, as `doctor` reports."""

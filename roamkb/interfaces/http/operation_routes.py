@@ -129,7 +129,9 @@ def _offer_post(name: str, parameters: str = "", **choices: tuple[str, ...]) -> 
 
 _CONTENT_PARAMETERS = "title body markdown tags aliases refs links source by anyway dry_run"
 _OFFERED_ROUTES: Final = (
-    _offer_get("search", "words tags agent human since before limit regex lines files related budget", pages="hits"),
+    _offer_get(
+        "search", "words tags agent human since before limit regex lines files related budget as_of", pages="hits"
+    ),
     _offer_get("show", "name"),
     _offer_get("links", "name graph"),
     _offer_get("tags", pages="tags"),

@@ -87,7 +87,7 @@ TOOLS: tuple[McpTool, ...] = (
         "search",
         "Search the knowledge base of org-roam notes (memory, prior decisions, gotchas, facts) by words, "
         "phrases and filters, best first. Search before you decide or debug.",
-        "query:string hits:array skipped:array conflict_copies:integer results:array",
+        "query:string hits:array skipped:array conflict_copies:integer as_of:string results:array",
         operation_name="search",
         without="files budget",
         also=(_QUERY,),

@@ -132,7 +132,11 @@ def _printed_search(result: "search.SearchResult") -> PrintedResult:
         result=result,
         text=render_text,
         status=0 if result.hits else 1,
-        warnings=(_NOTHING_SURE,) * result.nothing_sure + warnings_of(result.skipped),
+        warnings=(
+            *filter(None, (result.as_of,)),
+            *(_NOTHING_SURE,) * result.nothing_sure,
+            *warnings_of(result.skipped),
+        ),
     )
 
 

@@ -225,7 +225,7 @@ class Journal:
 
     def list_moments(self) -> tuple[Moment, ...]:
         """Return the moments, the latest first."""
-        with self._open_for_reading() as db:
+        with self.open_for_reading() as db:
             rows = db.execute("SELECT id, kind, agent FROM session")
             sessions = {row_id: JournalSession(id=row_id, kind=kind, agent=agent) for row_id, kind, agent in rows}
             causes: dict[int, list[ChangeMaker]] = {}
@@ -254,7 +254,7 @@ class Journal:
         Raises:
             NotFound: there is none.
         """
-        with self._open_for_reading() as db:
+        with self.open_for_reading() as db:
             if name.isascii() and name.isdigit():
                 row = db.execute("SELECT id FROM moment WHERE id = ?", (int(name[:18]),)).fetchone()
             else:
@@ -272,7 +272,7 @@ class Journal:
         without any, the moment before the last change.
         """
         open_ends = [maker.value for maker in ChangeMaker if maker not in EXPLAINED_MAKERS]
-        with self._open_for_reading() as db:
+        with self.open_for_reading() as db:
             (last_change,) = db.execute(
                 f"SELECT max(moment) FROM change WHERE by IN ({_sql_placeholders(open_ends)})", open_ends
             ).fetchone()
@@ -300,12 +300,12 @@ class Journal:
 
     def changes_since(self, moment: int) -> tuple[EntryChange, ...]:
         """Return the changes of the folder since a moment, up to the last look."""
-        with self._open_for_reading() as db:
+        with self.open_for_reading() as db:
             return changes_since(db, moment)
 
     def entries_at(self, moment: int) -> tuple[FolderEntry, ...]:
         """Return the entries of the folder at a moment."""
-        with self._open_for_reading() as db:
+        with self.open_for_reading() as db:
             return entries_at(db, moment)
 
     @contextlib.contextmanager
@@ -314,7 +314,7 @@ class Journal:
 
         It raises `DiskError` where the journal's copy is missing or damaged.
         """
-        with self._open_for_reading() as db:
+        with self.open_for_reading() as db:
 
             def read_content(entry: FolderEntry) -> bytes:
                 data = find_content(db, entry.digest)
@@ -326,7 +326,7 @@ class Journal:
 
     def read_holdings(self) -> JournalHoldings:
         """Return the contents of the journal, in figures."""
-        with self._open_for_reading() as db:
+        with self.open_for_reading() as db:
             (entries,) = db.execute("SELECT count(*) FROM live WHERE form <> 'folder'").fetchone()
             contents, size = db.execute("SELECT count(*), coalesce(sum(size), 0) FROM object").fetchone()
             unkept = db.execute("SELECT path, why FROM live WHERE why <> '' ORDER BY path").fetchall()
@@ -358,7 +358,7 @@ class Journal:
 
     def last_shown_moment(self) -> int:
         """Return the last moment that a human saw in the journal, or its first one."""
-        with self._open_for_reading() as db:
+        with self.open_for_reading() as db:
             row = db.execute(
                 "SELECT coalesce((SELECT value FROM fact WHERE name = 'shown'), min(id), 0) FROM moment"
             ).fetchone()
@@ -386,7 +386,7 @@ class Journal:
                 raise self._handle_fault(error) from error
 
     @contextlib.contextmanager
-    def _open_for_reading(self) -> Iterator[sqlite3.Connection]:
+    def open_for_reading(self) -> Iterator[sqlite3.Connection]:
         """Give the database for reading: in an agent's sandbox nothing can be locked, nor written."""
         with contextlib.ExitStack() as stack:
             try:

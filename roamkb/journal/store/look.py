@@ -31,6 +31,7 @@ from roamkb.journal.store.tables import begin_transaction
 from roamkb.journal.store.tables import find_content
 from roamkb.journal.store.tables import find_live
 from roamkb.journal.store.tables import last_moment
+from roamkb.journal.store.tables import note_swept
 from roamkb.journal.store.tables import used_bytes
 from roamkb.journal.store.walk import FolderListing
 from roamkb.journal.store.walk import SeenEntry
@@ -277,11 +278,13 @@ class JournalLook:
             self._drop_objects()
         while used_bytes(db) > MAX_STORED_BYTES:
             # what was replaced goes before what has no successor
-            swept = db.execute(
-                "DELETE FROM past WHERE rowid IN (SELECT past.rowid FROM past LEFT JOIN live USING (path) "
-                "WHERE gone_at < ? ORDER BY live.path IS NULL, gone_at LIMIT ?)",
-                (self._now - MIN_RETENTION_DAYS * _DAY_SECONDS, _SWEEP_BATCH),
-            ).rowcount
+            oldest = (
+                "SELECT past.rowid FROM past LEFT JOIN live USING (path) "
+                "WHERE gone_at < ? ORDER BY live.path IS NULL, gone_at LIMIT ?"
+            )
+            limits = (self._now - MIN_RETENTION_DAYS * _DAY_SECONDS, _SWEEP_BATCH)
+            note_swept(db, f"SELECT max(gone_at) FROM past WHERE rowid IN ({oldest})", limits)
+            swept = db.execute(f"DELETE FROM past WHERE rowid IN ({oldest})", limits).rowcount
             if not swept:
                 break
             deleted += swept

@@ -80,6 +80,19 @@ def count_unread(db: sqlite3.Connection) -> int:
     return int(number)
 
 
+def note_swept(db: sqlite3.Connection, latest: str, values: tuple[float, int]) -> None:
+    """Record until when the past has gaps, which the query `latest` says: what was so until then is swept."""
+    (gone_at,) = db.execute(latest, values).fetchone()
+    if gone_at is not None:
+        db.execute("INSERT OR REPLACE INTO fact VALUES('swept', max(?, ?))", (gone_at, swept_until(db)))
+
+
+def swept_until(db: sqlite3.Connection) -> float:
+    """Return the time until which the past has gaps, in seconds since 1970; 0 where it is whole."""
+    (timestamp,) = db.execute("SELECT coalesce(max(value), 0) FROM fact WHERE name = 'swept'").fetchone()
+    return float(timestamp)
+
+
 def used_bytes(db: sqlite3.Connection) -> int:
     """Return the number of bytes of the file that are in use."""
     numbers = [db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")]

@@ -1,5 +1,6 @@
 """The passages that a search found, before they are rendered."""
 
+from roamkb.core.model import Successor
 from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.kb.search.query import TermWeights
@@ -26,6 +27,8 @@ class PassageHit:
     why: tuple[str, ...]
     #: Lines that hold a term, best first; empty where only title, alias or tags do.
     lines: tuple[tuple[int, str], ...]
+    #: What replaced it, and what replaced that; None where nobody asked for the past.
+    replaced_by: tuple[Successor, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

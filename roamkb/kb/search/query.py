@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from datetime import date
+from datetime import datetime
+from datetime import time
 from datetime import timedelta
 from itertools import pairwise
 
@@ -13,6 +15,7 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.startup.lazy_regex import lazily
+from roamkb.core.text import one_line
 from roamkb.text.tokenize import STOP_WORDS
 from roamkb.text.tokenize import split_words
 from roamkb.text.tokenize import terms_of
@@ -220,6 +223,26 @@ def parse_day(text: str, *, today: date) -> str | None:
         except ValueError:
             return None
     return None
+
+
+def parse_moment(option: str, text: str, *, today: date) -> float:
+    """Return the moment that `text` names, in seconds since 1970; of a day, its end.
+
+    Raises:
+        UsageError: it names none; `option` says whose value it is.
+    """
+    try:
+        moment = datetime.fromisoformat(text)
+        is_day = moment.time() == time() and "T" not in text and ":" not in text
+    except ValueError:
+        day = parse_day(text, today=today)
+        if day is None:
+            raise UsageError(f"{option} {one_line(text)} is no day", hint="say 2026-06-10 or 7d") from None
+        moment, is_day = datetime.fromisoformat(day), True
+    try:
+        return (moment + timedelta(days=1, microseconds=-1) if is_day else moment).timestamp()
+    except (ValueError, OverflowError, OSError):
+        raise UsageError(f"{option} {one_line(text)} is out of the calendar", hint="say 2026-06-10") from None
 
 
 def narrow_query(

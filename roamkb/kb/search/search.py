@@ -75,6 +75,9 @@ class SearchRequest:
     )
     budget: int | None = count_option("--budget", "At most so many characters of PATH:LINE: TEXT.")
     semantic: bool = flag_option("--semantic", "Order the best by a sentence model, too (the extra [semantic]).")
+    as_of: str | None = text_option(
+        "--as-of", "As the notes stood at the end of that day, and what replaced them since.", metavar="D"
+    )
 
     @property
     def text(self) -> str:
@@ -97,7 +100,7 @@ SureRater = Callable[[Sequence[str], TermWeights, Iterable[tuple[Sequence[str], 
 class SearchResult:
     """The hits of a search, best first, and the files that could not be read."""
 
-    JSON = "query hits skipped conflict_copies"
+    JSON = "query hits skipped conflict_copies as_of?"
     query: str
     hits: tuple[Hit, ...]
     skipped: tuple[UnreadableFile, ...]
@@ -107,6 +110,8 @@ class SearchResult:
     only_files: bool = False
     #: Whether words were asked for, and no hit is sure.
     nothing_sure: bool = False
+    #: What an answer about the past rests on, in a line; None where the present was asked for.
+    as_of: str | None = None
 
 
 def search(
@@ -222,6 +227,7 @@ def hit_of(answer: PassageHit, kb: Path, number: int, text: str, *, is_sure: boo
         sure=is_sure,
         date=answer.date,
         lines=tuple(islice(_excerpts(answer), BEST_LINES)),
+        replaced_by=answer.replaced_by,
     )
 
 

@@ -75,8 +75,12 @@ class Notes:
 
     def read_text(self, file: NoteFile) -> str | UnreadableFile:
         """Return the note's text as Emacs would see it."""
-        data = disk.read_file(file.path, limit=LARGEST_NOTE)
+        data = self.read_data(file.place)
         return data if isinstance(data, UnreadableFile) else coding.decode_note(data)[0]
+
+    def read_data(self, place: str) -> bytes | UnreadableFile:
+        """Return the bytes of the note or set-up file at the absolute path `place`."""
+        return disk.read_file(Path(place), limit=LARGEST_NOTE)
 
     def parse_text(self, file: NoteFile, text: str) -> Note:
         """Return `text`, read from `file`, as a parsed note."""
@@ -95,7 +99,7 @@ class Notes:
         notes: list[Note] = []
         skipped = list(self.kb_walk.unreadable)
         for file in self.kb_walk.files:
-            data = disk.read_file(file.path, limit=LARGEST_NOTE)
+            data = self.read_data(file.place)
             if isinstance(data, UnreadableFile):
                 skipped.append(data)
                 continue
@@ -112,7 +116,7 @@ class Notes:
         """Return the text of a set-up file by the name that a note gives it; None where it is missing."""
         path = str(self.kb / expanduser(written))
         if path not in self._setups:
-            data = disk.read_file(Path(path), limit=LARGEST_NOTE)
+            data = self.read_data(path)
             self._setups[path] = None if isinstance(data, UnreadableFile) else coding.decode_note(data)[0]
         return self._setups[path]
 

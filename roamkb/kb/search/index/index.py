@@ -65,7 +65,8 @@ class Index:
         self._maker = maker_key(notes.todo_lines, version, kb=os.path.realpath(notes.kb))
         self._clock = clock
         self._progress = progress
-        self._model = model
+        #: Rates nearness in meaning, if there is one.
+        self.model = model
         self._changes: IndexChanges
 
     def find_passages(self, query: Query, *, limit: int | None = None, near_best: bool = False) -> PassageHits:
@@ -117,6 +118,16 @@ class Index:
         """Return the result of `look` on the index, brought up to date."""
         return self._query_fresh_index(lambda db, _: look(db))
 
+    def open_copy(self) -> sqlite3.Connection:
+        """Return a copy in memory of the index, brought up to date, for its caller to change and to close."""
+
+        def copy_index(db: sqlite3.Connection) -> sqlite3.Connection:
+            memory_db = in_memory()
+            db.backup(memory_db)
+            return memory_db
+
+        return self.read_view(copy_index)
+
     def content_counts(self) -> dict[str, int]:
         """Return the numbers of notes, entries and words."""
         return self._query_fresh_index(lambda db, _: sums_of(db), wait=LONG_WAIT)
@@ -141,7 +152,7 @@ class Index:
     def _find_answers(
         self, db: sqlite3.Connection, changes: IndexChanges, query: Query, limit: int | None, near_best: bool
     ) -> PassageHits:
-        index_query = IndexQuery(db, query, model=self._model)
+        index_query = IndexQuery(db, query, model=self.model)
         return PassageHits(
             answers=tuple(index_query.find_answers(limit, linked=True, near_best=near_best)),
             weights=index_query.term_weights(),

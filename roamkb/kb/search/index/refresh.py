@@ -75,7 +75,7 @@ def find_changes(
     with it again, as long as a walk finds each file as it was.
     """
     changes = IndexChanges(kb_walk=notes.kb_walk)
-    stale = _with_other_setups(db, notes)
+    stale = files_with_other_setups(db, notes)
     if seal and not stale and _AGREED.get(seal) is changes.kb_walk.files:
         changes.were_none = True
         return changes
@@ -141,7 +141,7 @@ def _seen_file(file: NoteFile, content: bytes, now: int) -> SeenFile:
     )
 
 
-def _with_other_setups(db: sqlite3.Connection, notes: Notes) -> set[str]:
+def files_with_other_setups(db: sqlite3.Connection, notes: Notes) -> set[str]:
     """Return the files whose set-up files have other content now."""
     rows = db.execute("SELECT setup.path, setup.digest, note.file FROM setup JOIN note ON note.id = setup.note")
     return {file for path, old_digest, file in rows if _setup_digest(notes, path) != old_digest}
@@ -205,7 +205,7 @@ def _confirm_file(db: sqlite3.Connection, seen_file: SeenFile) -> None:
 
 def _read_file(db: sqlite3.Connection, notes: Notes, file: NoteFile, clock: Callable[[], int]) -> None:
     now = clock()
-    data = disk.read_file(file.path, limit=LARGEST_NOTE)
+    data = notes.read_data(file.place)
     if isinstance(data, UnreadableFile):
         # no digest: it is read again each time, until it can be
         add_note(db, _seen_file(file, b"", now), None, trouble=data.reason, setups=())

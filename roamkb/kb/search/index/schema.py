@@ -143,7 +143,16 @@ def remove_notes(db: sqlite3.Connection, files: Iterable[str]) -> None:
     """
     leaving_query = "SELECT id FROM note WHERE file IN (SELECT value FROM json_each(?))"
     db.execute(f"CREATE TEMP TABLE leaving AS {leaving_query}", (json.dumps(list(files)),))
-    theirs = "id IN (SELECT id FROM entry WHERE note IN temp.leaving)"
+    remove_entries(db, "note IN temp.leaving")
+    for table in ("link", "setup"):
+        db.execute(f"DELETE FROM {table} WHERE note IN temp.leaving")
+    db.execute("DELETE FROM note WHERE id IN temp.leaving")
+    db.execute("DROP TABLE temp.leaving")
+
+
+def remove_entries(db: sqlite3.Connection, condition: str) -> None:
+    """Remove the entries that meet `condition`, in SQL without parameters; their notes stay."""
+    theirs = f"id IN (SELECT id FROM entry WHERE {condition})"
     with index_counts.uncount_entries(db, theirs):
         db.execute(
             f"INSERT INTO words(words, rowid, {COLUMNS}) "
@@ -151,10 +160,7 @@ def remove_notes(db: sqlite3.Connection, files: Iterable[str]) -> None:
         )
         for table in ("content", "vector"):
             db.execute(f"DELETE FROM {table} WHERE {theirs}")
-        for table in ("entry", "link", "setup"):
-            db.execute(f"DELETE FROM {table} WHERE note IN temp.leaving")
-        db.execute("DELETE FROM note WHERE id IN temp.leaving")
-    db.execute("DROP TABLE temp.leaving")
+        db.execute(f"DELETE FROM entry WHERE {condition}")
 
 
 def add_note(

@@ -1,0 +1,145 @@
+"""The search of a past moment, in a copy of the index in which the notes are as they were.
+
+The copy is brought back by the ordinary reading of those notes that differed. What replaced a node
+since is told from the marks that `supersede` leaves, with the dates of the successors.
+"""
+
+import contextlib
+import json
+import re
+import sqlite3
+import time
+from collections.abc import Iterator
+from collections.abc import Mapping
+
+from roamkb.core.model import Successor
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
+from roamkb.core.startup.lazy_regex import lazily
+from roamkb.kb.notes.store.past_notes import PastNotes
+from roamkb.kb.search.hits import PassageHits
+from roamkb.kb.search.index.index import Index
+from roamkb.kb.search.index.query import IndexQuery
+from roamkb.kb.search.index.refresh import IndexChanges
+from roamkb.kb.search.index.refresh import apply_changes
+from roamkb.kb.search.index.refresh import faulty_notes
+from roamkb.kb.search.index.refresh import files_with_other_setups
+from roamkb.kb.search.index.schema import remove_entries
+from roamkb.kb.search.index.schema import store_sums
+from roamkb.kb.search.index.schema import transaction
+from roamkb.kb.search.query import Query
+
+#: The mark of `supersede` in a node's drawer.
+_SUCCESSOR = lazily(r"^:SUPERSEDED_BY:\s+(\S+)", re.MULTILINE)
+#: The notes whose dates decide, each with the minute since which.
+_DATED = "SELECT key AS file, value AS since FROM json_each(:dated)"
+#: Entries of those notes that weren't there; a shorter date is compared as far as it goes.
+_NOT_THERE = (
+    f"SELECT entry.id, entry.note FROM entry JOIN ({_DATED}) AS dated ON dated.file = entry.file "
+    "WHERE entry.date > :until OR entry.date < substr(since, 1, length(entry.date)) "
+    "OR (entry.date = '' AND since != '')"
+)
+
+
+class PastIndex:
+    """The search index of one knowledge base at a past moment."""
+
+    def __init__(self, index: Index, notes: PastNotes) -> None:
+        """Take the index of the present, which stays as it is, and the notes of the past."""
+        self._index = index
+        self._notes = notes
+
+    def find_passages(self, query: Query, *, limit: int | None = None, near_best: bool = False) -> PassageHits:
+        """Return the best `limit` answers that there were, each with what replaced it since.
+
+        Where `near_best`, those far below the best are left out.
+
+        Raises:
+            NoKnowledgeBase: there is nothing to search.
+        """
+        with contextlib.closing(self._index.open_copy()) as db:
+            present = _Successions.read(db)
+            bring_back(db, self._notes)
+            successions = _Successions.read(db).updated(present)
+            self._lift_marks(db, successions)
+            index_query = IndexQuery(db, query, model=self._index.model)
+            answers = index_query.find_answers(limit, linked=True, near_best=near_best)
+            walk = self._notes.kb_walk
+            return PassageHits(
+                answers=tuple(
+                    replace(answer, replaced_by=tuple(successions.follow(answer.id)) if answer.id else ())
+                    for answer in answers
+                ),
+                weights=index_query.term_weights(),
+                skipped=(*walk.unreadable, *faulty_notes(db, self._notes.kb)),
+                conflict_copies=len(walk.conflict_copies),
+            )
+
+    def _lift_marks(self, db: sqlite3.Connection, successions: "_Successions") -> None:
+        """Put nodes in force again whose successors came later; a note seen at the moment is believed as it is."""
+        later = [
+            node
+            for node, successor in successions.marks.items()
+            if successions.facts.get(successor, ("", ""))[1] > self._notes.past.until
+        ]
+        db.execute(
+            "UPDATE content SET replaced = 0 WHERE replaced AND id IN (SELECT id FROM entry "
+            f"WHERE node IN (SELECT value FROM json_each(:later)) AND file IN (SELECT file FROM ({_DATED})))",
+            {"later": json.dumps(later), "dated": _dated_json(self._notes)},
+        )
+
+
+def bring_back(db: sqlite3.Connection, notes: PastNotes) -> None:
+    """Make an index of the present one of the past."""
+    changed_files = dict(notes.changed_files)
+    stale = files_with_other_setups(db, notes) - changed_files.keys() - notes.past.absent
+    to_read = [*changed_files.values(), *(file for file in notes.kb_walk.files if file.file in stale)]
+    changes = IndexChanges(kb_walk=notes.kb_walk, to_read=to_read, missing_files=sorted(notes.past.absent))
+    if not changes.are_none:
+        apply_changes(db, notes, changes, clock=time.time_ns)
+    with transaction(db):
+        db.execute(f"CREATE TEMP TABLE later AS {_NOT_THERE}", {"dated": _dated_json(notes), "until": notes.past.until})
+        remove_entries(db, "id IN (SELECT id FROM temp.later)")
+        db.execute(
+            "UPDATE note SET (entries, words) = (SELECT count(*), coalesce(sum(length), 0) FROM entry "
+            "WHERE entry.note = note.id) WHERE id IN (SELECT note FROM temp.later)"
+        )
+        db.execute("DROP TABLE temp.later")
+        store_sums(db)
+
+
+def _dated_json(notes: PastNotes) -> str:
+    return json.dumps(dict(notes.past.dated))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Successions:
+    """The nodes that say that another one replaced them, and what is known of the others."""
+
+    #: The successor's id by the node's.
+    marks: Mapping[str, str]
+    #: Titles and dates of successors, by their ids.
+    facts: Mapping[str, tuple[str, str]]
+
+    @staticmethod
+    def read(db: sqlite3.Connection) -> "_Successions":
+        rows = db.execute("SELECT node, body FROM content JOIN entry USING(id) WHERE replaced AND node IS NOT NULL")
+        marks = {node: match[1] for node, body in rows.fetchall() if (match := _SUCCESSOR.search(body))}
+        facts = db.execute(
+            "SELECT node, title, date FROM entry JOIN content USING(id) "
+            "WHERE node IN (SELECT value FROM json_each(?)) ORDER BY file DESC, line DESC",
+            (json.dumps(list(marks.values())),),
+        )
+        return _Successions(marks=marks, facts={node: (title, date) for node, title, date in facts})
+
+    def updated(self, newer: "_Successions") -> "_Successions":
+        return _Successions(marks={**self.marks, **newer.marks}, facts={**self.facts, **newer.facts})
+
+    def follow(self, node: str) -> Iterator[Successor]:
+        """Yield what replaced a node, then what replaced that; a circle is gone round once."""
+        seen = {node}
+        while (successor := self.marks.get(node)) and successor not in seen:
+            title, date = self.facts.get(successor, ("", ""))
+            yield Successor(id=successor, title=title, date=date)
+            seen.add(successor)
+            node = successor
