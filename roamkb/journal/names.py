@@ -1,4 +1,7 @@
-"""Names of the notes' folder that the journal keeps, and its names for sessions; imports nothing."""
+"""Names of the notes' folder that the journal keeps, and its names for sessions; imports next to nothing."""
+
+from roamkb.fs.tree_digest import IGNORED_ENDS
+from roamkb.fs.tree_digest import IGNORED_STARTS
 
 #: A note beyond this is known by its stat alone.
 MAX_NOTE_BYTES = 16 * 1024**2
@@ -8,18 +11,8 @@ MAX_FILE_BYTES = 4 * 1024**2
 TOO_LARGE, UNREADABLE, FULL = "too large", "unreadable", "the journal is full"
 
 #: What programs leave beside notes; never the notes themselves.
-_DROPPING_STARTS = (b".#", b"#", b".syncthing.", b"~syncthing~")
-_DROPPING_ENDS = (
-    b"~",
-    b".db",
-    b".db-journal",
-    b".db-wal",
-    b".db-shm",
-    b".elc",
-    b".pyc",
-    b".swp",
-    b".swx",
-)
+_DROPPING_STARTS = (*map(str.encode, IGNORED_STARTS), b"~syncthing~")
+_DROPPING_ENDS = tuple(map(str.encode, IGNORED_ENDS))
 _CLOSED_FOLDERS = frozenset((b"node_modules", b"__pycache__"))
 _NOTE_ENDS = (b".org", b".org.gpg", b".org.age", b".org_archive")
 #: As in `kb/notes/file_names`, which takes longer to import than Python to start.

@@ -255,8 +255,8 @@ def _answer_subagent_start(payload: "Payload") -> "Answer":
 
 def _answer_prompt(payload: "Payload") -> "Answer":
     id = str(payload.get("session_id", ""))
-    if quiet := glance.find_unchanged_journal(id):
-        glance.begin_turn(quiet, id)
+    if quiet := glance.find_quiet_journal(id):
+        glance.begin_turn(quiet.folder, id)
     journal_line = "" if quiet else _event_session(payload).session_journal.start_turn()
     return _with_human_message(_suggest_for_prompt(payload), journal_line)
 
@@ -291,8 +291,8 @@ def _answer_stop(event: str, payload: "Payload") -> "Answer":
 def _look_at_notes(payload: "Payload") -> str:
     """Have the journal look at the notes, if they aren't as it saw them; return a line for the human."""
     id = str(payload.get("session_id", ""))
-    if quiet := glance.find_unchanged_journal(id):
-        glance.end_turn(quiet, id)
+    if quiet := glance.find_quiet_journal(id):
+        glance.end_turn(quiet.folder, id)
         return ""
     return _event_session(payload).session_journal.finish_turn()
 

@@ -5,26 +5,26 @@ wrong answer costs only time: whoever isn't sure has somebody look. This imports
 """
 
 # pathlib alone takes as long to import as Python to start
-# ruff: noqa: PTH110, PTH118
+# ruff: noqa: PTH118
 
 import os
 import time
 
 from roamkb.boundary.store.kb_paths import all_kb_names
 from roamkb.core.startup import digests
+from roamkb.fs.tree_digest import TreeDigest
+from roamkb.fs.tree_digest import digest_tree
 from roamkb.fs.user_dirs import JOURNAL
 from roamkb.fs.user_dirs import JOURNAL_DB
 from roamkb.fs.user_dirs import default_state_dir
 from roamkb.harnesses.registry import declared
 from roamkb.journal.names import session_key
-from roamkb.journal.store.walk import TooSlow
-from roamkb.journal.store.walk import list_folder
 
 #: Beside the database.
 TURNS_FOLDER = "turns"
-#: Entries as a walk has them; and what hasn't been read.
-LIVE_QUERY = "SELECT path, form, mode, size, mtime, ctime, inode FROM live"
-_UNREAD_QUERY = "SELECT 1 FROM live WHERE digest IS NULL AND why IN ('', 'unreadable') AND form <> 'folder'"
+_TOLD_TREE_QUERY = (
+    "SELECT value FROM fact, session WHERE name = 'tree' AND session.id = ? AND told = (SELECT max(id) FROM moment)"
+)
 #: Letters of a folder's name, as `fs/locks` makes it.
 _KEY_LENGTH = 16
 #: By which variables harnesses tell their commands the session, and the wall tells them that it is there.
@@ -35,36 +35,44 @@ _PROC = "/proc"
 _MAX_GLANCE_SECONDS = 1.0
 
 
-def find_unchanged_journal(session: str) -> str | None:
-    """Return the journal's folder if all is recorded and nothing is left to report; else None."""
+class QuietJournal:
+    """A journal with nothing left to record or to report; no dataclass, see `TreeDigest`."""
+
+    __slots__ = ("folder", "tree")
+
+    def __init__(self, folder: str, tree: TreeDigest) -> None:
+        """Take the journal's folder, and the notes' folder as it was found just now."""
+        self.folder = folder
+        self.tree = tree
+
+
+def find_quiet_journal(session: str) -> QuietJournal | None:
+    """Return the journal if all is recorded and nothing is left to report; else None."""
     for name in all_kb_names()[:1]:
         real = os.path.realpath(name)
         key = digests.sha256(os.fsencode(real)).hexdigest()[:_KEY_LENGTH]
         folder = os.path.join(default_state_dir(), JOURNAL, key)
-        if os.path.exists(os.path.join(folder, JOURNAL_DB)) and _is_up_to_date(folder, real, session_key(session)):
-            return folder
+        recorded = _told_tree(os.path.join(folder, JOURNAL_DB), session_key(session))
+        tree = digest_tree(real, deadline=time.monotonic() + _MAX_GLANCE_SECONDS) if recorded else None
+        if tree is not None and tree.hex == recorded:
+            return QuietJournal(folder, tree)
     return None
 
 
-def _is_up_to_date(folder: str, kb: str, session: str) -> bool:
+def _told_tree(database: str, session: str) -> str | None:
+    """Return the recorded digest of the notes' folder; None where the session wasn't told of all changes."""
     # what `sqlite3` wraps; the dates that it adapts take long to import
     import _sqlite3 as sqlite3
 
     try:
-        db = sqlite3.connect(f"file:{os.path.join(folder, JOURNAL_DB)}?mode=ro", uri=True, timeout=0.1)
+        db = sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=0.1)
     except sqlite3.Error:
-        return False
+        return None
     try:
-        told_moment = db.execute(
-            "SELECT told FROM session WHERE id = ? AND told = (SELECT max(id) FROM moment)", (session,)
-        ).fetchone()
-        if told_moment is None:
-            return False
-        listing = list_folder(os.fsencode(kb), deadline=time.monotonic() + _MAX_GLANCE_SECONDS)
-        recorded: set[object] = set(db.execute(LIVE_QUERY))
-        return not listing.unlisted and recorded == listing.seen and db.execute(_UNREAD_QUERY).fetchone() is None
-    except (sqlite3.Error, OSError, TooSlow):
-        return False
+        row = db.execute(_TOLD_TREE_QUERY, (session,)).fetchone()
+        return row[0] if row else None
+    except sqlite3.Error:
+        return None
     finally:
         db.close()
 

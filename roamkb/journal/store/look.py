@@ -1,6 +1,7 @@
 """A look of the journal: differences from the last look, read, compared and stored, all or nothing."""
 
 import hashlib
+import os
 import sqlite3
 import time
 import zlib
@@ -12,6 +13,7 @@ from typing import Final
 
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
+from roamkb.fs.tree_digest import digest_tree
 from roamkb.journal.moments import MAX_STORED_BYTES
 from roamkb.journal.moments import MIN_RETENTION_DAYS
 from roamkb.journal.moments import REFUSAL_BYTES
@@ -25,13 +27,14 @@ from roamkb.journal.moments import ReadContent
 from roamkb.journal.moments import changes_between
 from roamkb.journal.names import FULL
 from roamkb.journal.names import UNREADABLE
-from roamkb.journal.store.glance import LIVE_QUERY
 from roamkb.journal.store.tables import UNREAD_CONDITION
 from roamkb.journal.store.tables import begin_transaction
 from roamkb.journal.store.tables import find_content
 from roamkb.journal.store.tables import find_live
+from roamkb.journal.store.tables import find_recorded_tree
 from roamkb.journal.store.tables import last_moment
 from roamkb.journal.store.tables import note_swept
+from roamkb.journal.store.tables import record_tree
 from roamkb.journal.store.tables import used_bytes
 from roamkb.journal.store.walk import FolderListing
 from roamkb.journal.store.walk import SeenEntry
@@ -51,6 +54,8 @@ _MAX_RECHECKS: Final = 3
 #: Rows of the past that go at once where there is too much of it.
 _SWEEP_BATCH: Final = 500
 
+#: Entries as a walk has them.
+_LIVE_QUERY: Final = "SELECT path, form, mode, size, mtime, ctime, inode FROM live"
 #: Says what made each change.
 Tracer = Callable[[Sequence[EntryChange], ReadContent], Sequence[ChangeMaker]]
 
@@ -104,6 +109,8 @@ class JournalLook:
         self._request = request
         self._last = last_moment(db)
         self._found: dict[bytes, _DifferingEntry] = {}
+        #: The digest of the folder just before it was listed; empty where it can't stand for the entries.
+        self._tree = ""
         #: How many known entries may have changed and weren't read in time.
         self.postponed = 0
 
@@ -125,6 +132,8 @@ class JournalLook:
             if changes or self._request.what != "look" or not self._last:
                 self._add_moment()
             self._store_entries(lost, old_entries, new_entries)
+            # what changed since it was made has another time than it knows, and so it never holds again
+            record_tree(self._db, "" if self.postponed else self._tree)
             self._store_changes(changes)
             has_deleted = self._delete_expired()
         if has_deleted:
@@ -133,8 +142,12 @@ class JournalLook:
 
     def _find_differing(self) -> tuple[dict[bytes, SeenEntry], dict[bytes, SeenEntry]]:
         """Return the entries that vanished or changed as they were, and the present ones that differ."""
-        live: set[SeenEntry] = set(self._db.execute(LIVE_QUERY))
-        unread: set[SeenEntry] = set(self._db.execute(f"{LIVE_QUERY} WHERE {UNREAD_CONDITION}"))
+        tree = digest_tree(os.fsdecode(self._root), deadline=self._request.end)
+        self._tree = tree.hex if tree else ""
+        if tree is not None and tree.hex == find_recorded_tree(self._db):
+            return {}, {}
+        live: set[SeenEntry] = set(self._db.execute(_LIVE_QUERY))
+        unread: set[SeenEntry] = set(self._db.execute(f"{_LIVE_QUERY} WHERE {UNREAD_CONDITION}"))
         listing = list_folder(self._root, deadline=self._request.end)
         lost, added = _diff_listing(live, unread, listing)
         for _ in range(_MAX_RECHECKS):
@@ -239,7 +252,9 @@ class JournalLook:
         path, form, mode, size, mtime, ctime, inode = differing.seen
         if differing.digest and abs(time.time_ns() - ctime) < _SETTLING_TIME:
             # another change within the clock's next tick would leave the same times
-            ctime = 0
+            ctime, self._tree = 0, ""
+        if differing.digest is None and differing.why in ("", UNREADABLE) and form in ("file", "link"):
+            self._tree = ""
         values = (form, mode, size, mtime, ctime, inode, differing.digest, differing.why, path)
         columns = "form = ?, mode = ?, size = ?, mtime = ?, ctime = ?, inode = ?, digest = ?, why = ?"
         if is_new:

@@ -93,6 +93,17 @@ def swept_until(db: sqlite3.Connection) -> float:
     return float(timestamp)
 
 
+def find_recorded_tree(db: sqlite3.Connection) -> str:
+    """Return the digest of the folder when all of it was recorded and read; empty while that isn't so."""
+    row = db.execute("SELECT value FROM fact WHERE name = 'tree'").fetchone()
+    return str(row[0]) if row else ""
+
+
+def record_tree(db: sqlite3.Connection, tree: str) -> None:
+    """Record the digest of the folder, all of which is recorded and read; empty where not all of it is."""
+    db.execute("INSERT OR REPLACE INTO fact VALUES('tree', ?)", (tree,))
+
+
 def used_bytes(db: sqlite3.Connection) -> int:
     """Return the number of bytes of the file that are in use."""
     numbers = [db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")]

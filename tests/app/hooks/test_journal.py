@@ -356,6 +356,6 @@ def test_a_turn_begins_and_ends_where_there_is_nothing_to_see(notes: World) -> N
 
 def find_quiet_of(world: World) -> bool:
     """Whether a glance finds nothing to look at."""
-    code = "import sys; from roamkb.journal.store.glance import find_unchanged_journal; sys.exit(not find_unchanged_journal('s-1'))"
+    code = "import sys; from roamkb.journal.store.glance import find_quiet_journal; sys.exit(not find_quiet_journal('s-1'))"
     done = subprocess.run([sys.executable, "-c", code], env=world.environment(), check=False)
     return done.returncode == 0
