@@ -22,6 +22,7 @@ from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
 from roamkb.core.text import one_line
 from roamkb.fs import locks
+from roamkb.fs import tree_digest
 from roamkb.fs.user_dirs import default_cache_dir
 from roamkb.fs.user_dirs import default_state_dir
 from roamkb.kb import write
@@ -53,6 +54,8 @@ class KnowledgeBaseContext(ABC):
         self._ask = ask
         self._progress = progress
         self._human = human
+        #: The notes' folder, where this process has just looked at it and answers a single question.
+        self.seen_tree: tree_digest.TreeDigest | None = None
 
     @property
     @abstractmethod
@@ -114,7 +117,7 @@ class KnowledgeBaseContext(ABC):
         return self._open_notes_of_rule(self.rule)
 
     def _open_notes_of_rule(self, rule: Rule) -> "kb_notes.Notes":
-        return kb_notes.Notes(rule.kb, todo_lines=rule.todo_lines, own=self._own_writes(rule.kb))
+        return kb_notes.Notes(rule.kb, todo_lines=rule.todo_lines, own=self._own_writes(rule.kb), tree=self.seen_tree)
 
     def _own_writes(self, kb: Path) -> "own_writes.OwnWrites | None":
         folder = self.state_folders.journal_folder(kb)

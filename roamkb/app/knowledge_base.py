@@ -158,12 +158,13 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
         """Return a count of the notes, the unindexed and the conflict copies without reading any note."""
         notes = self._open_notes()
         index = self._open_index(notes)
-        waiting = index.count_unread_notes()
+        changes = index.find_unread_notes()
+        waiting = len(changes.to_read)
         return KnowledgeBaseReading(
-            notes=len(notes.kb_walk.files),
+            notes=changes.notes,
             waiting=waiting,
             is_ready=waiting <= brief_text.MOST_UNINDEXED,
-            conflict_copies=len(notes.kb_walk.conflict_copies),
+            conflict_copies=changes.conflict_copies,
             # who asks on has the files that were seen: to look for them takes most of the time
             find_relevant=partial(suggestions.suggest_nodes, index, notes),
             index_more=index.read_ahead,

@@ -1,12 +1,10 @@
 """Writing of one fact as one new agent node: permitted, free of secrets, new, valid, durable."""
 
 import unicodedata
-from bisect import bisect_left
 from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from datetime import datetime
-from operator import attrgetter
 from pathlib import Path
 from typing import Annotated
 
@@ -315,11 +313,9 @@ def _sharing_words(notes: Notes, index: Index, title: PreparedText, body: Prepar
     comparable_body = body if len(body.normal) >= _COMPARABLE else None
     for entry in index.read_view(lambda db: list(near_entries(db, title, comparable_body, limit=ALIKE))):
         ids_by_file.setdefault(entry.file, set()).add(entry.node)
-    files = notes.kb_walk.files
     for name, ids in sorted(ids_by_file.items()):
-        place = bisect_left(files, name, key=attrgetter("file"))
-        if files[place : place + 1] and files[place].file == name:
-            note = notes.read_note(files[place])
+        if file := notes.find_note_file(name):
+            note = notes.read_note(file)
             if not isinstance(note, UnreadableFile):
                 yield from ((note, node) for node in note.nodes if node.id in ids)
 

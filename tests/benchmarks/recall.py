@@ -258,7 +258,7 @@ def indexed(documents: Sequence[Document]) -> sqlite3.Connection:
         notes = Notes(kb)
         db = in_memory()
         create_tables(db, "benchmark")
-        changes = IndexChanges(kb_walk=notes.kb_walk, to_read=list(notes.kb_walk.files))
+        changes = IndexChanges.all_of(notes.kb_walk)
         apply_changes(db, notes, changes, clock=time.time_ns)
     db.execute("INSERT INTO words(words) VALUES('optimize')")
     return db

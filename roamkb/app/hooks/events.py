@@ -29,6 +29,7 @@ from roamkb.core.startup.dataclasses import replace
 from roamkb.fs import append
 from roamkb.fs import git_worktrees
 from roamkb.fs import private_files
+from roamkb.fs.tree_digest import TreeDigest
 from roamkb.log.state import learning_state
 from roamkb.log.store import observations
 from roamkb.log.store import project_log
@@ -111,8 +112,12 @@ class HookEventSession(HookSession):
         self._remember_brief(brief)
         return brief if brief.learnings or brief.nodes else None
 
-    def handle_prompt(self) -> HookSuggestions:
-        """Record the human's lasting statements, and return suggestions that fit the prompt and are new."""
+    def handle_prompt(self, seen_tree: "TreeDigest | None" = None) -> HookSuggestions:
+        """Record the human's lasting statements, and return suggestions that fit the prompt and are new.
+
+        `seen_tree` is the notes' folder, where this hook has looked at it already.
+        """
+        self.knowledge_base.seen_tree = seen_tree
         prompt = self.payload_text("prompt")
         self.record_payload()
         if not prompt.strip() or not self.may_inject:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from roamkb.app.hooks import session_project
     from roamkb.app.hooks import stop
     from roamkb.core import text as core_text
+    from roamkb.fs.tree_digest import TreeDigest
     from roamkb.guard import interactive_commands
     from roamkb.guard import policy
     from roamkb.interfaces.output import context
@@ -258,16 +259,16 @@ def _answer_prompt(payload: "Payload") -> "Answer":
     if quiet := glance.find_quiet_journal(id):
         glance.begin_turn(quiet.folder, id)
     journal_line = "" if quiet else _event_session(payload).session_journal.start_turn()
-    return _with_human_message(_suggest_for_prompt(payload), journal_line)
+    return _with_human_message(_suggest_for_prompt(payload, quiet.tree if quiet else None), journal_line)
 
 
-def _suggest_for_prompt(payload: "Payload") -> "Answer":
+def _suggest_for_prompt(payload: "Payload", seen_tree: "TreeDigest | None") -> "Answer":
     """Return the suggestions that fit the prompt."""
     prompt = str(payload.get("prompt", ""))
     # a whole sentence may have no blank in it, but not in English
     if (prompt.isascii() and len(prompt.split()) < _MIN_PROMPT_WORDS) or prompt.startswith(_NOTICES):
         return {}
-    suggestions = _event_session(payload).handle_prompt()
+    suggestions = _event_session(payload).handle_prompt(seen_tree)
     if not suggestions.suggested_ids:
         return {}
 

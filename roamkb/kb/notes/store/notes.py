@@ -16,6 +16,8 @@ from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.fs import files as disk
+from roamkb.fs.tree_digest import TreeDigest
+from roamkb.fs.tree_digest import digest_tree
 from roamkb.kb.notes.file_names import is_note
 from roamkb.kb.notes.store.own_writes import OwnWrite
 from roamkb.kb.notes.store.own_writes import OwnWrites
@@ -23,6 +25,7 @@ from roamkb.kb.notes.store.own_writes import record_own_writes
 from roamkb.kb.notes.store.walk import NoteFile
 from roamkb.kb.notes.store.walk import NotesWalk
 from roamkb.kb.notes.store.walk import check_kb
+from roamkb.kb.notes.store.walk import stat_of
 from roamkb.kb.notes.store.walk import walk_notes
 from roamkb.org import coding
 from roamkb.org import reader
@@ -55,8 +58,17 @@ class Notes:
     Opens files only here; keeps nothing between calls but what it read.
     """
 
-    def __init__(self, kb: Path, *, todo_lines: Sequence[str] = (), own: OwnWrites | None = None) -> None:
+    def __init__(
+        self,
+        kb: Path,
+        *,
+        todo_lines: Sequence[str] = (),
+        own: OwnWrites | None = None,
+        tree: TreeDigest | None = None,
+    ) -> None:
+        """Take the folder; `tree` is its digest where the process has just made it."""
         self.kb = kb
+        self._tree = tree
         #: Where it is recorded what roamkb does to them; None where nobody looks after that.
         self.own = own
         #: The human's own TODO sequences, from the rule.
@@ -70,8 +82,29 @@ class Notes:
         Raises:
             NoKnowledgeBase: if it isn't there or not mounted.
         """
-        check_kb(self.kb)
+        self.require_kb()
         return walk_notes(self.kb)
+
+    def require_kb(self) -> None:
+        """Raise `NoKnowledgeBase` if the folder isn't there or not mounted."""
+        check_kb(self.kb)
+
+    def tree_before_walk(self) -> TreeDigest | None:
+        """Return the digest of the folder; None where in doubt, and once the walk is done.
+
+        A digest from after the walk would vouch for what the walk didn't see.
+        """
+        if self._tree is None and "kb_walk" not in vars(self):
+            self._tree = digest_tree(os.path.realpath(self.kb))
+        return self._tree
+
+    def find_note_file(self, file: str) -> NoteFile | None:
+        """Return the note at `file`, relative to the knowledge base; None where nothing is there."""
+        place = str(self.kb / file)
+        try:
+            return NoteFile(place, file, stat_of(Path(place).stat()))
+        except OSError:
+            return None
 
     def read_text(self, file: NoteFile) -> str | UnreadableFile:
         """Return the note's text as Emacs would see it."""

@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from roamkb.core.model import UnreadableFile
+from roamkb.core.startup.dataclasses import asdict
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.fs.files import random_token
 from roamkb.fs.files import read_file
@@ -35,6 +37,17 @@ _ENDINGS = ("-journal", "-wal", "-shm")
 _LEFTOVER = lazily(rf"(?:build|seal)\.[0-9a-f]{{16}}\.tmp(?:{'|'.join(_ENDINGS)})?")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgreedTree:
+    """A state of the notes' folder, and the state of the index that had all of it."""
+
+    #: The digests of the index and of the folder's names and stats.
+    seal: str
+    tree: str
+    notes: int
+    conflict_copies: int
+
+
 class IndexFile:
     """The file of one index in its folder, with its seal and its lock."""
 
@@ -42,6 +55,7 @@ class IndexFile:
         self.folder = folder
         self.path = folder / "index.db"
         self._seal = folder / "index.seal"
+        self._agreed_tree = folder / "index.tree"
         self._clock = clock
 
     @contextlib.contextmanager
@@ -85,12 +99,31 @@ class IndexFile:
 
     def _write_seal(self, file_stat: list[int], digest: str) -> None:
         settled = bool(file_stat) and abs(self._clock() - file_stat[-1]) > _SETTLED
+        self._replace_json(self._seal, {"stat": file_stat, "settled": settled, "digest": digest})
+
+    def _replace_json(self, path: Path, content: dict[str, object]) -> None:
         temporary = self.folder / f"seal.{random_token()}.tmp"
         try:
-            temporary.write_text(json.dumps({"stat": file_stat, "settled": settled, "digest": digest}))
-            temporary.replace(self._seal)
+            temporary.write_text(json.dumps(content))
+            temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)
+
+    def find_agreed_tree(self) -> "AgreedTree | None":
+        """Return the last notes' folder that an index agreed with; None where nothing is known."""
+        written = read_file(self._agreed_tree, limit=_LONGEST_SEAL)
+        try:
+            return None if isinstance(written, UnreadableFile) else AgreedTree(**json.loads(written))
+        except (ValueError, TypeError, RecursionError):
+            return None
+
+    def save_agreed_tree(self, agreed: "AgreedTree") -> None:
+        """Save that the index in the state `agreed.seal` agrees with the notes' folder as it is.
+
+        Raises:
+            OSError: the folder can't be written to.
+        """
+        self._replace_json(self._agreed_tree, asdict(agreed))
 
     def open_connection(self, *, writing: bool = False, shared: bool = False) -> sqlite3.Connection:
         """Return a connection to the stored index; threads take turns on a `shared` one."""

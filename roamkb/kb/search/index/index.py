@@ -18,6 +18,7 @@ from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.search.hits import PassageHits
 from roamkb.kb.search.index.file import LONG_WAIT
 from roamkb.kb.search.index.file import SHORT_WAIT
+from roamkb.kb.search.index.file import AgreedTree
 from roamkb.kb.search.index.file import IndexFile
 from roamkb.kb.search.index.file import in_memory
 from roamkb.kb.search.index.query import IndexQuery
@@ -25,8 +26,8 @@ from roamkb.kb.search.index.refresh import IndexChanges
 from roamkb.kb.search.index.refresh import Progress
 from roamkb.kb.search.index.refresh import apply_changes
 from roamkb.kb.search.index.refresh import faulty_notes
+from roamkb.kb.search.index.refresh import files_with_other_setups
 from roamkb.kb.search.index.refresh import find_changes
-from roamkb.kb.search.index.refresh import remember_agreement
 from roamkb.kb.search.index.schema import create_tables
 from roamkb.kb.search.index.schema import is_made_by
 from roamkb.kb.search.index.schema import maker_key
@@ -93,25 +94,45 @@ class Index:
 
     def count_unread_notes(self) -> int:
         """Return the number of notes that the next query would read first: all, where there is no index."""
-        files = self._notes.kb_walk.files
-        if self._file is None:
-            return len(files)
+        return len(self.find_unread_notes().to_read)
+
+    def find_unread_notes(self) -> IndexChanges:
+        """Return what the next query would read first: all, where there is no index.
+
+        Raises:
+            NoKnowledgeBase: there is nothing to search.
+        """
+        self._notes.require_kb()
         try:
-            seal = self._file.sealed_digest()
-            db = self._open_valid(self._file)
+            seal = self._file.sealed_digest() if self._file else None
+            db = self._open_valid(self._file) if self._file else None
         except (OSError, sqlite3.Error):
-            return len(files)
-        if db is None:
-            return len(files)
+            db = None
+        if self._file is None or db is None:
+            return IndexChanges.all_of(self._notes.kb_walk)
         with contextlib.closing(db):
-            return len(self._compare_notes(db, self._file, seal).to_read)
+            return self._compare_notes(db, self._file, seal)
 
     def _compare_notes(self, db: sqlite3.Connection, file: IndexFile, seal: str | None) -> IndexChanges:
-        """Return the changes of the notes since the index was sealed; remember a `seal` without changes."""
-        changes = find_changes(db, self._notes, clock=self._clock, seal=seal)
+        """Return the changes of the notes since the index was sealed.
+
+        What agreed with an index in the state `seal` once agrees with it again, as long as the folder's digest
+        is the same; links lead to what it says nothing about.
+        """
+        tree = self._notes.tree_before_walk() if seal else None
+        if seal is None or tree is None:
+            return find_changes(db, self._notes, clock=self._clock)
+        agreed = file.find_agreed_tree()
+        is_agreed = agreed is not None and (agreed.seal, agreed.tree) == (seal, tree.hex)
+        if agreed and is_agreed and not files_with_other_setups(db, self._notes):
+            return IndexChanges(notes=agreed.notes, conflict_copies=agreed.conflict_copies)
+        changes = find_changes(db, self._notes, clock=self._clock)
+        is_whole = changes.are_none and not changes.unreadable and not tree.has_links
         # of an index that another process changed meanwhile nothing is remembered
-        if changes.are_none and seal and not changes.were_none and seal == file.sealed_digest():
-            remember_agreement(seal, changes)
+        if is_whole and seal == file.sealed_digest():
+            agreed = AgreedTree(seal=seal, tree=tree.hex, notes=changes.notes, conflict_copies=changes.conflict_copies)
+            with contextlib.suppress(OSError):
+                file.save_agreed_tree(agreed)
         return changes
 
     def read_view(self, look: Callable[[sqlite3.Connection], _T]) -> _T:
@@ -156,8 +177,8 @@ class Index:
         return PassageHits(
             answers=tuple(index_query.find_answers(limit, linked=True, near_best=near_best)),
             weights=index_query.term_weights(),
-            skipped=(*changes.kb_walk.unreadable, *faulty_notes(db, self._notes.kb)),
-            conflict_copies=len(changes.kb_walk.conflict_copies),
+            skipped=(*changes.unreadable, *faulty_notes(db, self._notes.kb)),
+            conflict_copies=changes.conflict_copies,
         )
 
     def _query_fresh_index(
@@ -168,7 +189,7 @@ class Index:
         `wait` is how many seconds another process may hold the index before one in memory answers.
         """
         # without a knowledge base there is nothing to fall back to
-        _ = self._notes.kb_walk
+        self._notes.require_kb()
         if self._file:
             for _attempt in range(2):
                 try:
@@ -237,7 +258,7 @@ class Index:
         with file.hold_lock(wait=wait):
             # another process may have done it meanwhile
             if valid_db is None and not self._is_valid(file):
-                self._changes = IndexChanges(kb_walk=self._notes.kb_walk, to_read=list(self._notes.kb_walk.files))
+                self._changes = IndexChanges.all_of(self._notes.kb_walk)
                 with file.replace_index() as db:
                     create_tables(db, self._maker)
                     self._apply_changes(db, seconds=_STEP if seconds is None else seconds)
@@ -302,7 +323,7 @@ class Index:
 
     def _fill_index(self, db: sqlite3.Connection) -> None:
         create_tables(db, self._maker)
-        self._changes = IndexChanges(kb_walk=self._notes.kb_walk, to_read=list(self._notes.kb_walk.files))
+        self._changes = IndexChanges.all_of(self._notes.kb_walk)
         self._apply_changes(db)
         _optimize_words(db)
 

@@ -94,7 +94,8 @@ def bring_back(db: sqlite3.Connection, notes: PastNotes) -> None:
     changed_files = dict(notes.changed_files)
     stale = files_with_other_setups(db, notes) - changed_files.keys() - notes.past.absent
     to_read = [*changed_files.values(), *(file for file in notes.kb_walk.files if file.file in stale)]
-    changes = IndexChanges(kb_walk=notes.kb_walk, to_read=to_read, missing_files=sorted(notes.past.absent))
+    unchanged = IndexChanges.none_of(notes.kb_walk)
+    changes = replace(unchanged, to_read=to_read, missing_files=sorted(notes.past.absent))
     if not changes.are_none:
         apply_changes(db, notes, changes, clock=time.time_ns)
     with transaction(db):

@@ -16,6 +16,7 @@ from pathlib import Path
 from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
+from roamkb.core.startup.dataclasses import replace
 from roamkb.fs import files as disk
 from roamkb.kb.notes.store.notes import LARGEST_NOTE
 from roamkb.kb.notes.store.notes import Notes
@@ -45,15 +46,28 @@ Progress = Callable[[int, int], None]
 class IndexChanges:
     """The changes that the index must apply before it answers."""
 
-    kb_walk: NotesWalk
+    #: The number of the notes, and what else their walk found.
+    notes: int
+    conflict_copies: int
+    unreadable: tuple[UnreadableFile, ...] = ()
     to_read: list[NoteFile] = field(default_factory=list)
     missing_files: list[str] = field(default_factory=list)
     #: Files whose content is as it was, and whose stat is now another or can be trusted.
     unchanged_files: list[SeenFile] = field(default_factory=list)
     #: How many notes were read so far.
     read_count: int = 0
-    #: Whether there was no need to look: nothing changed since there was nothing.
-    were_none: bool = False
+
+    @classmethod
+    def all_of(cls, kb_walk: NotesWalk) -> "IndexChanges":
+        """Return the changes for an index that has none of the notes."""
+        return replace(cls.none_of(kb_walk), to_read=list(kb_walk.files))
+
+    @classmethod
+    def none_of(cls, kb_walk: NotesWalk) -> "IndexChanges":
+        """Return no changes of the walk's notes."""
+        return cls(
+            notes=len(kb_walk.files), conflict_copies=len(kb_walk.conflict_copies), unreadable=kb_walk.unreadable
+        )
 
     @property
     def are_few(self) -> bool:
@@ -66,42 +80,23 @@ class IndexChanges:
         return not (self.to_read or self.missing_files or self.unchanged_files)
 
 
-def find_changes(
-    db: sqlite3.Connection, notes: Notes, *, clock: Callable[[], int], seal: str | None = None
-) -> IndexChanges:
-    """Return the differences between the knowledge base and the index.
-
-    `seal` names the state of the index that `db` shows. What agreed with it once agrees
-    with it again, as long as a walk finds each file as it was.
-    """
-    changes = IndexChanges(kb_walk=notes.kb_walk)
+def find_changes(db: sqlite3.Connection, notes: Notes, *, clock: Callable[[], int]) -> IndexChanges:
+    """Return the differences between the knowledge base and the index."""
+    kb_walk = notes.kb_walk
     stale = files_with_other_setups(db, notes)
-    if seal and not stale and _AGREED.get(seal) is changes.kb_walk.files:
-        changes.were_none = True
-        return changes
-    suspects, missing = _find_suspects(db, changes.kb_walk)
+    suspects, missing = _find_suspects(db, kb_walk)
     if missing:
         # a syncer unlinks a note before it renames the new one into place
         time.sleep(_SAVE)
-        changes.kb_walk = walk_notes(notes.kb)
-        suspects, missing = _find_suspects(db, changes.kb_walk)
-    changes.missing_files = missing
+        kb_walk = walk_notes(notes.kb)
+        suspects, missing = _find_suspects(db, kb_walk)
+    changes = replace(IndexChanges.none_of(kb_walk), missing_files=missing)
     for file, old_digest in suspects:
         if file.file not in stale:
             _compare_file(file, old_digest, changes, clock)
     if stale:
-        changes.to_read += [file for file in changes.kb_walk.files if file.file in stale]
+        changes.to_read += [file for file in kb_walk.files if file.file in stale]
     return changes
-
-
-def remember_agreement(seal: str, changes: IndexChanges) -> None:
-    """Remember that an index in the state `seal` agrees with the files as walked."""
-    _AGREED.clear()
-    _AGREED[seal] = changes.kb_walk.files
-
-
-#: The notes that a walk found and the index knew, each as it is; by the index's seal. The last one only.
-_AGREED: dict[str, tuple[NoteFile, ...]] = {}
 
 
 def _find_suspects(db: sqlite3.Connection, kb_walk: NotesWalk) -> tuple[list[tuple[NoteFile, bytes | None]], list[str]]:

@@ -114,6 +114,6 @@ def test_it_ranks_words_alone(deploys: World) -> None:
     kb = deploys.open(now=LATER)
     for options in ({"regex": True}, {"related": "a"}):
         with pytest.raises(UsageError, match="--as-of ranks words"):
-            kb.search("" if "related" in options else "deploy", as_of="2026-02-01", **options)  # type: ignore[arg-type]
+            kb.search("" if "related" in options else "deploy", as_of="2026-02-01", **options)
     with pytest.raises(UsageError, match="is no day"):
         kb.search("deploy", as_of="soon")
