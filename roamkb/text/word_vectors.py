@@ -8,6 +8,8 @@ vectors are added as one large integer with a lane for each dimension, which Pyt
 from array import array
 from collections.abc import Iterable
 from collections.abc import Mapping
+from itertools import count
+from mmap import mmap
 from operator import mul
 
 from roamkb.core.startup.dataclasses import dataclass
@@ -31,7 +33,7 @@ class WordVectors:
 
     rows: Mapping[str, int]
     #: Signed bytes, one row after the other.
-    data: bytes | memoryview
+    data: bytes | memoryview | mmap
     dimensions: int
     #: Words that were asked for, as lanes and the number of pieces.
     lanes_by_word: dict[str, tuple[int, int]]
@@ -68,9 +70,9 @@ class WordVectors:
         return int.from_bytes(wide, "little")
 
 
-def table_of(words: str, data: bytes | memoryview) -> WordVectors | None:
+def table_of(words: str, data: bytes | memoryview | mmap) -> WordVectors | None:
     """Return the table from its two files' contents; None where they don't fit together."""
-    rows = {word: number for number, word in enumerate(words.split())}
+    rows = dict(zip(words.split(), count(), strict=False))
     if not rows or len(data) % len(rows):
         return None
     return WordVectors(rows, data, len(data) // len(rows), {})

@@ -66,6 +66,8 @@ class SessionJournal:
             try:
                 looked = self._look_at_notes(keeper, marks=marks)
                 is_cut_short = looked.is_cut_short
+                # what the hook asks the notes next is asked at the same moment
+                self._kb.seen_tree = looked.unchanged_tree
                 return _unexplained_changes_line(looked)
             except NoKnowledgeBase as error:
                 return _lost_notes_line(error) if was_at_work and journal.is_there else ""

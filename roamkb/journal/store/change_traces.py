@@ -30,9 +30,8 @@ from roamkb.journal.moments import ChangeMaker
 from roamkb.journal.moments import EntryChange
 from roamkb.journal.moments import EntryForm
 from roamkb.journal.moments import ReadContent
+from roamkb.journal.store import syncthing
 from roamkb.journal.store.journal import Journal
-from roamkb.journal.store.syncthing import Syncthing
-from roamkb.journal.store.syncthing import find_syncthing
 from roamkb.kb.notes.file_names import CONFLICT_MARK
 from roamkb.kb.notes.store.own_writes import OwnWrites
 from roamkb.kb.notes.store.own_writes import RecordedWrites
@@ -179,21 +178,21 @@ class ChangeTraces:
         """Ask the human's own Syncthing whether another machine made the change."""
         if change.what is ChangeKind.ADDED and CONFLICT_MARK.encode() in change.path and self._notes_syncthing:
             return ChangeMaker.SYNCTHING
-        syncthing, old_entry, new_entry = self._notes_syncthing, change.was, change.now
-        if syncthing is None:
+        notes_syncthing, old_entry, new_entry = self._notes_syncthing, change.was, change.now
+        if notes_syncthing is None:
             return ChangeMaker.UNKNOWN
         is_gone = old_entry is not None and (new_entry is None or new_entry.path != old_entry.path)
-        if is_gone and old_entry and not syncthing.is_from_elsewhere(old_entry, is_there=False):
+        if is_gone and old_entry and not notes_syncthing.is_from_elsewhere(old_entry, is_there=False):
             return ChangeMaker.UNKNOWN
         return (
             ChangeMaker.UNKNOWN
-            if new_entry and not syncthing.is_from_elsewhere(new_entry, is_there=True)
+            if new_entry and not notes_syncthing.is_from_elsewhere(new_entry, is_there=True)
             else ChangeMaker.SYNCTHING
         )
 
     @cached_property
-    def _notes_syncthing(self) -> Syncthing | None:
-        return find_syncthing(Path(os.fsdecode(self._kb)), home=self._home) if self._home else None
+    def _notes_syncthing(self) -> "syncthing.Syncthing | None":
+        return syncthing.find_syncthing(Path(os.fsdecode(self._kb)), home=self._home) if self._home else None
 
     # git
 

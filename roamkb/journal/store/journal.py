@@ -25,6 +25,7 @@ from roamkb.fs.files import disk_error
 from roamkb.fs.files import error_reason
 from roamkb.fs.locks import hold_lock
 from roamkb.fs.locks import make_private_folder
+from roamkb.fs.tree_digest import TreeDigest
 from roamkb.fs.user_dirs import JOURNAL_DB
 from roamkb.journal.moments import EXPLAINED_MAKERS
 from roamkb.journal.moments import ChangeMaker
@@ -72,6 +73,8 @@ class LookResult:
     waiting: int = 0
     #: Whether something may have changed that there was no time to read.
     is_cut_short: bool = False
+    #: The folder as it was found, where nothing in it had changed.
+    unchanged_tree: TreeDigest | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,9 +145,9 @@ class Journal:
             )
             unread_before = None
             while True:
-                step_changes, postponed = self._take_step(db, request)
-                changes += step_changes
-                unread = count_unread(db) + postponed
+                look = self._take_step(db, request)
+                changes += look.changes
+                unread = count_unread(db) + look.postponed
                 if end is not None or not unread or unread == unread_before:
                     break
                 unread_before, request = (
@@ -155,25 +158,27 @@ class Journal:
             if look_kind == "mark":
                 # of a session that was killed, and can't be told any more
                 untold = tuple(change for change in changes if not change.is_explained)
-            for name in () if postponed else ended_turns:
+            for name in () if look.postponed else ended_turns:
                 (self.folder / TURNS_FOLDER / name).unlink(missing_ok=True)
             return LookResult(
                 moment=last_moment(db),
                 changes=changes,
                 untold=untold,
                 waiting=unread,
-                is_cut_short=postponed > 0,
+                is_cut_short=look.postponed > 0,
+                unchanged_tree=look.unchanged_tree,
             )
 
-    def _take_step(self, db: sqlite3.Connection, request: LookRequest) -> tuple[tuple[EntryChange, ...], int]:
+    def _take_step(self, db: sqlite3.Connection, request: LookRequest) -> JournalLook:
         check_kb(self.kb)
         look = JournalLook(db, os.fsencode(os.path.realpath(self.kb)), now=self.clock(), request=request)
         try:
-            return look.record_changes(), look.postponed
+            look.record_changes()
         except TooSlow:
-            return (), 1
+            look.postponed = 1
         except OSError as error:
             raise NoKnowledgeBase(self.kb, error_reason(error)) from error
+        return look
 
     def _report_untold(self, db: sqlite3.Connection, session: JournalSession, kind: str) -> tuple[EntryChange, ...]:
         """Return the changes to report to the session, and record that they were reported."""

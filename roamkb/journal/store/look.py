@@ -13,6 +13,7 @@ from typing import Final
 
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
+from roamkb.fs.tree_digest import TreeDigest
 from roamkb.fs.tree_digest import digest_tree
 from roamkb.journal.moments import MAX_STORED_BYTES
 from roamkb.journal.moments import MIN_RETENTION_DAYS
@@ -111,40 +112,43 @@ class JournalLook:
         self._found: dict[bytes, _DifferingEntry] = {}
         #: The digest of the folder just before it was listed; empty where it can't stand for the entries.
         self._tree = ""
+        #: The changes since the last look.
+        self.changes: tuple[EntryChange, ...] = ()
+        #: The folder as it was found, where nothing in it had changed.
+        self.unchanged_tree: TreeDigest | None = None
         #: How many known entries may have changed and weren't read in time.
         self.postponed = 0
 
-    def record_changes(self) -> tuple[EntryChange, ...]:
-        """Record the differences, and return the changes since the last look.
+    def record_changes(self) -> None:
+        """Record the differences; `changes` has those since the last look.
 
         Raises:
             TooSlow: even the names take too long. OSError: the folder can't be listed.
         """
         lost, added = self._find_differing()
         if not lost and not added and self._request.what == "look" and self._last:
-            return ()
+            return
         self._read_new(added)
         old_entries, new_entries = self._compare_entries(lost, added)
-        changes: tuple[EntryChange, ...] = ()
         if self._last:
-            changes = self._trace_makers(changes_between(old_entries, new_entries))
+            self.changes = self._trace_makers(changes_between(old_entries, new_entries))
         with begin_transaction(self._db):
-            if changes or self._request.what != "look" or not self._last:
+            if self.changes or self._request.what != "look" or not self._last:
                 self._add_moment()
             self._store_entries(lost, old_entries, new_entries)
             # what changed since it was made has another time than it knows, and so it never holds again
             record_tree(self._db, "" if self.postponed else self._tree)
-            self._store_changes(changes)
+            self._store_changes(self.changes)
             has_deleted = self._delete_expired()
         if has_deleted:
             self._db.execute("PRAGMA incremental_vacuum").fetchall()
-        return changes
 
     def _find_differing(self) -> tuple[dict[bytes, SeenEntry], dict[bytes, SeenEntry]]:
         """Return the entries that vanished or changed as they were, and the present ones that differ."""
         tree = digest_tree(os.fsdecode(self._root), deadline=self._request.end)
         self._tree = tree.hex if tree else ""
         if tree is not None and tree.hex == find_recorded_tree(self._db):
+            self.unchanged_tree = tree
             return {}, {}
         live: set[SeenEntry] = set(self._db.execute(_LIVE_QUERY))
         unread: set[SeenEntry] = set(self._db.execute(f"{_LIVE_QUERY} WHERE {UNREAD_CONDITION}"))

@@ -20,14 +20,15 @@ _CONFLICT = lazily(
 )
 _ENCRYPTED = (".org.gpg", ".org.age")
 #: What some system or syncer refuses in a name; org-roam's slugs hold none of it.
-#: NUL, and halves of characters but for those by which Python has bytes of a name that are no UTF-8.
-_NOWHERE = lazily("[\x00\ud800-\udc7f\udd00-\udfff]")
+#: Beside NUL, halves of characters but for those by which Python has bytes of a name that are no UTF-8.
+_NOWHERE = lazily("[\ud800-\udc7f\udd00-\udfff]")
 _UNFIT = lazily('[/\\\\<>:"|?*\x00-\x1f\x7f\ud800-\udfff]')
 
 
 def require_name(name: str, label: str) -> str:
     """Return a name or path unchanged, or raise where no file system or UTF-8 could hold it."""
-    if _NOWHERE.search(name):
+    # the pattern takes long to compile, and no ASCII name needs it
+    if "\0" in name or (not name.isascii() and _NOWHERE.search(name)):
         raise UsageError(
             f"{label} {one_line(name)} holds {'a NUL' if chr(0) in name else 'half a character'}",
             hint="names and paths are text; give it without",

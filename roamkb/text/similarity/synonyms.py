@@ -5,6 +5,7 @@ A word that is on no list stands for itself and its own inflections alone.
 
 import re
 from collections.abc import Callable
+from functools import cache
 
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import fold_text
@@ -46,6 +47,8 @@ NUMBERS = {word: value for word, value in _VALUES.items() if value != 1}
 UNITS = {name: line.split()[0] for line in lexicon("units") for name in map(fold_text, line.split())}
 
 
+# most hooks compare no texts
+@cache
 def _first_of_group(reduced: Callable[[str], str]) -> dict[str, str]:
     first_names: dict[str, str] = {}
     for group in lexicon("synonyms"):
@@ -55,8 +58,6 @@ def _first_of_group(reduced: Callable[[str], str]) -> dict[str, str]:
     return first_names
 
 
-_SAME_STEMS = _first_of_group(stem)
-_SAME_FORMS = _first_of_group(inflection_stem)
 _BRITISH = lazily(r"(i|y)s(e|es|ed|ing|ation|ations|er|ers)$")
 
 
@@ -65,7 +66,7 @@ def canonical_form(word: str) -> str:
     if word in NUMBERS:
         return str(NUMBERS[word])
     root = stem(_american_spelling(word))
-    return _SAME_STEMS.get(root, root)
+    return _first_of_group(stem).get(root, root)
 
 
 def form_of(word: str) -> str:
@@ -73,7 +74,7 @@ def form_of(word: str) -> str:
     if word in NUMBERS:
         return str(NUMBERS[word])
     form = inflection_stem(_american_spelling(word))
-    return _SAME_FORMS.get(form, form)
+    return _first_of_group(inflection_stem).get(form, form)
 
 
 def _american_spelling(word: str) -> str:
@@ -81,13 +82,15 @@ def _american_spelling(word: str) -> str:
     return f"{word[: british.start()]}{british[1]}z{british[2]}" if british else word
 
 
-#: Words of which each says the contrary of another; they tell a contradiction from another wording.
-_CONTRARY_STEMS = frozenset(frozenset(map(stem, pair.split("/"))) for pair in vocabulary("contraries"))
+@cache
+def _contrary_stems() -> frozenset[frozenset[str]]:
+    """Return pairs of words of which each says the contrary; they tell a contradiction from another wording."""
+    return frozenset(frozenset(map(stem, pair.split("/"))) for pair in vocabulary("contraries"))
 
 
 def are_contrary(first_word: str, second_word: str) -> bool:
     """Say whether two folded words, in whatever form, are contraries."""
-    return frozenset((stem(first_word), stem(second_word))) in _CONTRARY_STEMS
+    return frozenset((stem(first_word), stem(second_word))) in _contrary_stems()
 
 
 _CONTRACTIONS = [line.split() for line in lexicon("contractions")]

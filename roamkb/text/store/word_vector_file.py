@@ -1,5 +1,6 @@
 """The table of word vectors that ships with roamkb; without it search goes by the words alone."""
 
+import mmap
 from functools import lru_cache
 from pathlib import Path
 
@@ -13,8 +14,12 @@ _FOLDER = Path(__file__).parents[2] / "data"
 def word_table() -> WordVectors | None:
     """Return the table, or None where it is missing or broken."""
     try:
-        return table_of((_FOLDER / "words.txt").read_text(encoding="utf-8"), (_FOLDER / "vectors.bin").read_bytes())
-    except (OSError, UnicodeDecodeError):
+        with (_FOLDER / "vectors.bin").open("rb") as vectors:
+            # of seven megabytes a query needs some rows
+            data = mmap.mmap(vectors.fileno(), 0, access=mmap.ACCESS_READ)
+        return table_of((_FOLDER / "words.txt").read_text(encoding="utf-8"), data)
+    except (OSError, ValueError):
+        # an empty file can't be mapped, and text may be none
         return None
 
 
