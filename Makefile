@@ -79,6 +79,7 @@ docs: $(VENV)/.ready-test
 bench: $(VENV)/.ready-test
 	$(VENV)/bin/python tests/benchmarks/ratios.py $(if $(KB),--kb '$(KB)')
 	$(VENV)/bin/python tests/benchmarks/speed.py $(if $(SIZES),--sizes '$(SIZES)')
+	$(VENV)/bin/python -m tests.benchmarks.hooks
 
 # SETS are folders in BEIR form: corpus.jsonl, queries.jsonl, qrels/test.tsv; with CACHE=DIR the sentence
 # model answers as well, and what it read is kept there

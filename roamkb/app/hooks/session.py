@@ -101,8 +101,9 @@ class HookSession:
 
     def record_payload(self) -> None:
         """Record the payload's events; learn marked statements at once."""
-        payload_events = payloads.events_of_payload(self._payload, lambda: lexicons.lexicon("remember"))
-        if self.writable_log is None or not (events := list(payload_events)):
+        # most payloads hold nothing to record, and whose log this is takes longer to find out
+        events = list(payloads.events_of_payload(self._payload, lambda: lexicons.lexicon("remember")))
+        if not events or self.writable_log is None:
             return
 
         if self.payload_text("tool_name") and any(event.type not in ("tool_use", "error") for event in events):

@@ -31,6 +31,8 @@ _STANDING_FIELDS: Final = (
     "merged_from review_reason node outcomes last_used"
 ).split()
 _STANDING_VALUES: Final = attrgetter(*_STANDING_FIELDS)
+#: Those that are tuples, which JSON has as lists.
+_TUPLE_FIELDS: Final = ("supersedes", "merged_from")
 
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
 
@@ -75,10 +77,9 @@ def _build_standing(
     learning = _build_learning(*learning_values)
     if not values:
         return initial_state(learning, is_archived=is_archived)
-    field_values: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in zip(_STANDING_FIELDS, values, strict=True)
-    }
+    field_values: dict[str, Any] = dict(zip(_STANDING_FIELDS, values, strict=True))
+    for name in _TUPLE_FIELDS:
+        field_values[name] = tuple(field_values[name])
     preferred_by, heard, tasks = sets
     return LearningState(
         learning=learning,
