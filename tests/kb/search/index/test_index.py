@@ -626,3 +626,70 @@ def wait_for_another_time(base: Base) -> None:
 def test_no_query_is_an_error(base: Base, text: str) -> None:
     """Whatever is typed."""
     assert all(title for title in base.titles(text))
+
+
+def agreed(base: Base) -> Base:
+    """The base with an index that remembers the folder that it agreed with."""
+    base.titles("zebra")
+    base.ahead = 3_000_000_000
+    base.titles("zebra")
+    base.titles("zebra")
+    assert (base.cache / "index.tree").is_file()
+    return base
+
+
+def test_what_an_index_agreed_with_is_read_no_more(base: Base) -> None:
+    """As long as the folder is as it was, in another process as well; copies are still counted."""
+    base.note("20240101000000-zebra.sync-conflict-20240101-000000.org", "Zebra", "a copy")
+    agreed(base)
+    notes = Notes(base.kb)
+    passages = Index(notes, base.cache).find_passages(parse_query("zebra", today=TODAY), limit=20)
+    assert ["Zebra", "Savanna", "Tapir"] == [answer.title for answer in passages.answers]
+    assert 1 == passages.conflict_copies
+    assert "kb_walk" not in vars(notes)
+
+
+def test_an_agreement_holds_for_one_state_of_the_folder_and_of_the_index(base: Base) -> None:
+    """A change of the same length with the old time of writing is found, and so is what it replaced."""
+    note = base.kb / "20240102000000-tapir.org"
+    agreed(base)
+    before = note.stat()
+    note.write_text(note.read_text().replace("A zebra", "A horse"))
+    os.utime(note, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert ["Tapir"] == base.titles("horse")
+    base.check("zebra", "horse")
+    agreed(base)
+    note.unlink()
+    assert [] == base.titles("horse")
+    agreed(base)
+    (base.cache / "index.db").unlink()
+    assert ["Zebra", "Savanna"] == base.titles("zebra")
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"seal": 1}', "\x00" * 5000])
+def test_an_agreement_that_is_none_is_asked_for_nothing(base: Base, content: str) -> None:
+    """It is derived, as the index is."""
+    agreed(base)
+    (base.cache / "index.tree").write_text(content)
+    base.check("zebra", "savanna")
+
+
+def test_nothing_is_remembered_of_a_folder_with_links(base: Base) -> None:
+    """What they lead to may change, and the folder not."""
+    hidden = base.kb / ".hidden"
+    hidden.mkdir()
+    (hidden / "x.org").write_text(":PROPERTIES:\n:ID: x\n:END:\n#+title: Linked\n\nokapi\n")
+    (base.kb / "link.org").symlink_to(".hidden/x.org")
+    base.ahead = 3_000_000_000
+    for _ in range(3):
+        assert ["Linked"] == base.titles("okapi")
+    assert not (base.cache / "index.tree").exists()
+    (hidden / "x.org").write_text(":PROPERTIES:\n:ID: x\n:END:\n#+title: Linked\n\nbongo\n")
+    assert ["Linked"] == base.titles("bongo")
+
+
+def test_a_digest_from_after_the_walk_vouches_for_nothing(base: Base) -> None:
+    """What changed between the two would be taken for read."""
+    notes = Notes(base.kb)
+    assert notes.kb_walk.files
+    assert notes.tree_before_walk() is None
