@@ -1,11 +1,11 @@
 """The text of a session's brief: bounded, framed, the most important first (design 11).
 
-A person's machine says what the project is; notes and learnings are others' text, each one line; nothing of
-it is an order. Only what a human approved stands in a list to be ticked off.
+One line of roamkb's own says what the project is, how much is known and how to ask for it; what the rule says
+isn't said again. Notes and learnings are others' text, each one line; nothing of it is an order. Only what a
+human approved stands in a list to be ticked off.
 """
 
 from collections.abc import Iterator
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 from typing import Final
@@ -28,6 +28,7 @@ from roamkb.log.state.learning_state import VERIFIED
 from roamkb.log.state.learning_state import YES
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
+from roamkb.pipeline.extract.stop_question import SHORT_KEY
 
 #: What harnesses take of a hook's text before they cut it or put it into a file.
 LONGEST_BRIEF: Final = 10_000
@@ -45,8 +46,6 @@ class SessionBrief:
 
     JSON = "project nodes learnings checklist to_review contradicting conflict_copies troubles left_out=omitted"
     project: Annotated[Project, Keys("kind root")]
-    #: None where the rule names none.
-    kb: Path | None = None
     #: None where the project has no log of its own.
     log: Path | None = None
     #: Nodes and learnings that fit the work at hand, the best first.
@@ -59,6 +58,9 @@ class SessionBrief:
     #: The task that it is for, or that it is for a subagent; empty for a session.
     task: str = ""
     is_for_subagent: bool = False
+    #: What there is to be asked for: notes, and learnings of this project; None where nobody could count.
+    note_count: int | None = None
+    learning_count: int | None = None
     #: Learnings that may contradict another, others that want a review; conflict copies of notes.
     to_review: int = 0
     contradicting: int = 0
@@ -132,11 +134,8 @@ def _shorten_brief(brief: SessionBrief) -> SessionBrief:
         return replace(shortened, learnings=brief.learnings[:-1])
     if brief.checklist:
         return replace(shortened, checklist=brief.checklist[:-1])
-    if brief.troubles:
-        return replace(shortened, troubles=brief.troubles[:-1])
-    # a root of thousands of characters
-    project = replace(brief.project, root=None, reason=clip_text(brief.project.reason, _LONGEST_TITLE), hint="")
-    return replace(shortened, project=project, kb=None, log=None)
+    # what is left is one line, which always fits
+    return replace(shortened, troubles=brief.troubles[:-1])
 
 
 def _brief_lines(brief: SessionBrief) -> Iterator[str]:
@@ -145,39 +144,34 @@ def _brief_lines(brief: SessionBrief) -> Iterator[str]:
         yield f"Found {len(brief.learnings)} relevant patterns{about}."
     else:
         yield _project_line(brief)
-    yield from _list_section(
-        "Checklist, approved by the human:", [f"[ ] {_short_statement(standing)}" for standing in brief.checklist]
-    )
-    yield from _list_section("From the knowledge base:", [node_line(hit) for hit in brief.nodes])
-    yield from _list_section("Learned in this project:", [learning_line(standing) for standing in brief.learnings])
-    yield from _count_lines(brief)
+    if brief.checklist:
+        yield "Checklist, approved by the human:"
+    yield from (f"- [ ] {_short_statement(standing)}" for standing in brief.checklist)
+    yield from (f"- {learning_line(standing)}" for standing in brief.learnings)
+    yield from (f"- [node] {node_line(hit)}" for hit in brief.nodes)
     yield from (f"Trouble: {one_line(trouble)}" for trouble in brief.troubles)
     if omitted_count := brief.left_out + brief.more:
-        yield (
-            f"Left out: {omitted_count} more that fit; `roamkb recall WORDS` and `roamkb search WORDS` find them, "
-            "`roamkb show ID` shows one."
-        )
+        yield f"Left out: {omitted_count} more that fit."
 
 
 def _project_line(brief: SessionBrief) -> str:
-    project = brief.project
-    may = "may write to" if project.kind is ProjectKind.PERSONAL else "may read and not write to"
-    base = f"the knowledge base {one_line(str(brief.kb))}" if brief.kb else "the knowledge base"
-    root = f" {one_line(str(project.root))}" if project.root else ""
-    reason = one_line(project.reason)
-    if root and reason.startswith(f"{root[1:]} "):
-        reason = f"it{reason[len(root) - 1 :]}"
-    article = "an" if project.kind is ProjectKind.UNKNOWN else "a"
-    lines = f"This is {article} {project.kind.value} project{root} ({reason}); it {may} {base}."
-    if brief.log:
-        return f"{lines} What is learned here is kept in {one_line(str(brief.log))}."
-    return f"{lines} No log of it counts on this machine (`roamkb init`, if your human wants one)."
-
-
-def _list_section(title: str, items: Sequence[str]) -> Iterator[str]:
-    if items:
-        yield title
-        yield from (f"- {item}" for item in items)
+    """Return what the project is, and each command that has something to tell, with how much."""
+    kind = brief.project.kind
+    may = "may write to" if kind is ProjectKind.PERSONAL else "may only read"
+    article = "an" if kind is ProjectKind.UNKNOWN else "a"
+    waiting = (
+        *([f"{brief.to_review} to review"] if brief.to_review else ()),
+        *([f"{brief.contradicting} contested"] if brief.contradicting else ()),
+    )
+    commands = (
+        *([f"search ({count_phrase(brief.note_count, 'note')})"] if brief.note_count is not None else ()),
+        *([f"recall ({count_phrase(brief.learning_count, 'learning')})"] if brief.learning_count is not None else ()),
+        *([] if brief.log else ["init (no log)"]),
+        *([f"audit ({', '.join(waiting)})"] if waiting else ()),
+        *([f"conflicts ({brief.conflict_copies})"] if brief.conflict_copies else ()),
+    )
+    asks = f"; roamkb {', '.join(commands)}" if commands else ""
+    return f"This is {article} {kind.value} project; it {may} the knowledge base{asks}."
 
 
 def _short_statement(standing: LearningState) -> str:
@@ -194,7 +188,8 @@ def learning_line(standing: LearningState) -> str:
     """Return a learning on one line: type, confidence, statement, key."""
     learning = standing.learning
     sure = f"{standing.confidence / 100:.2f}{'' if is_borne_out(standing) else ', unverified'}"
-    return f"[{one_line(learning.canonical_type)} {sure}] {_short_statement(standing)} ({one_line(learning.key)})"
+    key = one_line(learning.key)[:SHORT_KEY]
+    return f"[{one_line(learning.canonical_type)} {sure}] {_short_statement(standing)} ({key})"
 
 
 def node_line(hit: Hit) -> str:
@@ -203,20 +198,3 @@ def node_line(hit: Hit) -> str:
     title = clip_text(one_line(hit.title), _LONGEST_TITLE)
     addition = f": {clip_text(one_line(best_line), _LONGEST_TITLE)}" if best_line else ""
     return f"{title}{addition} (id:{one_line(hit.id or '')})"
-
-
-def _count_lines(brief: SessionBrief) -> Iterator[str]:
-    if count := brief.to_review:
-        wants = "wants" if count == 1 else "want"
-        yield f"{count_phrase(count, 'learning')} {wants} a review (`roamkb audit` says which and why)."
-    if count := brief.contradicting:
-        yield (
-            f"{count_phrase(count, 'learning')} may contradict others (`roamkb audit` says which; "
-            "`roamkb learn TEXT --supersedes KEY` settles it)."
-        )
-    if count := brief.conflict_copies:
-        lie = "lies" if count == 1 else "lie"
-        yield (
-            f"{count_phrase(count, 'conflict copy', 'conflict copies')} {lie} in the knowledge base "
-            "(`roamkb conflicts`)."
-        )

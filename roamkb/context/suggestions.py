@@ -76,8 +76,7 @@ def suggest_learnings(
     query = parse_words(text)
     if not query.terms or not state.standings:
         return ()
-    answers = finder.find_passages(query, limit=max(limit, _MOST_ANSWERS))
-    current = [entry for entry in answers if (standing := state.standings.get(entry.file)) and is_in_force(standing)]
+    current = _answers_in_force(finder, state, query, limit=max(limit, _MOST_ANSWERS))
     worthy = _relevant_answers(text, current, finder.weigh(query), least=INTERRUPTION_THRESHOLD)
     candidates = (state.standings[entry.file] for entry in worthy if entry.file not in besides)
     # the better answer stays before the worse, of those that are borne out and of the others
@@ -123,13 +122,22 @@ def _is_suggestable(standing: LearningState) -> bool:
     return is_lasting(standing) and (is_borne_out(standing) or not is_passing)
 
 
-def keys_worth_listing(finder: _TermWeighing, text: str, contents: Mapping[str, str]) -> Collection[str]:
-    """Return the keys of the contents relevant enough to the work at hand to be listed in a brief."""
+def scores_of_relevant(
+    finder: LearningFinder, state: LogState, text: str, *, is_interrupting: bool
+) -> Mapping[str, float]:
+    """Return the learnings in force that are relevant enough to `text`, by id, with scores from 1 down to 0."""
     query = parse_words(text)
-    if not query.terms or not contents:
-        return ()
-    answers = ((key, content, "") for key, content in contents.items())
-    return select_relevant(text, finder.weigh(query), answers, limits=START_THRESHOLD)
+    if not query.terms:
+        return {}
+    current = _answers_in_force(finder, state, query, limit=_MOST_ANSWERS)
+    least = INTERRUPTION_THRESHOLD if is_interrupting else START_THRESHOLD
+    relevant = _relevant_answers(text, current, finder.weigh(query), least=least)
+    return {answer.file: 1 - rank / _MOST_ANSWERS for rank, answer in enumerate(relevant)}
+
+
+def _answers_in_force(finder: LearningFinder, state: LogState, query: Query, *, limit: int) -> Sequence[PassageHit]:
+    answers = finder.find_passages(query, limit=limit)
+    return [entry for entry in answers if (standing := state.standings.get(entry.file)) and is_in_force(standing)]
 
 
 def _relevant_answers(

@@ -2,6 +2,7 @@
 
 import pytest
 
+from roamkb.context.brief import WorkAtHand
 from roamkb.context.brief import fitting_learnings
 from roamkb.core.errors import NotFound
 from roamkb.log.recall import RecallResult
@@ -57,13 +58,14 @@ def test_its_life_tells_it_and_the_day_before_it_wasn_t_so(log: World) -> None:
 
 
 def test_a_subagent_s_brief_has_it_first(log: World) -> None:
-    """The surest come first otherwise."""
+    """Of what fits the work as well as that."""
     contents = log.open().log
     last = keys(log, "a")[-1]
     contents.prefer(last, agent="a")
     state = log.log().read_contents().replay_state()
     finder = contents.learning_index(log.log(), state)
-    found = fitting_learnings(state, finder, TaskRecord(id=""), least_confidence=0, now=NOON.timestamp(), agent="a")
+    work = WorkAtHand(task=TaskRecord(id="", files=("api/users.py",)))
+    found = fitting_learnings(state, finder, work, least_confidence=0, now=NOON.timestamp(), agent="a")
     assert last == found[0].standing.learning.key
 
 

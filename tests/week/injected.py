@@ -66,12 +66,27 @@ class Tally:
     items: int = 0
     right: int = 0
     characters: int = 0
+    #: Items of a brief that say what its session turned out to need, and their characters.
+    needed: int = 0
+    needed_characters: int = 0
+    longest: int = 0
     wrong: list[str] = field(default_factory=list)
 
     def add(self, other: "Tally") -> None:
         """Count what another week came to as well."""
-        for name in ("asked", "known", "helped", "shown", "items", "right", "characters"):
+        for name in (
+            "asked",
+            "known",
+            "helped",
+            "shown",
+            "items",
+            "right",
+            "characters",
+            "needed",
+            "needed_characters",
+        ):
             setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.longest = max(self.longest, other.longest)
         self.wrong += other.wrong
 
     @property
@@ -103,11 +118,6 @@ class Listener:
     def phrase(self, label: str) -> str:
         """Return a regular expression for what says the fact of that label."""
         return self._phrases.get(label, r"(?!)")
-
-    @property
-    def any_fact(self) -> str:
-        """A regular expression for what says any of the facts."""
-        return "|".join(self._phrases.values())
 
     def heard(
         self, kind: str, text: str, items: Iterable[str], *, about: str, phrase: str, known: Iterable[str]
@@ -148,7 +158,7 @@ def listen(week: Week, folder: Path, *, seed: int = 0, needs: Needs = needs) -> 
         branch = need[1] if number % 2 else "develop"
         (project / ".git" / "HEAD").write_text(f"ref: refs/heads/{branch}\n")
         for payload in _payloads(session, need, project, pick, needs):
-            _hear(listener, base, payload, need[0] if number % 2 else "")
+            _hear(listener, base, payload, need[0], is_named=number % 2 == 1)
         if number % _CURATED == _CURATED - 1:
             _curate(base, week)
     return dict(listener.tallies)
@@ -189,13 +199,13 @@ def _edited(steps: list[Payload], pick: random.Random, needs: Needs) -> list[str
     return [*sorted(files), pick.choice(needs.FILES)[3]]
 
 
-def _hear(listener: Listener, base: KnowledgeBase, payload: Payload, need: str) -> None:
+def _hear(listener: Listener, base: KnowledgeBase, payload: Payload, need: str, *, is_named: bool) -> None:
     session, needs = HookEventSession(payload, replace(base.environment)), listener.needs
     match payload["hook_event_name"]:
         case "SessionStart":
             found = session.start_session()
             if found is not None:
-                _hear_brief(listener, base, found, need)
+                _hear_brief(listener, base, found, need, is_named=is_named)
         case "UserPromptSubmit":
             prompt = str(payload["prompt"])
             label = str(payload.get("need", needs.PROMPTS.get(prompt, "")))
@@ -227,15 +237,18 @@ def _hear(listener: Listener, base: KnowledgeBase, payload: Payload, need: str) 
             session.record_payload()
 
 
-def _hear_brief(listener: Listener, base: KnowledgeBase, found: SessionBrief, label: str) -> None:
+def _hear_brief(listener: Listener, base: KnowledgeBase, found: SessionBrief, label: str, *, is_named: bool) -> None:
     items = [*(one.learning.content for one in found.learnings), *map(_node_text, found.nodes)]
-    text = brief_text(found)
-    if label:
-        known = _known(base)
-        listener.heard("brief", text, items, about=label, phrase=listener.phrase(label), known=known)
-    else:
-        # where nothing says what the work is, any fact may help that was worth keeping
-        listener.heard("surest", text, items, about="", phrase=listener.any_fact, known=())
+    text, phrase = brief_text(found), listener.phrase(label)
+    # where nothing says what the work is, nothing is known to be about it
+    kind, known = ("brief", _known(base)) if is_named else ("start", [])
+    tally = listener.tallies[kind]
+    listener.heard(kind, text, items, about=label, phrase=phrase, known=known)
+    needed = [one for one in items if re.search(phrase, one, re.IGNORECASE)]
+    tally.needed += len(needed)
+    tally.needed_characters += sum(map(len, needed))
+    tally.characters += 0 if items else len(text)
+    tally.longest = max(tally.longest, len(text))
 
 
 def _node_text(hit: object) -> str:
@@ -288,6 +301,12 @@ def main() -> None:
             f" {one.known:6} {one.recall:6.3f} {one.silence:7.3f}"
             f" {one.characters / max(one.shown, 1):17.0f} {one.characters / sessions:10.0f}"
         )
+        if kind in ("brief", "start"):
+            print(
+                f"         needed {one.needed / max(one.items, 1):.3f} of the items, "
+                f"{one.needed_characters / max(one.characters, 1):.3f} of the characters; "
+                f"{one.characters / one.asked:.0f} characters a brief, {one.longest} at most"
+            )
         if given.verbose:
             print("".join(f"       {line}\n" for line in one.wrong), end="")
 

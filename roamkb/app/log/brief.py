@@ -5,13 +5,11 @@ from pathlib import Path
 
 from roamkb.app import knowledge_base
 from roamkb.app.log import project_context
-from roamkb.boundary.store import folder_evidence
 from roamkb.context import brief as briefing
 from roamkb.context import brief_text
 from roamkb.context import suggestions
 from roamkb.context.store import injections
 from roamkb.core import model
-from roamkb.core.errors import BadRule
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import RoamkbError
@@ -31,7 +29,7 @@ from roamkb.tasks import relevance_score
 #: Seconds in which a session reads some of many notes that aren't indexed yet.
 _READING_SECONDS = 0.3
 #: Nodes in a brief, and items at a prompt.
-_BRIEF_NODES = 8
+_BRIEF_NODES = 3
 _PROMPT_ITEMS = 3
 
 
@@ -80,7 +78,7 @@ def make_brief(
         )
         to_review, contradicting = (0, 0) if is_narrow else brief_text.review_counts(state)
     promoted_nodes = frozenset(learning.node for learning in learnings if learning.node)
-    nodes, copies, trouble = _nodes_about(context, at_hand.title, besides=promoted_nodes)
+    nodes, reading, trouble = _nodes_about(context, at_hand, besides=promoted_nodes)
     log_notice = "" if log or is_narrow else _unusable_log_notice(context)
     log_troubles = () if is_narrow else (injections.recent_hook_errors(log.local_folder, now=author.ts) if log else ())
     wall = "" if is_narrow else _wall_trouble(context)
@@ -88,7 +86,6 @@ def make_brief(
     _, session_brief = brief_text.render_brief(
         brief_text.SessionBrief(
             project=project,
-            kb=_kb_folder(context),
             log=log.knowledge if log else None,
             nodes=nodes,
             learnings=learnings,
@@ -98,7 +95,9 @@ def make_brief(
             is_for_subagent=subagent,
             to_review=to_review,
             contradicting=contradicting,
-            conflict_copies=0 if is_narrow else copies,
+            note_count=reading.notes if reading else None,
+            learning_count=len(state.standings) if state else None,
+            conflict_copies=0 if is_narrow or not reading else reading.conflict_copies,
             troubles=(*log_troubles, *filter(None, [wall, waiting, trouble, log_notice])),
         ),
         nonce="0" * 8,
@@ -211,11 +210,6 @@ def _wall_trouble(context: "project_context.ProjectContext") -> str:
     return wall_settings.wall_trouble(data, around.variables, variable) if isinstance(data, bytes) else ""
 
 
-def _kb_folder(context: "project_context.ProjectContext") -> Path | None:
-    rule = folder_evidence.find_rule(context.environment.home, account_home=context.environment.account_home)
-    return None if isinstance(rule, BadRule) else rule.kb
-
-
 def _indexed_glance(context: "project_context.ProjectContext") -> "knowledge_base.KnowledgeBaseReading":
     """Return a glance at the notes; index some first where many aren't indexed yet."""
     glance = context.kb.glance_at_notes()
@@ -226,18 +220,22 @@ def _indexed_glance(context: "project_context.ProjectContext") -> "knowledge_bas
 
 
 def _nodes_about(
-    context: "project_context.ProjectContext", text: str, *, besides: "frozenset[str]"
-) -> "tuple[tuple[model.Hit, ...], int, str]":
-    """Return nodes whose names share a rare word with `text`, the count of conflict copies, and trouble."""
+    context: "project_context.ProjectContext", work: "briefing.WorkAtHand", *, besides: "frozenset[str]"
+) -> "tuple[tuple[model.Hit, ...], knowledge_base.KnowledgeBaseReading | None, str]":
+    """Return nodes that are relevant to the work at hand, the state of the notes, and trouble."""
     try:
         glance = _indexed_glance(context)
-        copies = glance.conflict_copies
         if not glance.is_ready:
             share = f"{glance.waiting} of {glance.notes} notes aren't indexed yet"
-            return (), copies, f"{share}; `roamkb index` reads them"
-        return glance.find_relevant(text, limit=_BRIEF_NODES, besides=besides, loose=True), copies, ""
+            return (), glance, f"{share}; `roamkb index` reads them"
+        hits: dict[str, model.Hit] = {}
+        for text, is_named in work.clues:
+            known = besides.union(hits)
+            found = glance.find_relevant(text, limit=_BRIEF_NODES - len(hits), besides=known, loose=is_named)
+            hits |= {hit.id or str(hit.path): hit for hit in found}
+        return tuple(hits.values()), glance, ""
     except RoamkbError as error:
-        return (), 0, error.message
+        return (), None, error.message
 
 
 def _waiting_calls_notice(log: "project_log.Log", state: Path, *, now: float) -> str:

@@ -172,18 +172,11 @@ TRAITS: Final[Mapping[str, Callable[[LearningState], str]]] = {
     "session": lambda one: one.learning.session,
     "names": lambda one: YES if one.learning.files else "",
     "shared": lambda one: YES if one.tasks else "",
-    "sure": lambda one: YES if is_sure(one) else "",
     "status": lambda one: one.status,
     "verdict": lambda one: one.verdict,
     "contradicts": lambda one: YES if MAY_CONTRADICT in one.flags else "",
     "node": lambda one: one.node,
 }
-
-
-def is_sure(standing: LearningState) -> bool:
-    """Say whether a learning was repeated, was verified, or has a durable confidence."""
-    is_told_twice = standing.occurrences > 1
-    return is_told_twice or standing.verdict == VERIFIED or standing.confidence >= confidence.DURABLE
 
 
 class StateShelf(Protocol):

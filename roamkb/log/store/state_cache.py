@@ -45,7 +45,7 @@ from roamkb.log.store.file_contents import FileVersion
 from roamkb.log.store.file_contents import gc_paused
 
 #: Raise on any change of tables; a file of another number is made anew.
-SCHEMA = 3
+SCHEMA = 4
 #: A shorter log is read as fast.
 _LEAST_BYTES = 64 * 1024
 #: So many steps back the file knows which learnings came since: an index may have slept for some.

@@ -17,7 +17,7 @@ from roamkb.harnesses.transcript import TranscriptPassage
 #: Characters of an ask: some 100 tokens.
 LONGEST_ASK: Final = 400
 #: Characters of a key that is listed; who names it may leave out the rest.
-_SHORT_KEY: Final = 32
+SHORT_KEY: Final = 32
 #: Calls of tools that make a stretch long.
 _MANY_CALLS: Final = 5
 #: Changed lines of one file that are slight work, as a typo, a number or a name is.
@@ -148,7 +148,7 @@ def ask_text(
         cause = f' Add "mended":"{name}" to what mended: '
         text += cause + clip_text(error, min(_SHORT_ERROR, LONGEST_ASK - len(text) - len(cause)))
     for label, keys in ((_DOUBTED_LABEL, contested), ("Kept:", captured), ("Shown:", shown_keys)):
-        listed = [key[:_SHORT_KEY] for key in keys]
+        listed = [key[:SHORT_KEY] for key in keys]
         for number, key in enumerate(listed):
             remaining = len(listed) - number - 1
             separator = "" if text.endswith((".", "…")) else "."

@@ -150,6 +150,8 @@ def test_the_brief_knows_what_the_last_session_learned(world: World) -> None:
         session = f"11111111-aaaa-4bbb-8ccc-00000000000{n}"
         said = f"LEARNED: {lesson} number {n}" if n == 2 else f"LEARNED: Gauge {n} reads zero when it is cold"
         world.run("observe", said, "--type", "insight", "--session", session)
+    (world.personal / ".git").mkdir()
+    (world.personal / ".git" / "HEAD").write_text(f"ref: refs/heads/fix/{_CANARY}-importer\n")
     text = context(answer(world, event(world.personal, "SessionStart", source="startup")))
     assert lesson in text
 
