@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from collections.abc import Container
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.query import Query
 from roamkb.kb.search.query import TermWeights
 from roamkb.kb.search.query import parse_words
+from roamkb.kb.search.query import query_of
 from roamkb.kb.search.search import NoteFinder
 from roamkb.kb.search.search import hit_of
 from roamkb.log import known_learnings as known
@@ -27,10 +29,15 @@ from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
 from roamkb.pipeline import consolidation_plan
 from roamkb.pipeline.gate import noise
+from roamkb.text.code_identifiers import names_of
 from roamkb.text.similarity.jaccard import prepare_text
+from roamkb.text.tokenize import split_words
 
 #: Answers that are looked at; below the best few nothing clears the floor.
 _MOST_ANSWERS = 8
+#: Answers to the names in a change that are looked at, and learnings of which one name may tell.
+_MOST_NAMING = 50
+_MOST_OF_NAME = 3
 
 
 class _TermWeighing(Protocol):
@@ -95,6 +102,28 @@ def _without_repetitions(
         if not consolidation_plan.KnownTexts(known_contents).has_covering_text(prepare_text(standing.learning.content)):
             yield standing
             known_contents.append(standing.learning.content)
+
+
+def learnings_naming(finder: LearningFinder, state: LogState, names: Sequence[str]) -> dict[str, LearningState]:
+    """Return the learnings that name one of `names` of code, by id; a name that many have tells of none."""
+    naming: dict[str, list[LearningState]] = {}
+    query = query_of(list(dict.fromkeys(term for name in names for term in split_words(name))))
+    for answer in finder.find_passages(query, limit=_MOST_NAMING):
+        standing = state.standings.get(answer.file)
+        if standing is not None and is_in_force(standing):
+            for name in set(names_of(standing.learning.content)).intersection(names):
+                naming.setdefault(name, []).append(standing)
+    return {one.id: one for standings in naming.values() if len(standings) <= _MOST_OF_NAME for one in standings}
+
+
+def best_borne_out(standings: Iterable[LearningState]) -> tuple[LearningState, ...]:
+    """Return learnings in the order of their evidence: borne out, said often, trusted, late."""
+    return tuple(
+        sorted(
+            standings,
+            key=lambda one: (not is_borne_out(one), -one.occurrences, -one.confidence, -one.learning.ts, one.id),
+        )
+    )
 
 
 def is_in_force(standing: LearningState) -> bool:

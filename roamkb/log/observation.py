@@ -25,3 +25,5 @@ class Observation:
     announced: bool = False
     #: Git's name of the worktree that the session works in; empty for the main checkout.
     worktree: str = ""
+    #: Files that a tool changed, as it named them.
+    files: tuple[str, ...] = ()

@@ -130,7 +130,9 @@ def consolidate_session(
     memory = memory or ConsolidationMemory(boot)
     with log.append_lock():
         state, last_event = memory.refresh_state(log)
-        plan = plan_session(observations, state, shown_learnings=shown_learnings, known_learnings=memory.known)
+        plan = plan_session(
+            observations, state, shown_learnings=shown_learnings, known_learnings=memory.known, root=str(log.root)
+        )
         stamps = EventFactory(author, after=last_event, command="consolidate")
         learnings = [_draft_learning(noticed, author, state, memory.taken) for noticed in plan.created]
         events = _plan_events(plan, state, stamps)
@@ -155,6 +157,7 @@ def _draft_learning(
         type=noticed.type,
         task=observation.task,
         category=noticed.category,
+        files=noticed.files,
         provenance=observation.provenance,
         confidence=HUMAN if observation.provenance == "user-stated" else CONSOLIDATED,
         extra={"scope": "session"},
@@ -172,7 +175,10 @@ def _plan_events(plan: SessionPlan, state: LogState, stamps: EventFactory) -> li
     events = []
     for noticed, id in plan.repeated:
         observation = noticed.observation
-        fields = word_difference(state.standings[id].learning, observation.text)
+        fields = {
+            **({"files": list(noticed.files)} if noticed.files else {}),
+            **word_difference(state.standings[id].learning, observation.text),
+        }
         event = stamps.new_event("repeated", id, task=observation.task, source=noticed.origin_key, **fields)
         events.append(replace(event, agent=observation.agent or event.agent, session=observation.session))
     events += [

@@ -23,6 +23,7 @@ from roamkb.log.state import confidence
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
+from roamkb.pipeline.extract import edited_files
 from roamkb.pipeline.extract.attention import DURABLE_CATEGORIES
 from roamkb.pipeline.extract.attention import Observation
 from roamkb.pipeline.extract.attention import attention_to
@@ -60,6 +61,8 @@ class NoticedObservation:
     prepared_text: PreparedText
     #: Why it says little, where somebody wants it kept all the same.
     thin_reason: str = ""
+    #: Files of the project that it is about.
+    files: tuple[str, ...] = ()
 
     @property
     def origin_key(self) -> str:
@@ -98,12 +101,14 @@ def plan_session(
     shown_learnings: Iterable[str] = (),
     boot: Iterable[str] = (),
     known_learnings: "KnownLearnings | None" = None,
+    root: str = "",
 ) -> SessionPlan:
     """Return the plan for a session's `observations`.
 
     `shown_learnings` holds the ids of learnings, or texts, that the session was shown; `boot` the lines of
     the files that every session starts with. Many sessions share what is `known`, `boot` with it:
-    what it was refreshed with, and what plans have added to it since.
+    what it was refreshed with, and what plans have added to it since. `root` is the project's, for the files
+    that the session changed.
     """
     plan = SessionPlan()
     if known_learnings is None:
@@ -111,8 +116,10 @@ def plan_session(
         known_learnings.refresh_from_state(state)
     shown_texts = KnownTexts(_shown_texts(shown_learnings, state))
     session_duplicates: dict[str, DuplicateTexts[str]] = {}
+    edited = edited_files.EditedFiles(root)
     for observation in observations:
         plan.processed += 1
+        edited.note_tool(observation.files)
         attention = attention_to(observation.type)
         if not attention.filter:
             plan.count_dropped("not an insight, a decision or a discovery")
@@ -127,6 +134,7 @@ def plan_session(
             category=category_of(observation.text, observation.type),
             prepared_text=prepare_text(observation.text),
             thin_reason=reason,
+            files=edited.files_of_statement(observation.text, is_human=observation.provenance == "user-stated"),
         )
         if known_learnings.boot.has_covering_text(noticed.prepared_text):
             plan.count_dropped("a boot file says so")

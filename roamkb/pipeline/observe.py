@@ -218,4 +218,5 @@ def _as_observations(events: Iterable[PayloadEvent], author: "new_learning.Autho
             task=event.task or task,
             provenance=event.provenance,
             announced=event.announced,
+            files=event.files,
         )

@@ -136,19 +136,15 @@ class HookEventSession(HookSession):
         )
         return suggestions if self._remember_shown(suggestions.suggested_ids) else HookSuggestions()
 
-    def before_change(self, file: str) -> HookSuggestions:
-        """Return the known gotchas of a file of the project that is about to be changed."""
+    def before_change(self, file: str, names: Sequence[str] = ()) -> HookSuggestions:
+        """Return what is known of a file of the project that is about to be changed, or of `names` in the change."""
         log = self._project_log.log_or_none()
         if log is None or not self.may_inject:
             return HookSuggestions()
         path = Path(os.path.realpath(Path(self.payload_text("cwd") or "/", file)))
-        # a line of a long brief is no warning at the moment
-        besides = injections.ids_shown_to(log.local_folder, self.session, requested_by=("file", "prompt"))
-        return self._keep_receipt(
-            log,
-            HookSuggestions(learnings=log_brief.learnings_about_file(self._project_log, path, besides=besides)),
-            shown_by="file",
-        )
+        besides = injections.ids_shown_to(log.local_folder, self.session)
+        learnings = log_brief.learnings_about_file(self._project_log, path, names=names, besides=besides)
+        return self._keep_receipt(log, HookSuggestions(learnings=learnings), shown_by="file")
 
     @cached_property
     def _shown_without_log(self) -> "session_shown.SessionShown | None":

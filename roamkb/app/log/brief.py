@@ -1,6 +1,7 @@
 """Texts for a project's sessions: the brief at their start, suggestions for a prompt or a file."""
 
 from collections.abc import Container
+from collections.abc import Sequence
 from pathlib import Path
 
 from roamkb.app import knowledge_base
@@ -149,25 +150,27 @@ def suggest_nodes(
 
 
 def learnings_about_file(
-    context: "project_context.ProjectContext", file: Path, *, besides: "frozenset[str]"
+    context: "project_context.ProjectContext", file: Path, *, names: "Sequence[str]" = (), besides: "frozenset[str]"
 ) -> "tuple[learning_state.LearningState, ...]":
-    """Return the gotchas and must-checks that name `file` of the project, the surest first."""
+    """Return the few learnings about `file` of the project, or about one of `names`, the best borne out first."""
     log = context.log_or_none()
     if log is None or not file.is_relative_to(log.root):
         return ()
     name = file.relative_to(log.root).as_posix()
-    matching = [
+    state = log.read_contents().replay_state()
+    matching = {
+        learning.id: learning
+        for learning in state.learnings_with("names", learning_state.YES)
+        if relevance_score.matched_file(learning.learning.files, (name,))
+    }
+    if names:
+        matching |= suggestions.learnings_naming(context.learning_index(log, state), state, names)
+    told = [
         learning
-        for learning in log.read_contents().replay_state().learnings_with("type", "gotcha", "must-check")
-        if learning.id not in besides
-        and suggestions.is_in_force(learning)
-        and relevance_score.matched_file(learning.learning.files, (name,))
+        for learning in matching.values()
+        if learning.id not in besides and suggestions.is_in_force(learning) and suggestions.is_lasting(learning)
     ]
-    return tuple(
-        sorted(matching, key=lambda learning: (-learning.confidence, -learning.learning.ts, learning.id))[
-            :_PROMPT_ITEMS
-        ]
-    )
+    return suggestions.best_borne_out(told)[:_PROMPT_ITEMS]
 
 
 def inject(context: "project_context.ProjectContext", request: "injections.InjectRequest") -> bool:

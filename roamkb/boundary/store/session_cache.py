@@ -11,6 +11,7 @@ knows no answer somebody else finds one.
 
 import json
 import os
+import re
 import stat
 import time
 from collections.abc import Iterator
@@ -133,25 +134,33 @@ def has_passes(local: str) -> bool:
         return False
 
 
-def may_warn(local: str, session: str, file: str) -> bool:
-    """Say whether the log may have a warning on a file that the session wasn't shown yet."""
+def unasked_subjects(local: str, session: str, file: str, names: Sequence[str] = ()) -> list[str]:
+    """Return those of a file and of names in it of which the log may know and the session didn't ask yet."""
     if os.path.exists(os.path.join(local, INJECTION_OFF_FILE)):
-        return False
+        return []
     try:
         log_bytes = _read_regular_file(os.path.join(os.path.dirname(os.path.dirname(local)), "knowledge.jsonl"))
-        if b'"files"' not in log_bytes or not (b"gotcha" in log_bytes or b"must-check" in log_bytes):
-            return False
-        if not _is_file_name(session):
-            return False
+        subjects = [file] if _may_name_file(log_bytes, file) else []
+        subjects += [name for name in names if name.encode() in log_bytes]
+        if not subjects or not _is_file_name(session):
+            return []
         fd = os.open(os.path.join(_make_passes_folder(local), f"{session}.files"), _APPEND_FLAGS, 0o600)
         with os.fdopen(fd, "r+", encoding="utf-8") as files_asked:
             files_asked.seek(0)
-            if json.dumps(file) + "\n" in files_asked.readlines():
-                return False
-            files_asked.write(json.dumps(file) + "\n")
+            asked = set(files_asked.readlines())
+            new_subjects = [subject for subject in subjects if json.dumps(subject) + "\n" not in asked]
+            files_asked.writelines(json.dumps(subject) + "\n" for subject in new_subjects)
     except OSError:
-        return False
-    return True
+        return []
+    return new_subjects
+
+
+def _may_name_file(log_bytes: bytes, file: str) -> bool:
+    """Say whether a learning's files may match: one of them names a part of the path, or has a wildcard."""
+    patterns = b" ".join(re.findall(rb'"files": ?\[([^\]]*)', log_bytes))
+    return any(mark in patterns for mark in (b"*", b"?", b"[")) or any(
+        json.dumps(part)[1:-1].encode() in patterns for part in file.split("/") if part
+    )
 
 
 def find_local_folder(folder: str) -> str | None:

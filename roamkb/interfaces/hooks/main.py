@@ -20,8 +20,8 @@ from roamkb.boundary.store.session_cache import find_local_folder
 from roamkb.boundary.store.session_cache import find_pass
 from roamkb.boundary.store.session_cache import has_calls
 from roamkb.boundary.store.session_cache import has_offers
-from roamkb.boundary.store.session_cache import may_warn
 from roamkb.boundary.store.session_cache import save_pass
+from roamkb.boundary.store.session_cache import unasked_subjects
 from roamkb.harnesses.registry import declared
 from roamkb.harnesses.registry import harness_of
 from roamkb.harnesses.registry import hook_project_folder
@@ -343,7 +343,13 @@ def _answer_after_tool(payload: "Payload") -> "Answer":
 
     for event in payloads.events_of_payload(payload):
         _append_observation(
-            payload, session_pass, type=event.type, text=event.text, tool=event.tool, outcome=event.outcome
+            payload,
+            session_pass,
+            type=event.type,
+            text=event.text,
+            tool=event.tool,
+            outcome=event.outcome,
+            files=event.files,
         )
     return {}
 
@@ -392,7 +398,7 @@ def _record_event(event: str, payload: "Payload") -> "Answer":
     return {}
 
 
-def _append_observation(payload: "Payload", session_pass: "dict[str, Any]", **fields: str) -> None:
+def _append_observation(payload: "Payload", session_pass: "dict[str, Any]", **fields: object) -> None:
     known = {name: str(session_pass.get(name, "")) for name in ("agent", "worktree")}
     fields = {**fields, "session": str(payload["session_id"]), **known}
     # observations lie beside the folder that only this machine can name
@@ -426,8 +432,10 @@ def _answer_before_tool(payload: "Payload") -> "Answer":
         return {}
     files = [file] if file else _patched_files(payload)
     local = find_local_folder(_session_folder(payload)) if files else None
+    names = tool_calls.edited_names(payload) if local and files else []
     for path in files if local else ():
-        if may_warn(str(local), str(payload.get("session_id")), path) and (warning := _warning_answer(payload, path)):
+        subjects = unasked_subjects(str(local), str(payload.get("session_id")), path, names)
+        if subjects and (warning := _warning_answer(payload, path, [name for name in subjects if name != path])):
             return warning
     return {}
 
@@ -482,19 +490,17 @@ def _denial_answer(reason: str) -> "Answer":
     }
 
 
-def _warning_answer(payload: "Payload", file: str) -> "Answer":
-    """Return the known gotchas of a file; a failure to find them denies nothing."""
+def _warning_answer(payload: "Payload", file: str, names: "list[str]") -> "Answer":
+    """Return what is known of a file and of names in the change; a failure to find it denies nothing."""
     try:
-        suggestions = _event_session(payload).before_change(file)
+        suggestions = _event_session(payload).before_change(file, names)
     except Exception as error:  # noqa: BLE001 - see `run`
         _record_trouble("pre-tool-use", payload, error)
         return {}
     if not suggestions.suggested_ids:
         return {}
 
-    return _context_answer(
-        "PreToolUse", context.suggestions_text(suggestions, source="what went wrong with this file before")
-    )
+    return _context_answer("PreToolUse", context.suggestions_text(suggestions, source="what is known of this file"))
 
 
 # What is known of the session

@@ -7,7 +7,9 @@ to start. So that is asked only where a call would write to notes. This imports 
 # pathlib alone takes as long to import as Python to start
 # ruff: noqa: PTH100, PTH109, PTH117, PTH118, PTH120
 
+import json
 import os
+import re
 from collections.abc import Callable
 
 from roamkb import lazy_module
@@ -21,6 +23,15 @@ from roamkb.fs.user_dirs import default_state_dir
 from roamkb.guard.policy import Denial
 from roamkb.guard.policy import GuardContext
 from roamkb.guard.tool_calls import judge_tool
+
+#: The parts of an editor's input that are text of the file, or of a patch.
+_EDIT_FIELDS = ("old_string", "new_string", "content", "new_source", "edits", "command")
+#: Of a change: characters that are looked at, and names in them.
+_EDIT_LENGTH = 100_000
+_MOST_NAMES = 100
+#: A name of several words, as code joins them: `acks_late`, `beforeSend`, `BeforeSend`; what begins with an
+#: underscore is private to its file.
+_JOINED_NAME = r"(?<![\w./-])(?:[A-Za-z]+\d*(?:_[A-Za-z\d]+)+|[A-Za-z]+[a-z\d]+[A-Z]\w*)(?![\w/])"
 
 #: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
 TYPE_CHECKING = False
@@ -80,6 +91,16 @@ def edited_file(payload: "Payload") -> str:
     if not isinstance(file_path, str) or not file_path or "\0" in file_path:
         return ""
     return os.path.realpath(os.path.join(call_folder(payload), os.path.expanduser(file_path)))
+
+
+def edited_names(payload: "Payload") -> list[str]:
+    """Return the names of code in what a call changes: those that are joined of several words."""
+    tool_input = payload.get("tool_input")
+    fields = tool_input if isinstance(tool_input, dict) else {}
+    text = json.dumps([fields.get(name) for name in _EDIT_FIELDS])[:_EDIT_LENGTH]
+    # a name may follow an escape
+    names = re.findall(_JOINED_NAME, text.replace("\\n", " ").replace("\\t", " "))
+    return list(dict.fromkeys(name for name in names if name not in _EDIT_FIELDS))[:_MOST_NAMES]
 
 
 def call_folder(payload: "Payload") -> str:

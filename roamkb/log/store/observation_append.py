@@ -24,7 +24,7 @@ def append_observation(local: str, observation: dict[str, object]) -> None:
         # a pull can bring one
         raise OSError(f"{folder} is a link")
     record = {"id": _new_id(), "ts": time.time(), **observation}
-    line = json.dumps({key: value for key, value in record.items() if value not in ("", None)}).encode() + b"\n"
+    line = json.dumps({key: value for key, value in record.items() if value not in ("", None, ())}).encode() + b"\n"
     path = os.path.join(folder, f"{observation['session']}.jsonl")
     try:
         fd = os.open(path, _FLAGS, 0o600)

@@ -71,7 +71,7 @@ def record_observation(local: Path, observation: Observation) -> Path:
         raise DiskError(path.parent, "is a link; roamkb follows none in a project's log", hint="remove it")
     make_private_folder(path.parent)
     record = {
-        key: value for key, value in asdict(observation).items() if value not in ("", None) and value is not False
+        key: value for key, value in asdict(observation).items() if value not in ("", None, ()) and value is not False
     }
     record |= {key: detector.withhold_secrets(value) for key, value in record.items() if isinstance(value, str)}
     record["text"] = clip_text(record.get("text", ""), _LONGEST_TEXT)
@@ -96,7 +96,8 @@ def _parse_observations(lines: Iterable[bytes]) -> Iterator[Observation]:
     for line in lines:
         try:
             record = json.loads(line)
-            yield Observation(**{key: value for key, value in record.items() if key in Observation.__slots__})
+            fields = {key: value for key, value in record.items() if key in Observation.__slots__}
+            yield Observation(**{**fields, "files": tuple(map(str, record.get("files", ())))})
         except (ValueError, TypeError, AttributeError, RecursionError):
             continue
 

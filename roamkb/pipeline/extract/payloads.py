@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from roamkb.core.text import clip_text
+from roamkb.guard import policy
 from roamkb.pipeline.extract import cue_phrases
 from roamkb.pipeline.extract import markers
 from roamkb.secrets.detector import withhold_secrets
@@ -23,6 +24,9 @@ _SHELL_TOOLS = frozenset(
 )
 #: Which of a tool's inputs tells what it was called for, the first that is there.
 _TELLING_INPUTS = ("file_path", "notebook_path", "pattern", "url", "query", "skill", "description")
+_EDITORS = frozenset("Write Edit MultiEdit NotebookEdit".split())
+#: Files of one patch that are kept.
+_MOST_FILES = 20
 _SHELLS = frozenset("bash dash sh zsh".split())
 #: How the output of a command begins that is told as text.
 _EXIT_CODE_LINE = r"(?:Chunk ID: \S+\n|Wall time: [^\n]*\n)*(?:Exit code:|Process exited with code)[ \t]+(-?\d+)"
@@ -36,7 +40,7 @@ class PayloadEvent:
     """One event of a payload: an observation before it has an id."""
 
     # no dataclass, since hooks import this: their module takes as long as Python to start
-    __slots__ = ("announced", "outcome", "provenance", "tags", "task", "text", "tool", "ts", "type")
+    __slots__ = ("announced", "files", "outcome", "provenance", "tags", "task", "text", "tool", "ts", "type")
 
     def __init__(  # noqa: PLR0913 - a value, without what dataclasses cost
         self,
@@ -50,12 +54,14 @@ class PayloadEvent:
         tags: tuple[str, ...] = (),
         ts: float = 0,
         announced: bool = False,
+        files: tuple[str, ...] = (),
     ) -> None:
         """Take an event's fields; `ts` is in seconds since 1970, 0 where the payload doesn't say.
 
-        It is `announced` where a type word stood before it.
+        It is `announced` where a type word stood before it. `files` are those that a tool changed.
         """
         self.announced = announced
+        self.files = files
         self.type = type
         self.text = text
         self.tool = tool
@@ -139,10 +145,27 @@ def _tool_events(payload: "Mapping[str, Any]", *, failed: bool) -> Iterator[Payl
     error = ""
     if outcome == "failure":
         error = (_text_or_empty(payload.get("error")) or printed_by(payload.get("tool_response")))[:_READ_LENGTH]
+    files = _edited_files(tool, input_fields, command) if outcome == "success" else ()
     # before they are cut: of half a credential nobody sees what it is, and what names one stands beside it
     text, _, error = withhold_secrets(f"{text}\0{error}").partition("\0")
     text = f"{clip_text(text, _LONGEST_EXCERPT)}\n{clip_text(error, _LONGEST_EXCERPT)}".strip()
-    yield PayloadEvent(type="error" if outcome == "failure" else "tool_use", text=text, tool=tool, outcome=outcome)
+    yield PayloadEvent(
+        type="error" if outcome == "failure" else "tool_use",
+        text=text,
+        tool=tool,
+        outcome=outcome,
+        files=tuple(map(withhold_secrets, files)),
+    )
+
+
+def _edited_files(tool: str, input_fields: "Mapping[str, Any]", command: str) -> tuple[str, ...]:
+    """Return the files that an editor's call, or a patch, changes."""
+    if tool in _EDITORS:
+        file = _text_or_empty(input_fields.get("file_path") or input_fields.get("notebook_path"))
+        return (file,) if file and "\0" not in file else ()
+    if "*** Begin Patch" not in command:
+        return ()
+    return tuple(file for file in policy.patch_paths(command)[:_MOST_FILES] if "\0" not in file)
 
 
 def has_failed(response: object) -> bool:

@@ -7,8 +7,8 @@ import pytest
 
 from roamkb.boundary.store.session_cache import find_local_folder
 from roamkb.boundary.store.session_cache import find_pass
-from roamkb.boundary.store.session_cache import may_warn
 from roamkb.boundary.store.session_cache import save_pass
+from roamkb.boundary.store.session_cache import unasked_subjects
 from roamkb.fs.user_dirs import create_machine_key
 from roamkb.fs.user_dirs import default_state_dir
 from roamkb.fs.user_dirs import local_state_name
@@ -113,14 +113,16 @@ def test_nothing_is_swept_or_written_where_a_link_leads(project: Path, tmp_path:
     local = adopted(project)
     (local / "passes").symlink_to(papers)
     kept(project)
-    assert not may_warn(str(local), _SESSION, "a.py")
+    assert not unasked_subjects(str(local), _SESSION, "a.py")
     assert [papers / "thesis"] == list(papers.iterdir())
 
 
 def adopted(project: Path) -> Path:
     """Have the log count, and warn of a file; return its local folder."""
     local = own(project)
-    (project / ".roamkb" / "knowledge.jsonl").write_text('{"type":"gotcha","files":["a.py"]}\n')
+    (project / ".roamkb" / "knowledge.jsonl").write_text(
+        '{"type":"gotcha","files":["a.py","first.py"],"content":"Celery needs acks_late"}\n'
+    )
     return local
 
 
@@ -129,11 +131,20 @@ def test_a_log_that_no_reader_would_take_warns_of_nothing(project: Path, change:
     """A repository's own could be endless, or never say anything; a hook would wait for it."""
     local = adopted(project)
     log = project / ".roamkb" / "knowledge.jsonl"
-    assert may_warn(str(local), _SESSION, "first.py")
+    assert unasked_subjects(str(local), _SESSION, "first.py")
     if change == "to FIFO":
         log.unlink()
         os.mkfifo(log)
     else:
         log.rename(project / "elsewhere")
         log.symlink_to(project / "elsewhere")
-    assert not may_warn(str(local), _SESSION, "a.py")
+    assert not unasked_subjects(str(local), _SESSION, "a.py")
+
+
+def test_a_file_and_a_name_are_asked_about_once_and_only_where_the_log_may_know_them(project: Path) -> None:
+    """By a part of the path that some learning names, or by a name that stands in the log."""
+    local = str(adopted(project))
+    path = str(project / "src" / "a.py")
+    assert [] == unasked_subjects(local, _SESSION, str(project / "src" / "b.py"), ["acks_early"])
+    assert [path, "acks_late"] == unasked_subjects(local, _SESSION, path, ["acks_early", "acks_late"])
+    assert [] == unasked_subjects(local, _SESSION, path, ["acks_late"])

@@ -303,6 +303,67 @@ def test_a_gotcha_is_told_before_its_file_is_changed_once(lived_in: World) -> No
     assert {} == answer(lived_in, change)
 
 
+def changing(folder: Path, file: str, text: str = "x = 1", *, session: str = _SESSION) -> Json:
+    """What Claude Code tells before it changes a file."""
+    given = {"file_path": str(folder / file), "old_string": "", "new_string": text}
+    return {**event(folder, "PreToolUse", tool_name="Edit", tool_input=given), "session_id": session}
+
+
+def test_what_is_known_of_a_file_is_told_the_best_borne_out_first(world: World) -> None:
+    """Of every type, three at most, and once a session, whichever of its agents changes the file."""
+    log = world.open().log
+    log.init()
+    for n, type in enumerate(("learned", "decision", "fact", "pattern")):
+        log.learn(f"Statement number {n} about the payments of a booking", type=type, files=["api/payments.py"])
+    best = world.run("recall", "statement", "number", "2", "--json").json["learnings"][0]["key"]
+    log.verify([best], accuracy="0.9", relevance="0.9", specificity="0.9")
+    told = context(answer(world, changing(world.personal, "api/payments.py")))
+    lines = [line for line in told.splitlines() if "Statement number" in line]
+    assert 3 == len(lines)
+    assert ("number 2" in lines[0], "unverified" in lines[0], "unverified" in lines[1]) == (True, False, True)
+    assert {} == answer(world, changing(world.personal, "api/payments.py"))
+
+
+def test_what_is_known_of_a_name_is_told_before_code_with_it_changes(world: World) -> None:
+    """Wherever it is; a name that many learnings have tells of none."""
+    log = world.open().log
+    log.init()
+    log.learn("Celery tasks need acks_late, otherwise a killed worker loses the task")
+    for place in ("carts", "seats", "venues", "coupons"):
+        log.learn(f"The {place} are filtered by user_id in the repository")
+    assert {} == answer(world, changing(world.personal, "worker/a.py", "task(acks_early=True)"))
+    told = context(answer(world, changing(world.personal, "worker/a.py", "a\ntask(acks_late=False, id=user_id)")))
+    assert "otherwise a killed worker" in told
+    assert "filtered by" not in told
+    assert {} == answer(world, changing(world.personal, "worker/b.py", "acks_late = True"))
+
+
+@pytest.mark.parametrize("harness", ["claude", "codex"])
+def test_what_a_session_says_after_an_edit_is_told_before_the_next_one_of_the_file(world: World, harness: str) -> None:
+    """The hooks hear which files were changed; nobody has to name them."""
+    world.run("init")
+    folder = world.personal
+    (folder / "api").mkdir()
+    given: Json = {"file_path": str(folder / "api" / "payments.py"), "old_string": "a", "new_string": "b"}
+    call: Json = {"tool_name": "Edit", "tool_input": given}
+    if harness == "codex":
+        patch = "*** Begin Patch\n*** Update File: api/payments.py\n@@\n-a\n+b\n*** End Patch"
+        call = {"tool_name": "apply_patch", "tool_input": {"command": patch}, "turn_id": "t1"}
+    said = "LEARNED: A retried request pays twice unless it carries the key of the first one"
+    for name, more in (
+        ("SessionStart", {"source": "startup"}),
+        ("PreToolUse", call),
+        ("PostToolUse", {**call, "tool_response": {}}),
+        ("Stop", {"last_assistant_message": said, "stop_hook_active": False}),
+    ):
+        answer(world, event(folder, name, **more))
+    later = "11111111-aaaa-4bbb-8ccc-000000000009"
+    answer(world, {**event(folder, "SessionStart", source="startup"), "session_id": later})
+    told = context(answer(world, {**event(folder, "PreToolUse", **call), "session_id": later}))
+    assert "pays twice" in told
+    assert "unverified" in told
+
+
 @pytest.mark.parametrize("harness", ["claude", "codex"])
 def test_a_remedy_is_offered_and_its_outcome_counted(lived_in: World, harness: str) -> None:
     """The same command's next success is the remedy's."""
