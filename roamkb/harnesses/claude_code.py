@@ -89,6 +89,7 @@ class ClaudeCode(CommonHarness):
         "ReadMcpResourceTool ReadMcpResourceDirTool AskUserQuestion EnterPlanMode ExitPlanMode".split()
     )
     guard_readers = tuple("read glob grep ls webfetch websearch task agent todowrite notebookread".split())
+    spawners = ("Task", "Agent")
     fetchers = ("WebFetch", "WebSearch")
     writers = ("Bash", "Edit", "Write", "NotebookEdit", "mcp__files__write_file")
 

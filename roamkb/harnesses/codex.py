@@ -107,6 +107,7 @@ class Codex(CommonHarness):
         "clockcurr_time clocksleep collaborationspawn_agent collaborationwait_agent".split()
     )
     guard_readers = ("view_image",)
+    spawners = ("collaborationspawn_agent",)
     fetchers = ("web_search", "web_search_call")
     writers = ("Bash", "Edit", "Write", "NotebookEdit", "mcp__files__write_file")
 

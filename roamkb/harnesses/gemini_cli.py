@@ -107,6 +107,8 @@ class GeminiCli(CommonHarness):
     editors = ("write_file", "replace")
     readers = tuple(_READING_TOOLS)
     guard_readers = tuple(_READING_TOOLS)
+    # it has no event at which a subagent could be told anything
+    spawners = ()
     fetchers = ("web_fetch", "google_web_search")
     writers = ("run_shell_command", "write_file", "replace", "mcp_files_write_file")
 

@@ -292,6 +292,10 @@ class Harness(Protocol):
         """The tools that the guard lets pass, in lower case."""
 
     @property
+    def spawners(self) -> Texts:
+        """The tools that start a subagent; their input says in `prompt` or `message` what for."""
+
+    @property
     def fetchers(self) -> Texts:
         """The tools whose text comes from elsewhere."""
 

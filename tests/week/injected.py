@@ -144,8 +144,11 @@ def listen(week: Week, folder: Path, *, seed: int = 0, needs: Needs = needs) -> 
     (project / ".git").mkdir()
     listener = Listener(week, needs)
     clock.now = week.sessions[0].start - timedelta(days=1)
-    for type, text, files, _ in needs.FILES:
-        base.log.learn(text, type=type, files=[files])
+    for type, text, files, edited in needs.FILES:
+        if files == edited:
+            _capture(base, project, f"{type.upper()}: {text}", files)
+        else:
+            base.log.learn(text, type=type, files=[files])
     for _, error, technique, _ in needs.ERRORS:
         base.log.remedy("record", error=error, technique=technique, outcome="success")
     labels = {fact.label for fact in week.wanted}
@@ -162,6 +165,15 @@ def listen(week: Week, folder: Path, *, seed: int = 0, needs: Needs = needs) -> 
         if number % _CURATED == _CURATED - 1:
             _curate(base, week)
     return dict(listener.tallies)
+
+
+def _capture(base: KnowledgeBase, project: Path, message: str, file: str) -> None:
+    """Have a session of its own say something once it has changed a file, as its hooks hear it."""
+    common = {"session_id": f"capture-{Path(file).stem}", "cwd": str(project)}
+    tool = {"tool_name": "Edit", "tool_input": {"file_path": str(project / file)}, "tool_response": {}}
+    HookEventSession({**common, "hook_event_name": "PostToolUse", **tool}, base.environment).handle_success()
+    stop = {**common, "hook_event_name": "Stop", "last_assistant_message": message}
+    HookEventSession(stop, base.environment).record_payload()
 
 
 def _payloads(
@@ -221,9 +233,9 @@ def _hear(listener: Listener, base: KnowledgeBase, payload: Payload, need: str, 
             offer = session.before_change(file)
             texts = [text for _, text, files, _ in needs.FILES if Path(file).match(files.replace("**", "*"))]
             phrase = "|".join(map(re.escape, texts)) or r"(?!)"
-            text = suggestions_text(offer, source="what went wrong with this file before")
+            text = suggestions_text(offer, source="what is known of this file")
             items = [one.learning.content for one in offer.learnings]
-            listener.heard("edit", text, items, about=file, phrase=phrase, known=())
+            listener.heard("edit", text, items, about=file, phrase=phrase, known=texts)
         case "PostToolUseFailure":
             remedy = session.handle_failure()
             label = str(payload.get("need", ""))

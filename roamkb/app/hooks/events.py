@@ -18,6 +18,7 @@ from roamkb.app.hooks.session_project import SessionProject
 from roamkb.app.log import brief as log_brief
 from roamkb.app.log import ingest
 from roamkb.app.log import remedies
+from roamkb.boundary.store import session_cache
 from roamkb.context import brief_text
 from roamkb.context import relevance_threshold
 from roamkb.context.store import injections
@@ -48,6 +49,8 @@ _CHORE_SECONDS: Final = 0.8
 _SECONDS_BEFORE_BRIEF: Final = 0.4
 #: Of a prompt, what is asked for; a pasted document says it at its beginning.
 _PROMPT_LENGTH: Final = 4_000
+#: Which of a tool's inputs says what a subagent is to do.
+_TASK_FIELDS: Final = ("prompt", "message")
 #: Of what a failed command printed.
 _OUTPUT_LENGTH: Final = 20_000
 #: Remedies among which one for this very error may be.
@@ -104,13 +107,26 @@ class HookEventSession(HookSession):
         if brief.log is None:
             self._remember_shown(brief.shown_ids, afresh=afresh)
 
-    def start_subagent(self) -> "brief_text.SessionBrief | None":
-        """Return a brief for a subagent; None where it would be empty."""
-        if not self.may_inject:
-            return None
-        brief = log_brief.make_brief(self._project_log, session=self.session, subagent=True, shown_by="subagent")
-        self._remember_brief(brief)
-        return brief if brief.learnings or brief.nodes else None
+    def keep_subagent_task(self) -> None:
+        """Keep what a subagent is to do, with secrets masked: its start, in a moment, doesn't tell."""
+        given = self._payload.get("tool_input")
+        fields = given if isinstance(given, dict) else {}
+        task = next((text for name in _TASK_FIELDS if isinstance(text := fields.get(name), str)), "")
+        if task.strip() and self.may_inject and self.writable_log is not None:
+            call, text = self.payload_text("tool_use_id"), detector.withhold_secrets(task[:_PROMPT_LENGTH])
+            session_cache.keep_subagent_task(str(self.writable_log.local_folder), self.session, call, text)
+
+    def start_subagent(self) -> HookSuggestions:
+        """Return suggestions that fit what a subagent is to do, as for a prompt; it was shown nothing yet."""
+        if self.writable_log is None or not self.may_inject:
+            return HookSuggestions()
+        task = session_cache.take_subagent_task(str(self.writable_log.local_folder), self.session)
+        if not task.strip():
+            return HookSuggestions()
+        learnings, nodes = log_brief.suggest_for_prompt(self._project_log, task, besides=frozenset())
+        return self._keep_receipt(
+            self.writable_log, HookSuggestions(learnings=learnings, nodes=nodes), shown_by=injections.SUBAGENT
+        )
 
     def handle_prompt(self, seen_tree: "TreeDigest | None" = None) -> HookSuggestions:
         """Record the human's lasting statements, and return suggestions that fit the prompt and are new.
@@ -125,7 +141,9 @@ class HookEventSession(HookSession):
         prompt = prompt[:_PROMPT_LENGTH]
         if log := self._project_log.log_or_none():
             learnings, nodes = log_brief.suggest_for_prompt(
-                self._project_log, prompt, besides=injections.ids_shown_to(log.local_folder, self.session)
+                self._project_log,
+                prompt,
+                besides=injections.ids_shown_to(log.local_folder, self.session, is_subagent=False),
             )
             return self._keep_receipt(log, HookSuggestions(learnings=learnings, nodes=nodes), shown_by="prompt")
         if self._shown_without_log is None:
@@ -142,7 +160,7 @@ class HookEventSession(HookSession):
         if log is None or not self.may_inject:
             return HookSuggestions()
         path = Path(os.path.realpath(Path(self.payload_text("cwd") or "/", file)))
-        besides = injections.ids_shown_to(log.local_folder, self.session)
+        besides = injections.ids_shown_to(log.local_folder, self.session, is_subagent="agent_id" in self._payload)
         learnings = log_brief.learnings_about_file(self._project_log, path, names=names, besides=besides)
         return self._keep_receipt(log, HookSuggestions(learnings=learnings), shown_by="file")
 

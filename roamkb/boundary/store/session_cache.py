@@ -26,6 +26,7 @@ from roamkb.fs.user_dirs import local_state_name
 #: Seconds after which somebody looks again.
 _FRESH_SECONDS = 600
 _PASSES_FOLDER = "passes"
+_TASK_SUFFIX = ".task"
 _MAX_PASS_BYTES = 64 * 1024
 _WRITE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 _APPEND_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -161,6 +162,42 @@ def _may_name_file(log_bytes: bytes, file: str) -> bool:
     return any(mark in patterns for mark in (b"*", b"?", b"[")) or any(
         json.dumps(part)[1:-1].encode() in patterns for part in file.split("/") if part
     )
+
+
+def keep_subagent_task(local: str, session: str, call: str, task: str) -> None:
+    """Keep what a subagent is to do until it starts, which its start doesn't tell; a failure is ignored."""
+    if not _is_file_name(session) or not call.isascii() or not call.replace("_", "").replace("-", "").isalnum():
+        return
+    try:
+        path = os.path.join(_make_passes_folder(local), f"{session}.{call[:100]}{_TASK_SUFFIX}")
+        fd = os.open(path, _WRITE_FLAGS, 0o600)
+        with os.fdopen(fd, "w", encoding="utf-8", errors="replace") as file:
+            file.write(task)
+    except OSError:
+        return
+
+
+def take_subagent_task(local: str, session: str) -> str:
+    """Return the first kept task of a session's subagents that none has taken yet; empty where there is none."""
+    folder = os.path.join(local, _PASSES_FOLDER)
+    try:
+        with os.scandir(folder) as entries:
+            waiting = [
+                (entry.stat(follow_symlinks=False).st_mtime_ns, entry.path)
+                for entry in entries
+                if entry.name.startswith(f"{session}.") and entry.name.endswith(_TASK_SUFFIX)
+            ]
+    except OSError:
+        return ""
+    for _, path in sorted(waiting):
+        try:
+            task = _read_regular_file(path).decode("utf-8", "replace")
+            # another subagent that starts now may have been faster
+            os.unlink(path)
+        except OSError:
+            continue
+        return task
+    return ""
 
 
 def find_local_folder(folder: str) -> str | None:

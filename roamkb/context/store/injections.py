@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,6 +24,8 @@ from roamkb.log.store.receipts import read_receipts
 _OFF_MARKER: Final = INJECTION_OFF_FILE
 #: What a receipt is by whose session forgot what it was shown before: a start after a compaction.
 BRIEF_AFRESH: Final = "brief afresh"
+#: What a receipt is by that one of the session's subagents was shown something.
+SUBAGENT: Final = "subagent"
 #: How a brief begins in what harnesses keep of a session, which is JSON.
 _BRIEF_START: Final = b'source=\\"roamkb brief\\" nonce='
 #: Lines of trouble that anybody reads, and the days after which they are history.
@@ -58,14 +59,14 @@ def set_injection(local: Path, *, on: bool) -> None:
         raise disk_error(path, error) from error
 
 
-def ids_shown_to(local: Path, session: str, *, requested_by: Collection[str] = ()) -> frozenset[str]:
-    """Return the ids that the session was shown since its last compaction, by certain requests if given."""
+def ids_shown_to(local: Path, session: str, *, is_subagent: bool = True) -> frozenset[str]:
+    """Return the ids that the session was shown since its last compaction; its subagents as well, or not."""
     shown_ids: set[str] = set()
     for receipt in read_receipts(local) if session else ():
         if receipt.session == session:
             if receipt.by == BRIEF_AFRESH:
                 shown_ids = set()
-            if not requested_by or receipt.by in requested_by:
+            if is_subagent or receipt.by != SUBAGENT:
                 shown_ids.update(receipt.shown)
     return frozenset(shown_ids)
 

@@ -73,6 +73,8 @@ _MIN_PROMPT_WORDS = 2
 _NOTICES = declared("notices")
 #: Tools that change no file, and run nothing that could.
 _READ_ONLY_TOOLS = frozenset(declared("readers"))
+#: Tools that start a subagent.
+_SPAWNING_TOOLS = frozenset(declared("spawners"))
 _EDITOR_TOOLS = frozenset("Write Edit MultiEdit NotebookEdit".split())
 #: Files of one patch that are asked about.
 _MAX_PATCH_FILES = 20
@@ -247,11 +249,8 @@ def _with_human_message(answer: "Answer", message_line: str) -> "Answer":
 
 
 def _answer_subagent_start(payload: "Payload") -> "Answer":
-    brief = _event_session(payload).start_subagent()
-    if brief is None:
-        return {}
-
-    return _context_answer("SubagentStart", context.brief_text(brief))
+    suggestions = _event_session(payload).start_subagent()
+    return _suggestions_answer("SubagentStart", suggestions)
 
 
 def _answer_prompt(payload: "Payload") -> "Answer":
@@ -268,13 +267,14 @@ def _suggest_for_prompt(payload: "Payload", seen_tree: "TreeDigest | None") -> "
     # a whole sentence may have no blank in it, but not in English
     if (prompt.isascii() and len(prompt.split()) < _MIN_PROMPT_WORDS) or prompt.startswith(_NOTICES):
         return {}
-    suggestions = _event_session(payload).handle_prompt(seen_tree)
+    return _suggestions_answer("UserPromptSubmit", _event_session(payload).handle_prompt(seen_tree))
+
+
+def _suggestions_answer(event: str, suggestions: "events.HookSuggestions") -> "Answer":
     if not suggestions.suggested_ids:
         return {}
 
-    return _context_answer(
-        "UserPromptSubmit", context.suggestions_text(suggestions, source="what roamkb knows about this")
-    )
+    return _context_answer(event, context.suggestions_text(suggestions, source="what roamkb knows about this"))
 
 
 def _answer_stop(event: str, payload: "Payload") -> "Answer":
@@ -410,7 +410,7 @@ def _append_observation(payload: "Payload", session_pass: "dict[str, Any]", **fi
 def _answer_before_tool(payload: "Payload") -> "Answer":
     tool = str(payload.get("tool_name", ""))
     if tool in _READ_ONLY_TOOLS or not payload:
-        return {}
+        return _pass_reading_tool(payload, tool)
 
     if unobservable := _unobservable_reason(payload):
         kind = session_project.SessionProject(payload).project_kind
@@ -437,6 +437,16 @@ def _answer_before_tool(payload: "Payload") -> "Answer":
         subjects = unasked_subjects(str(local), str(payload.get("session_id")), path, names)
         if subjects and (warning := _warning_answer(payload, path, [name for name in subjects if name != path])):
             return warning
+    return {}
+
+
+def _pass_reading_tool(payload: "Payload", tool: str) -> "Answer":
+    """Return the empty answer; what a subagent is to do is kept for its start, and a failure to keep it ignored."""
+    if tool in _SPAWNING_TOOLS:
+        try:
+            _event_session(payload).keep_subagent_task()
+        except Exception as error:  # noqa: BLE001 - see `run`
+            _record_trouble("pre-tool-use", payload, error)
     return {}
 
 

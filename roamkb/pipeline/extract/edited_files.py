@@ -4,8 +4,10 @@ import re
 from pathlib import PurePath
 from typing import Final
 
-#: So many files, and what is said after the work on them is taken to be about each.
-_FEW_FILES: Final = 3
+#: Files that one statement is about.
+_MOST_FILES: Final = 3
+#: How a test is named after the file that it tests: `test_seats.py`, `seats_test.go`, `seats.spec.ts`.
+_TEST_AFFIX: Final = r"\Atests?[_-]|[_.-](?:tests?|spec)\Z"
 #: Letters of a file's name without its suffix by which a statement may name it.
 _NAME_LENGTH: Final = 4
 #: The log's own files are no subject of its learnings.
@@ -31,13 +33,14 @@ class EditedFiles:
     def files_of_statement(self, text: str, *, is_human: bool) -> tuple[str, ...]:
         """Return the files that a statement is about, as gitignore patterns.
 
-        Those that it names; where it names none, all of a few. What a human says is about the work to come.
+        Those that it names; where it names none, the only one, with its test. What a human says is about the
+        work to come.
         """
         self._is_stated = True
         named = tuple(file for file in self._files if _is_named(file, text))
-        if named or is_human or len(self._files) > _FEW_FILES:
-            return named[:_FEW_FILES]
-        return tuple(self._files)
+        if named or is_human or len(set(map(_subject_of, self._files))) > 1:
+            return named[:_MOST_FILES]
+        return tuple(self._files)[:_MOST_FILES]
 
     def _project_pattern(self, file: str) -> str:
         """Return a file as a pattern of the project; empty for a file that is none of its."""
@@ -47,6 +50,11 @@ class EditedFiles:
         escaped = re.sub(r"([*?\[\]\\!#])", r"\\\1", relative)
         # a name alone would mean each file of that name
         return escaped if "/" in escaped else f"/{escaped}"
+
+
+def _subject_of(file: str) -> str:
+    """Return the name that a file shares with its test."""
+    return re.sub(_TEST_AFFIX, "", PurePath(file).stem.casefold())
 
 
 def _is_named(file: str, text: str) -> bool:

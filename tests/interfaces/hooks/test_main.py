@@ -456,6 +456,58 @@ def test_a_comment_on_a_task_is_learned_at_once_and_once(lived_in: World) -> Non
     assert "repeated" not in (log / "ledger.jsonl").read_text()
 
 
+# To a subagent
+
+_SPAWNS: dict[str, Json] = {
+    "claude": {"tool_name": "Agent", "tool_input": {"description": "look", "subagent_type": "Explore"}},
+    "codex": {"tool_name": "collaborationspawn_agent", "tool_input": {"task_name": "look"}, "turn_id": "t1"},
+}
+
+
+def spawned(world: World, harness: str, tasks: list[str]) -> list[str]:
+    """Have a session start subagents at once for these tasks; return what each is told."""
+    call, field = _SPAWNS[harness], {"claude": "prompt", "codex": "message"}[harness]
+    for n, task in enumerate(tasks):
+        given = call["tool_input"]
+        assert isinstance(given, dict)
+        before = {**call, "tool_input": {**given, field: task}, "tool_use_id": f"toolu_{n}"}
+        assert {} == answer(world, event(world.personal, "PreToolUse", **before))
+    start = event(world.personal, "SubagentStart", agent_id="a1", agent_type="Explore")
+    return [context(answer(world, start)) for _ in tasks]
+
+
+@pytest.mark.parametrize("harness", ["claude", "codex"])
+def test_a_subagent_is_told_what_its_task_needs_and_nothing_else(lived_in: World, harness: str) -> None:
+    """By what it is asked, as a prompt is answered: most often nothing; and its session may be told, too."""
+    git = lived_in.personal / ".git"
+    git.mkdir()
+    (git / "HEAD").write_text("ref: refs/heads/fix/redis-sessions\n")
+    asks = [
+        "redis evicts sessions, is it maxmemory?",
+        "rename x to count in utils.py",
+        "which names does migration skip?",
+    ]
+    first, second, third = spawned(lived_in, harness, asks)
+    assert ("allkeys-lru" in first, "", "names with a digit" in third) == (True, second, True)
+    assert "names with a digit" not in first
+    prompt = event(lived_in.personal, "UserPromptSubmit", prompt=asks[0])
+    assert "allkeys-lru" in context(answer(lived_in, prompt))
+
+
+def test_what_a_subagent_is_to_do_is_kept_without_secrets_and_until_it_starts(lived_in: World) -> None:
+    """Where the session keeps nothing, neither is that."""
+    secret = "AKIA" + "ABCDEFGHIJKLMNOP"
+    given = {"prompt": f"use {secret} against redis", "subagent_type": "Explore"}
+    call = event(lived_in.personal, "PreToolUse", tool_name="Agent", tool_input=given, tool_use_id="toolu_1")
+    answer(lived_in, call)
+    passes = next((lived_in.personal / ".roamkb" / "local").glob("*/passes"))
+    (kept,) = passes.glob("*.task")
+    assert "against redis" in kept.read_text()
+    assert secret not in kept.read_text()
+    answer(lived_in, event(lived_in.personal, "SubagentStart", agent_id="a1", agent_type="Explore"))
+    assert [] == list(passes.glob("*.task"))
+
+
 # At the end
 
 

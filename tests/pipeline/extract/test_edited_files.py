@@ -13,12 +13,14 @@ def edited(*files: str) -> EditedFiles:
     return followed
 
 
-def test_what_is_said_after_work_on_a_few_files_is_about_them() -> None:
+def test_what_is_said_after_work_on_one_file_is_about_it_and_its_test() -> None:
     """As patterns of the project: a file at its root is no other file of that name."""
-    followed = edited(
-        f"{_ROOT}/api/payments.py", "setup[1].cfg", "/tmp/x.py", "../y.py", f"{_ROOT}/.roamkb/knowledge.jsonl"
-    )
-    assert ("api/payments.py", "/setup\\[1\\].cfg") == followed.files_of_statement("Retries pay twice", is_human=False)
+    others = ("/tmp/x.py", "../y.py", f"{_ROOT}/.roamkb/knowledge.jsonl")
+    followed = edited(f"{_ROOT}/api/payments.py", "tests/test_payments.py", *others)
+    said = "Retries pay twice"
+    assert ("api/payments.py", "tests/test_payments.py") == followed.files_of_statement(said, is_human=False)
+    assert ("/setup\\[1\\].cfg",) == edited("setup[1].cfg").files_of_statement(said, is_human=False)
+    assert () == edited("api/payments.py", "api/seats.py").files_of_statement(said, is_human=False)
 
 
 def test_of_many_files_only_those_that_it_names_count() -> None:
