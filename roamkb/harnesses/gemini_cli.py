@@ -62,6 +62,8 @@ _READING_TOOLS = (
 _MAX_FIRST_LINE = 64 * 1024
 #: How a shell command's result says that it failed.
 _FAILED_EXIT_CODE = r"(?m)^Exit Code: [1-9]\d*\s*$"
+#: What it puts around a command's output, which is no part of an error.
+_OUTPUT_LABELS = r"\AOutput: |\n(?:Exit Code|Process Group PGID): \d+(?=\s*(?:\n|\Z))"
 #: What it puts around the text of a hook, in which it escapes angle brackets; and around what a tool printed.
 _HOOK_CONTEXT = r"(?s)<hook_context>.*?</hook_context>"
 _UNTRUSTED_FRAME = r"\A<untrusted_context>\n|\n</untrusted_context>\Z"
@@ -187,7 +189,7 @@ class GeminiCli(CommonHarness):
                 name, arguments = _tool_name(str(call.get("name", "")), None), call.get("args")
                 printed = re.sub(_HOOK_CONTEXT, "", _result_text(call.get("result")))
                 has_failed = re.search(_FAILED_EXIT_CODE, printed) is not None or call["status"] == "error"
-                result = {"output": printed, "is_error": has_failed}
+                result = {"output": re.sub(_OUTPUT_LABELS, "", printed), "is_error": has_failed}
                 yield transcript.WholeCall(str(call.get("id", "")), name, arguments, result)
 
     def find_transcript(self, session: str, *, home: "Path", environment: "Mapping[str, str]") -> "Path | None":
@@ -333,7 +335,7 @@ def _tool_response(response: object) -> object:
     printed = _result_text(response.get("llmContent"))
     code = re.search(_FAILED_EXIT_CODE, printed)
     has_failed = bool(response.get("error")) or code is not None
-    return {"output": printed, "is_error": has_failed}
+    return {"output": re.sub(_OUTPUT_LABELS, "", printed), "is_error": has_failed}
 
 
 def _result_text(content: object) -> str:

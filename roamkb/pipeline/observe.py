@@ -32,6 +32,7 @@ from roamkb.log.store.project_log import Log
 from roamkb.pipeline import consolidation_plan
 from roamkb.pipeline.extract import attention
 from roamkb.pipeline.extract import cue_phrases
+from roamkb.pipeline.extract import edited_files
 from roamkb.pipeline.extract import markers
 from roamkb.pipeline.extract import transcript_formats
 from roamkb.pipeline.extract.payloads import PayloadEvent
@@ -92,12 +93,14 @@ def learn_captured(
     add_learning: "Callable[[new_learning.NewLearning], learn.LearnResult]",
     *,
     shown_texts: "consolidation_plan.KnownTexts",
+    edited: "edited_files.EditedFiles | None" = None,
     task: str = "",
 ) -> ObserveResult:
     """Have `add_learning` add each learning; one that can't be kept stops none of the others.
 
     Who puts a type word before something wants it kept: what seems not worth a second look is flagged.
-    Only what holds a secret is refused, and what the session was shown is known.
+    Only what holds a secret is refused, and what the session was shown is known. Each is about the files that
+    the session `edited`, as far as they are known.
 
     Raises:
         NoLog, Refused, DiskError, NotDurable: as `add_learning` does.
@@ -111,6 +114,7 @@ def learn_captured(
             tags=captured_learning.tags,
             bead=captured_learning.bead,
             task=task or captured_learning.bead,
+            files=edited.files_of_statement(captured_learning.text, is_human=False) if edited else (),
         )
         if reason := attention.secret_reason(captured_learning.text):
             declined.append(DeclinedText(text=redact_fact(captured_learning.text), reason=reason, is_refused=True))

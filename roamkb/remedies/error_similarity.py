@@ -41,6 +41,8 @@ _LOOK_ALIKE: Final = 0.6
 _LEAST_EXPLAINED: Final = 0.8
 _LEAST_EXPLAINING: Final = 0.5
 _LEAST_WORD_OVERLAP: Final = 0.7
+#: Words and names of a line that says the same as another but for its label.
+_LEAST_ECHOED: Final = 3
 #: Words that one of two lines may have more, for another version's wording.
 _MORE_WORDS: Final = 2
 
@@ -146,7 +148,7 @@ def is_surely_same(error: tuple[str, ...], known_marks: tuple[str, ...]) -> bool
 
 def _explained_share(lines: Sequence[MarkedLine], known_lines: Sequence[MarkedLine]) -> float:
     """Return the share of the lines' weight that known lines explain."""
-    telling = [line for line in lines if line.weight >= _ERROR_WEIGHT] or lines[-1:]
+    telling = _without_echoes([line for line in lines if line.weight >= _ERROR_WEIGHT]) or lines[-1:]
     total = sum(map(_line_strength, telling))
     return (
         sum(
@@ -156,6 +158,20 @@ def _explained_share(lines: Sequence[MarkedLine], known_lines: Sequence[MarkedLi
         if total
         else 0
     )
+
+
+def _without_echoes(lines: Sequence[MarkedLine]) -> list[MarkedLine]:
+    """Return the lines but those that say in a program's own label, `FAILED:`, what a stronger line says."""
+    strongest: dict[tuple[frozenset[str], frozenset[str]], MarkedLine] = {}
+    others = []
+    for line in sorted(lines, key=lambda line: -line.weight):
+        plain_words = frozenset(word for word in line.words if not word.isupper())
+        # a label alone says which error it is
+        if len(plain_words) + len(line.names) < _LEAST_ECHOED:
+            others.append(line)
+        else:
+            strongest.setdefault((plain_words, line.names), line)
+    return [*strongest.values(), *others]
 
 
 def _tells_same(line: MarkedLine, other_line: MarkedLine) -> bool:

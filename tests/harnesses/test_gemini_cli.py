@@ -64,6 +64,31 @@ def test_every_payload_is_known_for_its_own(tmp_path: Path) -> None:
     assert "claude-code" == harness_of({"session_id": "b"}, {"GEMINI_SESSION_ID": "a"}).name
 
 
+@pytest.mark.parametrize(
+    ("known", "printed"),
+    [
+        ("", "ls: cannot access '/nonexistent-dir': No such file or directory"),
+        (
+            "alembic.util.exc.CommandError: Multiple head revisions are present for given argument 'head'",
+            "FAILED: Multiple head revisions are present for given argument 'head'\nalembic.util.exc.CommandError: "
+            "Multiple head revisions are present for given argument 'head'",
+        ),
+    ],
+)
+def test_what_helped_against_an_error_is_told_after_a_failed_command(world: World, known: str, printed: str) -> None:
+    """Its output is all that it passes, with the status in it; what a program says twice is one error."""
+    world.run("init")
+    known = known or printed
+    world.run("remedy", "record", "--error", known, "--technique", "Make it first", "--outcome", "success")
+    failed = next(one for one in told(world.personal) if "Exit Code: 2" in json.dumps(one.get("tool_response")))
+    text = failed["tool_response"]["llmContent"].replace(
+        "ls: cannot access '/nonexistent-dir': No such file or directory", printed
+    )
+    said = answer(world, {**failed, "tool_response": {"llmContent": text, "returnDisplay": printed}})
+    assert "AfterTool" == said["hookSpecificOutput"]["hookEventName"]
+    assert "Make it first (worked 1 of 1 time)" in said["hookSpecificOutput"]["additionalContext"]
+
+
 def test_a_session_is_recorded_and_answered_in_its_words(world: World) -> None:
     """The brief as context, a denial as a decision, a question as a rejected answer; and whose it is."""
     world.run("init")

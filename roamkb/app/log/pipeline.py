@@ -33,6 +33,7 @@ from roamkb.pipeline import consolidation_plan
 from roamkb.pipeline import observe as pipeline_observe
 from roamkb.pipeline import promote as pipeline_promote
 from roamkb.pipeline import verify as pipeline_verify
+from roamkb.pipeline.extract import edited_files
 from roamkb.pipeline.extract import markers
 from roamkb.pipeline.extract import payloads
 from roamkb.pipeline.gate import checks
@@ -60,12 +61,12 @@ def observe(
             if request.from_command
             else markers.captured_from_message(request.text)
         )
+        session = context.make_author(agent=request.agent, session=request.session).session if captured else ""
         return pipeline_observe.learn_captured(
             captured,
             lambda new_learning: take_learning(context, new_learning, agent=request.agent, session=request.session),
-            shown_texts=_known_texts(
-                context, context.make_author(agent=request.agent, session=request.session).session if captured else ""
-            ),
+            shown_texts=_known_texts(context, session),
+            edited=_edited_files(context, session),
             task=request.task or "",
         )
     log, author = (
@@ -85,6 +86,17 @@ def observe(
             outcome=request.outcome or "",
         )
     return pipeline_observe.record_events(log, events, author, task=require_name(request.task or "", "the task"))
+
+
+def _edited_files(context: "project_context.ProjectContext", session: str) -> "edited_files.EditedFiles | None":
+    """Return the files that the session's hooks heard of as changed; None without a log or a session."""
+    log = context.log_or_none()
+    if log is None or not session:
+        return None
+    edited = edited_files.EditedFiles(str(log.root))
+    for observation in observations.read_observations(log.ignored, session):
+        edited.note_tool(observation.files)
+    return edited
 
 
 def _known_texts(context: "project_context.ProjectContext", session: str) -> "consolidation_plan.KnownTexts":

@@ -382,6 +382,22 @@ def test_a_remedy_is_offered_and_its_outcome_counted(lived_in: World, harness: s
     assert ["success", "success"] == [line["outcome"] for line in attempts]
 
 
+@pytest.mark.parametrize("harness", ["claude", "codex"])
+def test_an_error_that_a_program_prints_under_two_labels_is_one(lived_in: World, harness: str) -> None:
+    """Codex tells a failure by the result of the tool, Claude Code by an event of its own."""
+    said = "Multiple head revisions are present for given argument 'head'"
+    error = f"alembic.util.exc.CommandError: {said}"
+    lived_in.run(
+        "remedy", "record", "--error", error, "--technique", "alembic merge heads", "--outcome", "success",
+    )  # fmt: skip
+    payload: Json = {"error": f"FAILED: {said}\n{error}"}
+    if harness == "codex":
+        payload = {"turn_id": "t1", "tool_response": {"output": payload["error"], "metadata": {"exit_code": 1}}}
+    name = {"claude": "PostToolUseFailure", "codex": "PostToolUse"}[harness]
+    call = {"tool_name": "Bash", "tool_input": {"command": "alembic upgrade head"}}
+    assert "alembic merge heads" in context(answer(lived_in, event(lived_in.personal, name, **call, **payload)))
+
+
 def test_a_remedy_for_another_name_is_passed_over(lived_in: World) -> None:
     """Names that an error quotes are folded; what worked more often for another one is no help."""
     for outcome in ("success", "success"):
@@ -443,6 +459,18 @@ def test_what_a_comment_wants_kept_is_kept_or_refused_aloud(world: World) -> Non
         assert why in told
     (learning,) = world.run("recall", "--json").json["learnings"]
     assert ("Tests need Docker", ["thin"]) == (learning["content"], list(learning["flags"]))
+
+
+def test_a_comment_on_a_task_is_about_the_file_that_its_session_changed(world: World) -> None:
+    """As what is said in a message is."""
+    world.run("init")
+    call: Json = {"tool_name": "Edit", "tool_input": {"file_path": str(world.personal / "api" / "payments.py")}}
+    answer(world, event(world.personal, "PostToolUse", **call, tool_response={}))
+    command = 'bd comments add bd-1 "LEARNED: A retried request pays twice unless it carries the key of the first"'
+    comment: Json = {"tool_name": "Bash", "tool_input": {"command": command}, "tool_response": {"exit_code": 0}}
+    answer(world, event(world.personal, "PostToolUse", **comment))
+    (learning,) = world.log().read_contents().replay_state().standings.values()
+    assert ("api/payments.py",) == learning.learning.files
 
 
 def test_a_comment_on_a_task_is_learned_at_once_and_once(lived_in: World) -> None:
