@@ -5,8 +5,10 @@ What an operation takes and gives is the same here, on the command line, through
 
 import sys
 from collections.abc import Callable
+from collections.abc import Collection
 from collections.abc import Container
 from collections.abc import Iterator
+from collections.abc import Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import NamedTuple
@@ -61,7 +63,7 @@ class KnowledgeBaseReading(NamedTuple):
     is_ready: bool
     conflict_copies: int
     #: Does what `KnowledgeBase.offered` does.
-    find_relevant: "Callable[..., tuple[Hit, ...]]"
+    find_relevant: "Callable[..., suggestions.Suggested[Hit]]"
     #: Reads some of those that wait, for so many seconds.
     index_more: "Callable[[float], None]"
 
@@ -172,7 +174,7 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
 
     def find_relevant_nodes(
         self, text: str, *, limit: int, besides: Container[str] = (), loose: bool = False
-    ) -> "tuple[Hit, ...]":
+    ) -> "suggestions.Suggested[Hit]":
         """Return the nodes relevant enough to `text` to show them unasked; no word of it is a filter."""
         notes = self._open_notes()
         return suggestions.suggest_nodes(
@@ -288,6 +290,18 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
         except NotFound:
             return False
         return True
+
+    def find_titles(self, ids: Collection[str]) -> Mapping[str, str]:
+        """Return the titles of the nodes with those ids; what is gone has none.
+
+        Raises:
+            NoKnowledgeBase: it isn't on this machine. BadRule: nobody says where it is.
+        """
+        if not ids:
+            return {}
+        query = replace(search_query.parse_words(""), ids=tuple(ids))
+        answers = self._open_index(self._open_notes()).find_passages(query).answers
+        return {answer.id: answer.title for answer in answers if answer.id}
 
     def require_write_permit(self, fact: str) -> None:
         """Raise `Refused` where the project may not write `fact`; nothing else is checked."""

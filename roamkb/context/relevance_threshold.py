@@ -157,14 +157,14 @@ def _note_questions() -> re.Pattern[str]:
     return re.compile(alternatives_pattern("asking_notes"), re.IGNORECASE)
 
 
-def select_relevant(
+def weigh_answers(
     text: str,
     weights: TermWeights,
     answers: Iterable[tuple[_T, str, str]],
     *,
     limits: RelevanceThreshold = INTERRUPTION_THRESHOLD,
-) -> list[_T]:
-    """Return the answers to `text` that reach the threshold, in their order.
+) -> tuple[Sequence[tuple[_T, float]], float]:
+    """Return the answers to `text`, each with its worth in bits, and the threshold, which rises with the best.
 
     An answer comes with its title and with what is shown beside it.
     """
@@ -185,7 +185,7 @@ def select_relevant(
         min(limits.least_bits, START_THRESHOLD.least_bits) if is_question else limits.least_bits,
         _MIN_SHARE_OF_BEST * best,
     )
-    return [answer for answer, worth in worths if worth >= threshold]
+    return worths, threshold
 
 
 def rate_sure(words: Sequence[str], weights: TermWeights, answers: Iterable[tuple[Sequence[str], str]]) -> list[bool]:

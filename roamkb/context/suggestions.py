@@ -6,14 +6,18 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+from typing import Final
+from typing import Generic
 from typing import Protocol
+from typing import TypeVar
 
 from roamkb.context.brief_text import is_borne_out
 from roamkb.context.relevance_threshold import INTERRUPTION_THRESHOLD
 from roamkb.context.relevance_threshold import START_THRESHOLD
 from roamkb.context.relevance_threshold import RelevanceThreshold
-from roamkb.context.relevance_threshold import select_relevant
+from roamkb.context.relevance_threshold import weigh_answers
 from roamkb.core.model import Hit
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.query import Query
@@ -40,6 +44,16 @@ _MOST_NAMING = 50
 _MOST_OF_NAME = 3
 
 
+#: Why an answer that was weighed isn't suggested.
+TOO_WEAK: Final = "too little evidence"
+SHOWN_BEFORE: Final = "shown before"
+NOT_BORNE_OUT: Final = "not borne out yet"
+REPEATS: Final = "says what another one says"
+OVER_LIMIT: Final = "others come first"
+
+_T = TypeVar("_T")
+
+
 class _TermWeighing(Protocol):
     def weigh(self, query: Query) -> TermWeights: ...
 
@@ -52,6 +66,28 @@ class LearningFinder(known.LearningLookup, _TermWeighing, Protocol):
     """A finder of learnings that knows the weights of words among them."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeighedAnswer:
+    """An answer that a hook weighed."""
+
+    id: str
+    #: Of evidence that it shares with the prompt.
+    bits: float
+    #: Why it isn't suggested; empty where it is.
+    dropped: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggested(Generic[_T]):
+    """What is suggested of one kind, and all that was weighed."""
+
+    items: tuple[_T, ...] = ()
+    #: The best first.
+    weighed: tuple[WeighedAnswer, ...] = ()
+    #: The least bits that suffice; 0 where nothing was weighed.
+    threshold: float = 0.0
+
+
 def suggest_nodes(
     finder: NodeFinder,
     notes: Notes,
@@ -60,37 +96,63 @@ def suggest_nodes(
     limit: int,
     besides: Container[str] = (),
     loose: bool = False,
-) -> tuple[Hit, ...]:
+) -> Suggested[Hit]:
     """Return the nodes that are relevant enough to `text` to interrupt with, without `besides`, ids.
 
     Where `loose`, one rare word's worth in the name is enough: nobody is interrupted.
     """
     query = parse_words(text)
     if not query.terms:
-        return ()
+        return Suggested()
     answers = finder.find_passages(query, limit=max(limit, _MOST_ANSWERS)).answers
-    relevant = _relevant_answers(
+    worths, threshold = _weigh_passages(
         text, answers, finder.weigh(query), least=START_THRESHOLD if loose else INTERRUPTION_THRESHOLD
     )
-    hits = (hit_of(answer, notes.kb, answer.line, answer.title) for answer in relevant if answer.id not in besides)
-    return tuple(hits)[:limit]
+    hits: list[Hit] = []
+    weighed: list[WeighedAnswer] = []
+    for answer, bits in worths:
+        dropped = _too_weak(bits, threshold) or (SHOWN_BEFORE if answer.id in besides else "")
+        if not dropped and len(hits) == limit:
+            dropped = OVER_LIMIT
+        if not dropped:
+            hits.append(hit_of(answer, notes.kb, answer.line, answer.title))
+        if answer.id:
+            weighed.append(WeighedAnswer(id=answer.id, bits=bits, dropped=dropped))
+    return Suggested(items=tuple(hits), weighed=tuple(weighed), threshold=threshold)
 
 
 def suggest_learnings(
     finder: LearningFinder, state: LogState, text: str, *, limit: int, besides: Collection[str] = ()
-) -> tuple[LearningState, ...]:
+) -> Suggested[LearningState]:
     """Return the learnings that are relevant enough to `text` to interrupt with, without `besides`, ids."""
     query = parse_words(text)
     if not query.terms or not state.standings:
-        return ()
+        return Suggested()
     current = _answers_in_force(finder, state, query, limit=max(limit, _MOST_ANSWERS))
-    worthy = _relevant_answers(text, current, finder.weigh(query), least=INTERRUPTION_THRESHOLD)
-    candidates = (state.standings[entry.file] for entry in worthy if entry.file not in besides)
+    worths, threshold = _weigh_passages(text, current, finder.weigh(query), least=INTERRUPTION_THRESHOLD)
+    dropped = {
+        answer.file: _too_weak(bits, threshold) or _drop_reason(answer, state, besides) for answer, bits in worths
+    }
     # the better answer stays before the worse, of those that are borne out and of the others
     lasting = sorted(
-        (entry for entry in candidates if _is_suggestable(entry)), key=lambda entry: not is_borne_out(entry)
+        (state.standings[id] for id, reason in dropped.items() if not reason), key=lambda one: not is_borne_out(one)
     )
-    return tuple(_without_repetitions(lasting, state, besides))[:limit] if lasting else ()
+    unlike = tuple(_without_repetitions(lasting, state, besides)) if lasting else ()
+    dropped |= {one.id: REPEATS for one in lasting if one not in unlike}
+    dropped |= {one.id: OVER_LIMIT for one in unlike[limit:]}
+    weighed = (WeighedAnswer(id=answer.file, bits=bits, dropped=dropped[answer.file]) for answer, bits in worths)
+    return Suggested(items=unlike[:limit], weighed=tuple(weighed), threshold=threshold)
+
+
+def _too_weak(bits: float, threshold: float) -> str:
+    return "" if bits >= threshold else TOO_WEAK
+
+
+def _drop_reason(answer: PassageHit, state: LogState, besides: Container[str]) -> str:
+    """Return why a learning that is relevant enough isn't suggested; empty where it is."""
+    if answer.file in besides:
+        return SHOWN_BEFORE
+    return "" if _is_suggestable(state.standings[answer.file]) else NOT_BORNE_OUT
 
 
 def _without_repetitions(
@@ -160,8 +222,9 @@ def scores_of_relevant(
         return {}
     current = _answers_in_force(finder, state, query, limit=_MOST_ANSWERS)
     least = INTERRUPTION_THRESHOLD if is_interrupting else START_THRESHOLD
-    relevant = _relevant_answers(text, current, finder.weigh(query), least=least)
-    return {answer.file: 1 - rank / _MOST_ANSWERS for rank, answer in enumerate(relevant)}
+    worths, threshold = _weigh_passages(text, current, finder.weigh(query), least=least)
+    relevant = (answer.file for answer, bits in worths if bits >= threshold)
+    return {id: 1 - rank / _MOST_ANSWERS for rank, id in enumerate(relevant)}
 
 
 def _answers_in_force(finder: LearningFinder, state: LogState, query: Query, *, limit: int) -> Sequence[PassageHit]:
@@ -169,8 +232,8 @@ def _answers_in_force(finder: LearningFinder, state: LogState, query: Query, *, 
     return [entry for entry in answers if (standing := state.standings.get(entry.file)) and is_in_force(standing)]
 
 
-def _relevant_answers(
+def _weigh_passages(
     text: str, answers: Sequence[PassageHit], weights: TermWeights, *, least: RelevanceThreshold
-) -> Sequence[PassageHit]:
+) -> tuple[Sequence[tuple[PassageHit, float]], float]:
     titled = ((answer, answer.title, "\n".join(line for _, line in answer.lines)) for answer in answers)
-    return select_relevant(text, weights, titled, limits=least)
+    return weigh_answers(text, weights, titled, limits=least)

@@ -387,6 +387,13 @@ OPERATIONS: tuple[Operation, ...] = (
         panel=_LOG,
     ),
     Operation(
+        "shown",
+        "Say what sessions were shown, what nearly was and why not, and what came of it.",
+        "roamkb shown --session 4f1c",
+        request="ShownRequest",
+        panel=_LOG,
+    ),
+    Operation(
         "brief",
         "Say what a session should know at its start; with --task, what helps with that.",
         "roamkb brief --task bd-12",

@@ -9,10 +9,12 @@ from typing import Protocol
 
 import pytest
 
+from roamkb.context.relevance_threshold import INTERRUPTION_THRESHOLD
 from roamkb.context.relevance_threshold import START_THRESHOLD
+from roamkb.context.relevance_threshold import RelevanceThreshold
 from roamkb.context.relevance_threshold import is_transferable
 from roamkb.context.relevance_threshold import rate_sure
-from roamkb.context.relevance_threshold import select_relevant
+from roamkb.context.relevance_threshold import weigh_answers
 from roamkb.context.suggestions import suggest_learnings
 from roamkb.context.suggestions import suggest_nodes
 from roamkb.kb.notes.store.notes import Notes
@@ -42,8 +44,8 @@ def test_what_is_shown_at_a_prompt_is_nearly_always_to_the_point(tmp_path: Path)
     log = LogIndex(tmp_path / "log", {one.id: one for one in learnings})
     right = wrong = helped = disturbed = 0
     for prompt, wanted in PROMPTS:
-        found = [hit.title for hit in suggest_nodes(nodes, notes, prompt, limit=3)]
-        found += [one.learning.content for one in suggest_learnings(log, state, prompt, limit=3)]
+        found = [hit.title for hit in suggest_nodes(nodes, notes, prompt, limit=3).items]
+        found += [one.learning.content for one in suggest_learnings(log, state, prompt, limit=3).items]
         good = sum(text.startswith(wanted) for text in found) if wanted else 0
         right, wrong = right + good, wrong + len(found) - good
         helped += good > 0
@@ -57,7 +59,7 @@ def test_what_is_shown_at_a_prompt_is_nearly_always_to_the_point(tmp_path: Path)
 def _shown(learnings: Sequence[Learning], prompts: Iterable[str], folder: Path) -> list[list[str]]:
     state = replay(learnings, [])
     log = LogIndex(folder / "log", {one.id: one for one in learnings})
-    return [[one.id for one in suggest_learnings(log, state, prompt, limit=3)] for prompt in prompts]
+    return [[one.id for one in suggest_learnings(log, state, prompt, limit=3).items] for prompt in prompts]
 
 
 class Said(Protocol):
@@ -117,10 +119,21 @@ def usual(text: str) -> str:
     return " ".join(text.split())
 
 
+def relevant(
+    text: str,
+    weights: TermWeights,
+    answers: Sequence[tuple[int, str, str]],
+    limits: RelevanceThreshold = INTERRUPTION_THRESHOLD,
+) -> list[int]:
+    """Return the answers that reach the threshold."""
+    worths, threshold = weigh_answers(text, weights, answers, limits=limits)
+    return [answer for answer, worth in worths if worth >= threshold]
+
+
 def kept(text: str, *answers: tuple[str, str], size: float = 3.0) -> list[int]:
     """Which answers to `text` clear the floor, given their titles and bodies; every word is as rare."""
     weights = TermWeights(terms=dict.fromkeys(text_terms(text), size), rarest=size)
-    return select_relevant(text, weights, [(n, title, body) for n, (title, body) in enumerate(answers)])
+    return relevant(text, weights, [(n, title, body) for n, (title, body) in enumerate(answers)])
 
 
 def test_a_rare_word_that_is_all_of_a_prompt_is_enough_and_one_of_many_is_not() -> None:
@@ -141,7 +154,7 @@ def test_a_title_that_many_notes_share_is_a_topic() -> None:
     """A word of one answer tells which is meant; one of a hundred doesn't."""
     text = "asyncpg celery redis nginx and pgbouncer migrate"
     weights = TermWeights(terms={**dict.fromkeys(text_terms(text), 7.0), "pgbouncer": 2.0}, rarest=7.0)
-    assert [] == select_relevant(text, weights, [(0, "Pgbouncer", "")])
+    assert [] == relevant(text, weights, [(0, "Pgbouncer", "")])
 
 
 def test_at_the_start_less_is_enough_but_not_of_many() -> None:
@@ -149,9 +162,9 @@ def test_at_the_start_less_is_enough_but_not_of_many() -> None:
     text = "pgbouncer asyncpg celery"
     weights = TermWeights(terms=dict.fromkeys(text_terms(f"{text} redis nginx memcached"), 3.0), rarest=3.0)
     answers = [(0, "pgbouncer and the weather", "")]
-    assert [0] == select_relevant(text, weights, answers, limits=START_THRESHOLD)
-    assert [] == select_relevant(text, weights, answers)
-    assert [] == select_relevant(f"{text} redis nginx memcached", weights, answers, limits=START_THRESHOLD)
+    assert [0] == relevant(text, weights, answers, limits=START_THRESHOLD)
+    assert [] == relevant(text, weights, answers)
+    assert [] == relevant(f"{text} redis nginx memcached", weights, answers, limits=START_THRESHOLD)
 
 
 def test_what_is_much_less_than_the_best_is_no_second_answer() -> None:
@@ -222,7 +235,7 @@ def test_a_script_without_blanks_has_words_as_well() -> None:
 def test_what_several_answers_hold_tells_less_which_is_meant() -> None:
     """Two of a handful that say redis are no reason to hide both."""
     weights = TermWeights(terms={"redi": 0.2, "vanish": 0.7, "evict": 0.2}, rarest=0.7)
-    assert [0] == select_relevant("redis evicts what vanishes", weights, [(0, "redis evicts at night", "")])
+    assert [0] == relevant("redis evicts what vanishes", weights, [(0, "redis evicts at night", "")])
 
 
 @pytest.mark.parametrize(

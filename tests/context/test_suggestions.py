@@ -10,7 +10,7 @@ from tests.conftest import learn
 def offered(world: World, prompt: str) -> list[str]:
     """Return what a prompt is answered with."""
     learnings, _ = suggest_for_prompt(world.open().log, prompt, besides=frozenset())
-    return [one.learning.content for one in learnings]
+    return [one.learning.content for one in learnings.items]
 
 
 def test_what_is_borne_out_comes_before_what_is_not(world: World) -> None:
@@ -50,4 +50,5 @@ def test_nothing_is_told_twice_in_other_words(world: World) -> None:
     log.learn("Celery tasks need acks_late, else a killed worker loses them", type="fact")
     prompt = "Celery loses tasks when a worker is killed, is it acks_late?"
     assert 1 == len(offered(world, prompt))
-    assert ((), ()) == suggest_for_prompt(world.open().log, prompt, besides=frozenset([known.id]))
+    learnings, nodes = suggest_for_prompt(world.open().log, prompt, besides=frozenset([known.id]))
+    assert ((), ()) == (learnings.items, nodes.items)

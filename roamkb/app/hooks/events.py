@@ -21,8 +21,10 @@ from roamkb.app.log import remedies
 from roamkb.boundary.store import session_cache
 from roamkb.context import brief_text
 from roamkb.context import relevance_threshold
+from roamkb.context import suggestions
 from roamkb.context.store import injections
 from roamkb.context.store import session_shown
+from roamkb.context.store import suggestion_record
 from roamkb.core.errors import RoamkbError
 from roamkb.core.model import Hit
 from roamkb.core.startup.dataclasses import dataclass
@@ -66,6 +68,9 @@ class HookSuggestions:
 
     learnings: "Sequence[learning_state.LearningState]" = ()
     nodes: "Sequence[Hit]" = ()
+    #: All that was weighed, the best of each kind first, and the least bits that suffice.
+    weighed: "Sequence[suggestions.WeighedAnswer]" = ()
+    threshold: float = 0.0
 
     @property
     def suggested_ids(self) -> tuple[str, ...]:
@@ -123,10 +128,7 @@ class HookEventSession(HookSession):
         task = session_cache.take_subagent_task(str(self.writable_log.local_folder), self.session)
         if not task.strip():
             return HookSuggestions()
-        learnings, nodes = log_brief.suggest_for_prompt(self._project_log, task, besides=frozenset())
-        return self._keep_receipt(
-            self.writable_log, HookSuggestions(learnings=learnings, nodes=nodes), shown_by=injections.SUBAGENT
-        )
+        return self._suggest(self.writable_log, task, besides=frozenset(), shown_by=injections.SUBAGENT)
 
     def handle_prompt(self, seen_tree: "TreeDigest | None" = None) -> HookSuggestions:
         """Record the human's lasting statements, and return suggestions that fit the prompt and are new.
@@ -140,19 +142,39 @@ class HookEventSession(HookSession):
             return HookSuggestions()
         prompt = prompt[:_PROMPT_LENGTH]
         if log := self._project_log.log_or_none():
-            learnings, nodes = log_brief.suggest_for_prompt(
-                self._project_log,
-                prompt,
-                besides=injections.ids_shown_to(log.local_folder, self.session, is_subagent=False),
-            )
-            return self._keep_receipt(log, HookSuggestions(learnings=learnings, nodes=nodes), shown_by="prompt")
+            besides = injections.ids_shown_to(log.local_folder, self.session, is_subagent=False)
+            return self._suggest(log, prompt, besides=besides, shown_by="prompt")
         if self._shown_without_log is None:
             # where nobody remembers what was shown, it would be shown again and again
             return HookSuggestions()
-        suggestions = HookSuggestions(
-            nodes=log_brief.suggest_nodes(self._project_log, prompt, besides=self._shown_without_log)
+        nodes = log_brief.suggest_nodes(self._project_log, prompt, besides=self._shown_without_log)
+        suggested = HookSuggestions(nodes=nodes.items, weighed=nodes.weighed, threshold=nodes.threshold)
+        return suggested if self._remember_shown(suggested.suggested_ids) else HookSuggestions()
+
+    def _suggest(
+        self, log: "project_log.Log", text: str, *, besides: "frozenset[str]", shown_by: str
+    ) -> HookSuggestions:
+        """Return what fits `text`; keep a receipt of it, and a record of what was weighed."""
+        learnings, nodes = log_brief.suggest_for_prompt(self._project_log, text, besides=besides)
+        suggested = HookSuggestions(
+            learnings=learnings.items,
+            nodes=nodes.items,
+            weighed=(*learnings.weighed, *nodes.weighed),
+            threshold=max(learnings.threshold, nodes.threshold),
         )
-        return suggestions if self._remember_shown(suggestions.suggested_ids) else HookSuggestions()
+        if suggested.weighed and self.writable_log is not None:
+            record = suggestion_record.SuggestionRecord(
+                ts=self.environment.now().timestamp(),
+                session=self.session,
+                by=shown_by,
+                prompt=suggestion_record.prompt_digest(text),
+                threshold=suggested.threshold,
+                answers=tuple(suggested.weighed),
+            )
+            # a full disk keeps nothing from the agent
+            with suppress(RoamkbError):
+                suggestion_record.save_suggestion_record(log.local_folder, record)
+        return self._keep_receipt(log, suggested, shown_by=shown_by)
 
     def before_change(self, file: str, names: Sequence[str] = ()) -> HookSuggestions:
         """Return what is known of a file of the project that is about to be changed, or of `names` in the change."""

@@ -118,18 +118,18 @@ def make_brief(
 
 def suggest_for_prompt(
     context: "project_context.ProjectContext", text: str, *, besides: "frozenset[str]"
-) -> "tuple[tuple[learning_state.LearningState, ...], tuple[model.Hit, ...]]":
+) -> "tuple[suggestions.Suggested[learning_state.LearningState], suggestions.Suggested[model.Hit]]":
     """Return the few learnings and nodes relevant enough to `text` to interrupt; usually none."""
-    learnings: tuple[learning_state.LearningState, ...] = ()
+    learnings: suggestions.Suggested[learning_state.LearningState] = suggestions.Suggested()
     promoted: set[str] = set()
     if log := context.log_or_none():
         state = log.read_contents().replay_state()
         finder = context.learning_index(log, state)
         besides |= {learning.id for learning in state.learnings_with("node", *besides)}
         learnings = suggestions.suggest_learnings(finder, state, text, limit=_PROMPT_ITEMS, besides=besides)
-        known_learnings = (*learnings, *(state.standings[id] for id in besides if id in state.standings))
+        known_learnings = (*learnings.items, *(state.standings[id] for id in besides if id in state.standings))
         promoted = {learning.node for learning in known_learnings if learning.node}
-    limit = _PROMPT_ITEMS - len(learnings)
+    limit = _PROMPT_ITEMS - len(learnings.items)
     return learnings, suggest_nodes(context, text, limit=limit, besides=besides | promoted)
 
 
@@ -139,14 +139,14 @@ def suggest_nodes(
     *,
     limit: int = _PROMPT_ITEMS,
     besides: "Container[str]",
-) -> "tuple[model.Hit, ...]":
+) -> "suggestions.Suggested[model.Hit]":
     """Return the few nodes relevant enough to `text` to interrupt, where most of them are indexed."""
     try:
         glance = _indexed_glance(context)
-        return glance.find_relevant(text, limit=limit, besides=besides) if glance.is_ready else ()
+        return glance.find_relevant(text, limit=limit, besides=besides) if glance.is_ready else suggestions.Suggested()
     except RoamkbError:
         # the start of the session said what is wrong with it
-        return ()
+        return suggestions.Suggested()
 
 
 def learnings_about_file(
@@ -235,7 +235,7 @@ def _nodes_about(
         for text, is_named in work.clues:
             known = besides.union(hits)
             found = glance.find_relevant(text, limit=_BRIEF_NODES - len(hits), besides=known, loose=is_named)
-            hits |= {hit.id or str(hit.path): hit for hit in found}
+            hits |= {hit.id or str(hit.path): hit for hit in found.items}
         return tuple(hits.values()), glance, ""
     except RoamkbError as error:
         return (), None, error.message

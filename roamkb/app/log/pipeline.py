@@ -317,7 +317,9 @@ def _promotion_context(context: "project_context.ProjectContext") -> "pipeline_p
         write_node=context.kb.write_as,
         # a link lasts: what shares one word is no relation
         related_ids=lambda text, limit: [
-            hit.id for hit in context.kb.find_relevant_nodes(text, limit=limit) if hit.id and not hit.replaced_mark
+            hit.id
+            for hit in context.kb.find_relevant_nodes(text, limit=limit).items
+            if hit.id and not hit.replaced_mark
         ],
         has_node=context.kb.has_node_id,
     )

@@ -15,6 +15,7 @@ from roamkb.app.log import tasks
 from roamkb.app.log.project_context import ProjectContext
 from roamkb.app.operation_method import OperationMethod
 from roamkb.context import brief as context_brief
+from roamkb.context import shown as context_shown
 from roamkb.context.store import injections
 from roamkb.curation import audit as curation_audit
 from roamkb.curation import curate as curate_verb
@@ -81,3 +82,4 @@ class ProjectLog(ProjectContext):
     stats = OperationMethod(lambda: (tasks_stats.StatsRequest, tasks.stats))
     brief = OperationMethod(lambda: (context_brief.BriefRequest, app_brief.brief))
     inject = OperationMethod(lambda: (injections.InjectRequest, app_brief.inject))
+    shown = OperationMethod(lambda: (context_shown.ShownRequest, tasks.shown))

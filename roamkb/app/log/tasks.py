@@ -4,11 +4,14 @@ from collections.abc import Sequence
 
 from roamkb.app.log import project_context
 from roamkb.app.log.recall import matching_nodes
+from roamkb.context import shown as context_shown
+from roamkb.context.store import suggestion_record
 from roamkb.core.errors import UsageError
 from roamkb.core.startup import dataclasses
 from roamkb.core.text import as_text_tuple
 from roamkb.kb.notes.file_names import require_name
 from roamkb.kb.search import query
+from roamkb.kb.search.search import check_limit
 from roamkb.log import known_learnings
 from roamkb.log import pin
 from roamkb.log import prefer as log_prefer
@@ -183,4 +186,24 @@ def _new_task(
         category=category or "",
         files=tuple(require_name(file, "the pattern") for file in as_text_tuple(files)),
         depends=tuple(require_name(task_id, "the task") for task_id in as_text_tuple(depends)),
+    )
+
+
+def shown(
+    context: "project_context.ProjectContext", request: "context_shown.ShownRequest"
+) -> "context_shown.ShownList":
+    """Return what sessions were shown, the latest first, what nearly was, and what came of it.
+
+    Raises:
+        NoLog: the project has none. UsageError: a limit below 1.
+    """
+    check_limit(request.limit)
+    log = context.log_to_read()
+    return context_shown.list_shown(
+        receipts.read_receipts(log.local_folder),
+        suggestion_record.read_suggestion_records(log.local_folder),
+        log.read_contents().replay_state(),
+        context.kb.find_titles,
+        session=request.session,
+        limit=request.limit or context_shown.DEFAULT_LIMIT,
     )

@@ -1,6 +1,7 @@
 """Texts for sessions: the brief, and additions of hooks to prompts, as text and as JSON."""
 
 import secrets
+from collections.abc import Iterator
 from typing import Annotated
 from typing import Literal
 
@@ -10,6 +11,8 @@ from roamkb.context.brief_text import SessionBrief
 from roamkb.context.brief_text import learning_line
 from roamkb.context.brief_text import node_line
 from roamkb.context.brief_text import render_brief
+from roamkb.context.shown import ShownList
+from roamkb.context.shown import ShownOccasion
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
@@ -90,6 +93,32 @@ def wrap_up_question(promote_result: "promote.PromoteResult") -> str:
 def brief(result: "SessionBrief") -> Annotated[PrintedResult, BriefAnswer]:
     """Render the brief of a session's start."""
     return PrintedResult(result=BriefAnswer(brief=result, text=brief_text(result)), text=lambda _: brief_text(result))
+
+
+def shown(result: "ShownList") -> PrintedResult:
+    """Render the occasions on which something was shown, or nearly was."""
+
+    def render_text(_: bool) -> str:
+        lines = [line for occasion in result.occasions for line in _occasion_lines(occasion)]
+        if result.more:
+            lines.append(f"{result.more} more: --limit {len(result.occasions) + result.more}")
+        return "\n".join(lines or ["nothing was shown to any session here"])
+
+    return PrintedResult(result=result, text=render_text, status=0 if result.occasions else 1)
+
+
+def _occasion_lines(occasion: "ShownOccasion") -> Iterator[str]:
+    """Yield an occasion's line, then one for each thing that was shown or weighed."""
+    details = [f"prompt {occasion.prompt}"] if occasion.prompt else []
+    details += [f"worktree {one_line(occasion.worktree)}"] if occasion.worktree else []
+    details += [f"session {one_line(occasion.session)}"] if occasion.session else []
+    yield ", ".join([f"{occasion.time} {occasion.by}", *details])
+    for item in occasion.shown:
+        outcome = f" ({item.outcome})" if item.outcome else ""
+        yield f"  shown: {one_line(item.name or item.id)}{outcome}"
+    for miss in occasion.near:
+        least = f" of {occasion.threshold:.1f}" if occasion.threshold is not None else ""
+        yield f"  not shown: {one_line(miss.name or miss.id)}: {miss.dropped} ({miss.bits:.1f}{least} bits)"
 
 
 def inject(result: bool) -> Annotated[PrintedResult, InjectAnswer]:

@@ -177,7 +177,7 @@ _RENDERER_MODULES = {
         "instructions": "review approve reject rollback",
         "tasks": "task relevant used stats",
         "remedies": "remedy",
-        "context": "brief inject",
+        "context": "brief inject shown",
         "curation": "audit refine curate explain pin prefer undo override export",
     }.items()
     for name in names.split()

@@ -1,0 +1,112 @@
+"""What sessions were shown, and what nearly was: by hooks and the command line."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.conftest import World
+
+_PROMPT = "why does celery lose tasks when a worker is killed?"
+
+
+def prompt(world: World, text: str, session: str = "s1") -> str:
+    """Return what the hook at a prompt puts beside it."""
+    payload = {"session_id": session, "cwd": str(world.personal), "prompt": text}
+    ran = world.run("hook", "user-prompt-submit", input=json.dumps(payload))
+    return str(ran.json.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+
+def occasions(world: World, *words: str) -> list[dict[str, Any]]:
+    """Return what `shown` lists."""
+    return list(world.run("shown", "--json", *words).json["occasions"])
+
+
+@pytest.fixture
+def told(world: World) -> World:
+    """A project that knows a few things."""
+    world.run("init")
+    world.run("learn", "Celery tasks need acks_late, otherwise a killed worker loses them", "--type", "gotcha")
+    world.run("learn", "The celery dashboard is called Flower", "--type", "fact")
+    world.node("a.org", "node-a", "Celery and Redis", "Celery keeps its tasks in Redis; a killed worker may lose them.")
+    world.run("index")
+    return world
+
+
+def test_a_prompt_is_listed_with_what_was_shown_and_what_was_not(told: World) -> None:
+    """By the digest of the prompt, never by its words; what is dropped has its bits and a reason."""
+    assert "acks_late" in prompt(told, _PROMPT)
+    (occasion,) = occasions(told)
+    assert ("prompt", "s1") == (occasion["by"], occasion["session"])
+    assert len(occasion["prompt"]) == 16
+    names = [item["name"] for item in occasion["shown"]]
+    assert any("acks" in name for name in names)
+    assert all(item["outcome"] is None for item in occasion["shown"])
+    for miss in occasion["near"]:
+        assert miss["dropped"]
+        assert miss["dropped"] != "too little evidence" or miss["bits"] < occasion["threshold"]
+    local = told.log().local_folder
+    assert "killed" not in (local / "suggestions.jsonl").read_text()
+
+
+def test_what_was_shown_before_says_so(told: World) -> None:
+    """The second prompt on the same matter is answered with nothing, and `shown` says why."""
+    prompt(told, _PROMPT)
+    assert "" == prompt(told, _PROMPT)
+    latest, _ = occasions(told)
+    assert [] == latest["shown"]
+    assert "shown before" in {miss["dropped"] for miss in latest["near"]}
+    assert "not shown: " in told.run("shown").out
+
+
+def test_what_came_of_it_stands_beside_it(told: World) -> None:
+    """An outcome is the receipt's."""
+    prompt(told, _PROMPT)
+    (shown,) = [item for item in occasions(told)[0]["shown"] if "acks" in str(item["name"])]
+    assert told.run("used", shown["name"], "--outcome", "success", "--session", "s1").status == 0
+    (again,) = [item for item in occasions(told)[0]["shown"] if "acks" in str(item["name"])]
+    assert "success" == again["outcome"]
+    assert "(success)" in told.run("shown").out
+
+
+def test_sessions_are_told_apart_and_the_latest_comes_first(told: World) -> None:
+    """With a limit, the rest is counted."""
+    for session in ("s1", "s2", "s3"):
+        prompt(told, _PROMPT, session)
+    assert ["s3", "s2", "s1"] == [occasion["session"] for occasion in occasions(told)]
+    assert ["s2"] == [occasion["session"] for occasion in occasions(told, "--session", "s2")]
+    ran = told.run("shown", "--limit", "1", "--json")
+    assert (1, 2) == (len(ran.json["occasions"]), ran.json["more"])
+    assert told.run("shown", "--limit", "0").status == 2
+    assert told.run("shown", "--session", "nobody").status == 1
+
+
+def test_a_torn_line_hides_no_other(told: World) -> None:
+    """What a crash left is passed over."""
+    prompt(told, _PROMPT)
+    path = told.log().local_folder / "suggestions.jsonl"
+    path.write_bytes(b'{"ts": 1, "sess' + b"\n" + path.read_bytes() + b'[1]\n{"ts": "x"}\n\xff\n')
+    assert occasions(told)[0]["prompt"]
+
+
+def test_the_record_does_not_grow_without_end(told: World) -> None:
+    """A full file becomes the old one."""
+    prompt(told, _PROMPT)
+    path = told.log().local_folder / "suggestions.jsonl"
+    line = path.read_bytes()
+    path.write_bytes(line * (1024 * 1024 // len(line) + 2))
+    prompt(told, _PROMPT, "s9")
+    assert path.stat().st_size < 10_000
+    assert "s9" == occasions(told)[0]["session"]
+    assert path.with_name("suggestions.old.jsonl").exists()
+
+
+def test_a_node_that_is_gone_is_listed_by_its_id(told: World) -> None:
+    """And one that is there by its title."""
+    prompt(told, _PROMPT)
+    occasion = occasions(told)[0]
+    nodes = [item for item in (*occasion["shown"], *occasion["near"]) if item["id"] == "node-a"]
+    assert [item["name"] for item in nodes] in ([], ["Celery and Redis"])
+    (told.kb / "a.org").unlink()
+    after = occasions(told)[0]
+    assert all(item["name"] is None for item in (*after["shown"], *after["near"]) if item["id"] == "node-a")
