@@ -138,7 +138,9 @@ class _AnswerText:
         if UNSPACED.search(self.text):
             # what such a script doesn't spell itself is one
             return frozenset(terms_of(word)[0] for word in self.text_words if not UNSPACED.match(word))
-        spelled = [word for word in self.text_words if _NAME_SPELLING.fullmatch(word)]
+        # a word of small letters, but for the first, is none; most are
+        unusual = (word for word in self.text_words if not (word.isalpha() and word[1:].islower()))
+        spelled = [word for word in unusual if _NAME_SPELLING.fullmatch(word)]
         capitals: Sequence[str] = _MID_SENTENCE_CAPITAL.findall(self.text)
         if len(capitals) * 4 < len(self.text_words):
             spelled += capitals
