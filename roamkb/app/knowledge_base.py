@@ -120,6 +120,8 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
             raise UsageError("--semantic ranks words", hint="roamkb search WORDS --semantic")
         if request.as_of is not None and (request.regex or request.related is not None):
             raise UsageError("--as-of ranks words", hint="roamkb search WORDS --as-of D")
+        if request.trace and (request.regex or request.related is not None):
+            raise UsageError("--trace explains how words are ranked", hint="roamkb search WORDS --trace")
         if request.related is not None:
             limit = sys.maxsize if request.all else request.limit
             return self._search_related(request.related, text, limit=limit, budget=request.budget)
@@ -137,7 +139,7 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
             query=query,
             request=request,
             # imported once there is something to rate
-            rate_sure=lambda *asked: relevance_threshold.rate_sure(*asked),
+            rate_evidence=lambda *asked: relevance_threshold.rate_evidence(*asked),
         )
         if request.as_of is None:
             return answer_query(index, notes)

@@ -27,6 +27,7 @@ from typing import TypeVar
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import fold_text
+from roamkb.kb.search.hits import Evidence
 from roamkb.kb.search.query import TermWeights
 from roamkb.text.store.lexicons import alternatives_pattern
 from roamkb.text.store.word_frequencies import RAREST_BITS
@@ -190,7 +191,9 @@ def weigh_answers(
     return worths, threshold
 
 
-def rate_sure(words: Sequence[str], weights: TermWeights, answers: Iterable[tuple[Sequence[str], str]]) -> list[bool]:
+def rate_evidence(
+    words: Sequence[str], weights: TermWeights, answers: Iterable[tuple[Sequence[str], str]]
+) -> list[Evidence]:
     """Return for each answer to a search for `words` whether it may be relied on to be about them.
 
     An answer is its names, each of which counts by itself, and what is shown beside them. The threshold is that
@@ -201,7 +204,7 @@ def rate_sure(words: Sequence[str], weights: TermWeights, answers: Iterable[tupl
         max(_answer_worth(prompt, (), _AnswerText(name), body) for name in names)
         for names, body in ((names, _AnswerText(text)) for names, text in answers)
     )
-    return [worth >= START_THRESHOLD.least_bits for worth in worths]
+    return [Evidence(worth, worth >= START_THRESHOLD.least_bits) for worth in worths]
 
 
 def _prompt_words(text: str, weights: TermWeights) -> Iterator[_PromptWord]:

@@ -162,7 +162,7 @@ class Successor:
 class Hit:
     """One node that a search found, and the reasons."""
 
-    JSON = "id title path line tags score text why date lines replaced_by?"
+    JSON = "id title path line tags score text why sure date lines replaced_by?"
     #: None for text in a file that holds no node around it.
     id: str | None
     title: str

@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT)]
 
-from roamkb.context.relevance_threshold import rate_sure  # noqa: E402
+from roamkb.context.relevance_threshold import rate_evidence  # noqa: E402
 from roamkb.kb.search.hits import PassageHits  # noqa: E402
 from roamkb.kb.search.index.query import IndexQuery  # noqa: E402
 from roamkb.kb.search.query import parse_query  # noqa: E402
@@ -84,7 +84,7 @@ def ask(db: sqlite3.Connection, text: str, *, limit: int | None = None) -> list[
     index_query = IndexQuery(db, query)
     answers = tuple(index_query.find_answers(limit or MOST_HITS, linked=True, near_best=limit is None))
     hits = PassageHits(answers=answers, weights=index_query.term_weights(), skipped=(), conflict_copies=0)
-    sure = rate_answers(query, hits, rate_sure)
+    sure = [evidence.is_sure for evidence in rate_answers(query, hits, rate_evidence)]
     return [(int(answer.file[:6]), is_sure) for answer, is_sure in zip(answers, sure, strict=True)]
 
 

@@ -13,7 +13,7 @@ from roamkb.context.relevance_threshold import INTERRUPTION_THRESHOLD
 from roamkb.context.relevance_threshold import START_THRESHOLD
 from roamkb.context.relevance_threshold import RelevanceThreshold
 from roamkb.context.relevance_threshold import is_transferable
-from roamkb.context.relevance_threshold import rate_sure
+from roamkb.context.relevance_threshold import rate_evidence
 from roamkb.context.relevance_threshold import weigh_answers
 from roamkb.context.suggestions import suggest_learnings
 from roamkb.context.suggestions import suggest_nodes
@@ -263,5 +263,5 @@ def test_a_hit_is_sure_by_any_of_its_names_or_by_its_lines() -> None:
         (("Kubernetes",), "On EKS."),
         (("Good things", "A new way"), "of the time"),
     ]
-    assert [True, True, False, False] == rate_sure(words, weights, answers)
-    assert [] == rate_sure(words, weights, [])
+    assert [True, True, False, False] == [one.is_sure for one in rate_evidence(words, weights, answers)]
+    assert [] == rate_evidence(words, weights, [])

@@ -116,6 +116,8 @@ class TerminalStyle:
 
 def _printed_search(result: "search.SearchResult") -> PrintedResult:
     def render_text(terminal: bool) -> str:
+        if result.trace is not None:
+            return "\n".join(map(_traced_line, result.trace))
         if result.only_files:
             return "\n".join(one_line(str(hit.path)) for hit in result.hits)
         if not terminal:
@@ -138,6 +140,17 @@ def _printed_search(result: "search.SearchResult") -> PrintedResult:
             *warnings_of(result.skipped),
         ),
     )
+
+
+def _traced_line(hit: "search.TracedHit") -> str:
+    """Return a candidate's line: its score, its signals, the bits of evidence and what became of it."""
+    signals = encode.object_json(hit.signals) if hit.signals else {}
+    facts = " ".join(
+        f"{name}={value:.2f}" if isinstance(value, float) else name for name, value in signals.items() if value
+    )
+    bits = "" if hit.bits is None else f" bits={hit.bits:.1f}"
+    fate = hit.dropped or ("sure" if hit.is_sure else "shown, not sure")
+    return f"{hit.score:.2f} {facts}{bits} [{fate}] {format_location(hit.path, hit.line)}: {shorten_title(hit.title)}"
 
 
 def _sure_mark(hit: Hit, style: TerminalStyle) -> str:

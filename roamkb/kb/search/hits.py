@@ -1,9 +1,37 @@
 """The passages that a search found, before they are rendered."""
 
+from typing import NamedTuple
+
 from roamkb.core.model import Successor
 from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.kb.search.query import TermWeights
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankSignals:
+    """What a hit owes its score to; each in the measure of its own."""
+
+    #: BM25 of the words, and of the pairs of words that stand side by side.
+    words: float
+    pairs: float
+    #: Nearness in meaning by the table of words, and by a sentence model, 0 to 1.
+    meaning: float
+    sentence: float
+    #: What it gained by the spelling of its words, and by a link from a good hit.
+    spelling: float
+    link: float
+    all_words: bool
+    #: Whether the query calls it by its name.
+    called: bool
+
+
+class Evidence(NamedTuple):
+    """How far an answer may be relied on to be about what was asked for."""
+
+    #: Of evidence; None where it holds what was asked for as it stands.
+    bits: float | None
+    is_sure: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +57,8 @@ class PassageHit:
     lines: tuple[tuple[int, str], ...]
     #: What replaced it, and what replaced that; None where nobody asked for the past.
     replaced_by: tuple[Successor, ...] | None = None
+    #: None where it matches no word.
+    signals: RankSignals | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from roamkb.core.errors import UsageError
+from roamkb.core.json_form import OrNull
 from roamkb.core.model import Hit
 from roamkb.core.model import UnreadableFile
 from roamkb.core.request import count_option
@@ -23,8 +24,10 @@ from roamkb.core.text import clip_text
 from roamkb.kb.notes import passages
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.search import filters
+from roamkb.kb.search.hits import Evidence
 from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.hits import PassageHits
+from roamkb.kb.search.hits import RankSignals
 from roamkb.kb.search.query import Query
 from roamkb.kb.search.query import TermWeights
 from roamkb.kb.search.store import grep as search_grep
@@ -37,6 +40,10 @@ DEFAULT_LIMIT = 20
 MOST_HITS = 8
 #: Letters of a line that are rated; by chance a longer one holds any word.
 _LONGEST_RATED = 4096
+#: Candidates that a trace lists, and why some of them aren't shown.
+_MOST_TRACED = 50
+_OVER_LIMIT = "over the limit"
+_FAR_BELOW = "far below the best"
 #: Reasons of a hit that holds something of the query itself.
 _HELD = frozenset(("phrase", "title", "alias", "tag", "text"))
 #: Lines of a node that a hit carries beside the one that it shows.
@@ -79,6 +86,8 @@ class SearchRequest:
         "--as-of", "As the notes stood at the end of that day, and what replaced them since.", metavar="D"
     )
 
+    trace: bool = flag_option("--trace", "All candidates instead, each with its signals and why it isn't shown.")
+
     @property
     def text(self) -> str:
         """The words as one text."""
@@ -93,14 +102,34 @@ class NoteFinder(Protocol):
 
 
 #: Tells of the words of a query, with their weights, and of the names and lines of each answer, whether it is sure.
-SureRater = Callable[[Sequence[str], TermWeights, Iterable[tuple[Sequence[str], str]]], Sequence[bool]]
+EvidenceRater = Callable[[Sequence[str], TermWeights, Iterable[tuple[Sequence[str], str]]], Sequence[Evidence]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracedHit:
+    """A candidate of a search with all that decided about it."""
+
+    JSON = "id title path line score *signals bits sure=is_sure dropped"
+    id: str | None
+    title: str
+    path: Path
+    line: int
+    #: A share of the best.
+    score: float
+    #: None where it matches no word.
+    signals: RankSignals | None
+    #: Of evidence that it is about what was asked for; null where it holds that as it stands.
+    bits: float | None
+    is_sure: bool
+    #: Why it isn't shown; null where it is.
+    dropped: OrNull
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
     """The hits of a search, best first, and the files that could not be read."""
 
-    JSON = "query hits skipped conflict_copies as_of?"
+    JSON = "query hits skipped conflict_copies as_of? trace?"
     query: str
     hits: tuple[Hit, ...]
     skipped: tuple[UnreadableFile, ...]
@@ -112,10 +141,12 @@ class SearchResult:
     nothing_sure: bool = False
     #: What an answer about the past rests on, in a line; None where the present was asked for.
     as_of: str | None = None
+    #: The candidates, the best first; None where nobody asked for them.
+    trace: tuple[TracedHit, ...] | None = None
 
 
 def search(
-    finder: NoteFinder, notes: Notes, query: Query, request: SearchRequest, *, rate_sure: SureRater
+    finder: NoteFinder, notes: Notes, query: Query, request: SearchRequest, *, rate_evidence: EvidenceRater
 ) -> SearchResult:
     """Return the hits of `query`, which has the words and filters of `request`; where it asks for a pattern, of that.
 
@@ -130,7 +161,7 @@ def search(
     else:
         if not query.text.strip() and not _has_filter(query):
             raise UsageError("search for what?", hint="roamkb search WORDS, or a filter such as --tag T")
-        result = _search_words(finder, notes, query, request, rate_sure)
+        result = _search_words(finder, notes, query, request, rate_evidence)
     return replace(result, hits=fit_budget(result.hits, request.budget))
 
 
@@ -148,7 +179,7 @@ def _search_pattern(notes: Notes, query: Query, request: SearchRequest) -> Searc
 
 
 def _search_words(
-    finder: NoteFinder, notes: Notes, query: Query, request: SearchRequest, rate_sure: SureRater
+    finder: NoteFinder, notes: Notes, query: Query, request: SearchRequest, rate_evidence: EvidenceRater
 ) -> SearchResult:
     is_grep = request.lines or request.files
     near_best = not (request.limit or request.all or is_grep or query.is_empty)
@@ -156,8 +187,9 @@ def _search_words(
     most = None if request.all or is_grep else MOST_HITS if near_best else DEFAULT_LIMIT
     limit = request.limit or most
     answers = finder.find_passages(query, limit=None if is_grep else limit, near_best=near_best)
-    sure = rate_answers(query, answers, rate_sure)
+    sure = [evidence.is_sure for evidence in rate_answers(query, answers, rate_evidence)]
     hits = _ranked_hits(zip(answers.answers, sure, strict=True), notes.kb, every_line=request.lines)
+    trace = tuple(_trace_candidates(finder, notes, query, answers, rate_evidence)) if request.trace else None
     return SearchResult(
         query=query.text,
         hits=_shown_hits(hits, request, limit),
@@ -165,7 +197,34 @@ def _search_words(
         conflict_copies=answers.conflict_copies,
         only_files=request.files,
         nothing_sure=bool(sure) and not any(sure),
+        trace=trace,
     )
+
+
+def _trace_candidates(
+    finder: NoteFinder, notes: Notes, query: Query, shown: PassageHits, rate_evidence: EvidenceRater
+) -> Iterator[TracedHit]:
+    """Yield the best candidates of a search, with those that `shown` hasn't got."""
+    candidates = finder.find_passages(query, limit=_MOST_TRACED)
+    near = finder.find_passages(query, limit=_MOST_TRACED, near_best=True)
+    shown_places, near_places = (
+        {(answer.file, answer.line) for answer in answers.answers} for answers in (shown, near)
+    )
+    rated = rate_answers(query, candidates, rate_evidence)
+    for answer, evidence in zip(candidates.answers, rated, strict=True):
+        place = answer.file, answer.line
+        dropped = "" if place in shown_places else _OVER_LIMIT if place in near_places else _FAR_BELOW
+        yield TracedHit(
+            id=answer.id,
+            title=answer.title,
+            path=notes.kb / answer.file,
+            line=answer.line,
+            score=answer.score,
+            signals=answer.signals,
+            bits=evidence.bits,
+            is_sure=evidence.is_sure,
+            dropped=dropped,
+        )
 
 
 def _shown_hits(hits: Iterable[Hit], request: SearchRequest, limit: int | None) -> tuple[Hit, ...]:
@@ -185,11 +244,11 @@ def _has_filter(query: Query) -> bool:
     )
 
 
-def rate_answers(query: Query, answers: PassageHits, rate_sure: SureRater) -> Sequence[bool]:
+def rate_answers(query: Query, answers: PassageHits, rate_evidence: EvidenceRater) -> Sequence[Evidence]:
     """Return for each answer whether it is sure: what holds a phrase or the only word is just what was asked for."""
     if query.phrases or len(query.words) < 2:
-        return [query.is_empty or not _HELD.isdisjoint(answer.why) for answer in answers.answers]
-    return rate_sure(
+        return [Evidence(None, query.is_empty or not _HELD.isdisjoint(answer.why)) for answer in answers.answers]
+    return rate_evidence(
         query.words,
         answers.weights,
         (

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from roamkb.core.text import fold_to_line
 from roamkb.core.text import strip_points
 from roamkb.kb.search.hits import PassageHit
+from roamkb.kb.search.hits import RankSignals
 from roamkb.kb.search.index.document_frequency import document_frequency
 from roamkb.kb.search.index.schema import SEPARATOR
 from roamkb.kb.search.index.schema import sums_of
@@ -89,6 +90,16 @@ class _WantedEntry(NamedTuple):
     word: str = ""
 
 
+class _ScoredKey(NamedTuple):
+    """An entry that answers a query, with its score as a share of the best."""
+
+    key: int
+    points: float
+    #: An entry that links to it.
+    source: int | None = None
+    signals: RankSignals | None = None
+
+
 class IndexQuery:
     """One query and the index it is run on, within one read transaction."""
 
@@ -100,25 +111,27 @@ class IndexQuery:
         self._phrases = tuple(filter(None, map(fold_to_line, query.phrases)))
         self._sums = sums_of(db)
         self._where, self._values = _sql_filters(query)
+        #: By the keys of hits, once they are ranked.
+        self._spelling_gains: Mapping[int, float] = {}
 
     def find_answers(self, limit: int | None, *, linked: bool = False, near_best: bool = False) -> Iterator[PassageHit]:
         """Yield the answers, best first; where `linked`, then the nodes that the best of them link to.
 
         Where `near_best`, those far below the best are left out.
         """
-        for key, points, source in self._scored_keys(limit, linked=linked, near_best=near_best):
-            yield self._snippet_view.passage_hit(key, points, source=source)
+        for key, points, source, signals in self._scored_keys(limit, linked=linked, near_best=near_best):
+            yield self._snippet_view.passage_hit(key, points, source=source, signals=signals)
 
     def find_places(self, limit: int | None) -> list[tuple[int, str, float]]:
         """Return key, file and score of the answers, for a caller that renders only a few of them."""
         placed = list(self._scored_keys(limit, linked=False))
-        keys = json.dumps([key for key, _, _ in placed])
+        keys = json.dumps([entry.key for entry in placed])
         files: dict[int, str] = dict(
             self._db.execute(
                 "SELECT id, file FROM entry WHERE id IN (SELECT value FROM json_each(?))", (keys,)
             ).fetchall()
         )
-        return [(key, files[key], points) for key, points, _ in placed]
+        return [(entry.key, files[entry.key], entry.points) for entry in placed]
 
     def match_reasons(self, key: int) -> tuple[str, ...]:
         """Return the reasons for an answer's rank."""
@@ -128,11 +141,9 @@ class IndexQuery:
     def _snippet_view(self) -> SnippetView:
         return SnippetView(self._db, words=self._query_words, phrases=self._phrases, weights=self._term_weights)
 
-    def _scored_keys(
-        self, limit: int | None, *, linked: bool, near_best: bool = False
-    ) -> Iterator[tuple[int, float, int | None]]:
+    def _scored_keys(self, limit: int | None, *, linked: bool, near_best: bool = False) -> Iterator["_ScoredKey"]:
         if not self._match_expression:
-            yield from ((key, 0.0, None) for key in self._filtered_keys()[:limit])
+            yield from (_ScoredKey(key, 0.0) for key in self._filtered_keys()[:limit])
             return
         order = self._rank_hits(limit)
         gained = self._gains_by_links(order)
@@ -140,12 +151,24 @@ class IndexQuery:
         best = max((points for _, points in order), default=0.0) or 1.0
         for entry, points in (drop_tail(order) if near_best else order)[:limit]:
             source = gained[entry.key][1] if entry.key in gained and len(self._term_weights) > 1 else None
-            yield entry.key, points / best, source
+            yield _ScoredKey(entry.key, points / best, source, self._signals_of(entry, gained))
         if linked and limit is not None and not (self._phrases or near_best):
             least = min((points for _, points in order), default=0.0)
             for key in self._linked_keys(order, gained)[: max(0, limit - len(order))]:
                 points, source = gained[key]
-                yield key, min(points, least) / best, source
+                yield _ScoredKey(key, min(points, least) / best, source)
+
+    def _signals_of(self, entry: RankedEntry, gained: Mapping[int, tuple[float, int]]) -> RankSignals:
+        return RankSignals(
+            words=entry.words,
+            pairs=entry.pairs,
+            meaning=entry.nearness,
+            sentence=entry.by_sentence,
+            spelling=self._spelling_gains.get(entry.key, 0.0),
+            link=gained.get(entry.key, (0.0, 0))[0],
+            all_words=entry.has_all,
+            called=entry.is_called,
+        )
 
     def term_weights(self) -> TermWeights:
         """Return the weight of each term of the words: the fewer texts hold it, the more."""
@@ -332,7 +355,12 @@ class IndexQuery:
         )
         query_spellings = prepare_spellings(self._query_words)
         shares = {key: spelled_shares(text, query_spellings) for key, text in rows}
-        return rank_by_spelling(order, shares, self._term_weights, is_foreign=self._is_foreign and self._model is None)
+        spelled_order = rank_by_spelling(
+            order, shares, self._term_weights, is_foreign=self._is_foreign and self._model is None
+        )
+        before = {entry.key: value for entry, value in order}
+        self._spelling_gains = {entry.key: value - before[entry.key] for entry, value in spelled_order}
+        return spelled_order
 
     def _gains_by_links(self, order: Sequence[tuple[RankedEntry, float]]) -> Mapping[int, tuple[float, int]]:
         """Return each entry's gain by a link of a good hit, with the key of that hit."""

@@ -13,6 +13,7 @@ from roamkb.core.text import fold_text
 from roamkb.core.text import fold_to_line
 from roamkb.core.text import shorten_title
 from roamkb.kb.search.hits import PassageHit
+from roamkb.kb.search.hits import RankSignals
 from roamkb.kb.search.index.schema import SEPARATOR
 from roamkb.kb.search.index.schema import line_numbers
 from roamkb.text.tokenize import split_words
@@ -41,7 +42,9 @@ class SnippetView:
         self._phrases = phrases
         self._weights = weights
 
-    def passage_hit(self, key: int, points: float, *, source: int | None = None) -> PassageHit:
+    def passage_hit(
+        self, key: int, points: float, *, source: int | None = None, signals: RankSignals | None = None
+    ) -> PassageHit:
         """Return one entry as a hit; `source` is an entry that links to it."""
         node, file, line, date, replaced, numbers, title, alias, tags, body = self._db.execute(
             "SELECT node, file, line, date, replaced, numbers, title, alias, tags, body "
@@ -63,6 +66,7 @@ class SnippetView:
             score=round(points, 4),
             why=tuple(self._match_reasons(title, alias, tags, bool(lines), bool(replaced), source)),
             lines=lines,
+            signals=signals,
         )
 
     def _match_reasons(
