@@ -93,6 +93,9 @@ def fitting_learnings(
     """
     words: dict[str, float] = {}
     for text, is_named in work.clues:
+        if len(words) >= MOST_FITTING and not is_named:
+            # what is done adds nothing to a full brief, and each search takes its time
+            break
         for id, score in scores_of_relevant(finder, state, text, is_interrupting=not is_named).items():
             words[id] = max(score, words.get(id, 0.0))
     task = work.task

@@ -54,6 +54,7 @@ def test_a_session_is_briefed_once_and_again_after_a_compaction(claude: Claude) 
     """What the harness replays when a session goes on has the brief in it already."""
     home = claude.machine.personal
     claude.machine.roamkb("learn", "Redis evicts sessions when maxmemory is reached", "--confidence", "0.9")
+    claude.machine.roamkb("task", "start", "t-1", "--title", "Redis sessions at maxmemory")
     first = claude.say("tidy up a little", cwd=home)
     assert "This is a personal project" in first.told
     assert "Redis evicts sessions" in first.told

@@ -110,7 +110,7 @@ def test_a_session_is_briefed_helped_and_recorded(codex: Codex, model: str) -> N
     )
     assert "This is a personal project" in session.told
     assert 1 == session.told.count("[node] OAuth redirect URIs must match exactly")
-    assert 1 == session.told.count('source="what went wrong with this file before"')
+    assert 1 == session.told.count('source="what is known of this file"')
     assert f"Put {name} on the path (worked 1 of 1 time)" in session.told
     assert roamkb("remedy", "suggest", "--error", error).startswith("2/2 worked")
     happened = [(one["type"], one["text"]) for one in observed(home, session.id)]
@@ -126,7 +126,7 @@ def test_a_compaction_and_a_subagent_are_known(codex: Codex) -> None:
     codex.machine.roamkb("learn", "The crane API counts in feet", "--type", "gotcha", "--confidence", "0.9")
     session = codex.say(
         "ask somebody about the crane",
-        ("collaboration__spawn_agent", {"message": "look", "task_name": "look", "fork_turns": "none"}),
+        ("collaboration__spawn_agent", {"message": "look at the crane API", "task_name": "look", "fork_turns": "none"}),
         ("collaboration__wait_agent", {"timeout_ms": 20000}),
         shell("true"),
         cwd=home,
@@ -135,7 +135,7 @@ def test_a_compaction_and_a_subagent_are_known(codex: Codex) -> None:
         subagent="FACT: The crane API answers on port 7001",
         used=300_000,
     )
-    inner = next(one for one in session.requests if "Found 1 relevant" in json.dumps(one))
+    inner = next(one for one in session.requests if "what roamkb knows about this" in json.dumps(one))
     assert "counts in feet" in json.dumps(inner)
     events = [one["hook_event_name"] for one in codex.payloads(session.id)]
     assert {"SubagentStart", "SubagentStop", "PreCompact", "PostCompact"} <= set(events)

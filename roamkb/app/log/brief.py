@@ -233,6 +233,8 @@ def _nodes_about(
             return (), glance, f"{share}; `roamkb index` reads them"
         hits: dict[str, model.Hit] = {}
         for text, is_named in work.clues:
+            if len(hits) == _BRIEF_NODES:
+                break
             known = besides.union(hits)
             found = glance.find_relevant(text, limit=_BRIEF_NODES - len(hits), besides=known, loose=is_named)
             hits |= {hit.id or str(hit.path): hit for hit in found.items}
