@@ -143,6 +143,16 @@ def provoked(world: World) -> list[tuple[str, Json]]:
     world.node("a.org", "id-a", "A human's own")
     return [
         ("additionalContext", event(folder, "SessionStart", source="startup")),
+        (
+            "",
+            event(
+                folder,
+                "PreToolUse",
+                tool_name="Agent",
+                tool_use_id="t1",
+                tool_input={"prompt": "why do copies of SQLite in WAL mode lose commits?"},
+            ),
+        ),
         ("additionalContext", event(folder, "SubagentStart", agent_type="Explore")),
         (
             "additionalContext",
