@@ -28,8 +28,10 @@ from roamkb.kb.notes.store.walk import NotesWalk
 
 #: Files at a moment, with what is known of their stats: nothing of those that were others later.
 _FILES_QUERY = (
-    "SELECT path, digest, NULL, NULL, NULL, NULL FROM past WHERE form = 'file' AND since <= :moment AND gone > :moment "
-    "UNION ALL SELECT path, digest, size, mtime, ctime, inode FROM live WHERE form = 'file' AND since <= :moment"
+    "SELECT path, digest, NULL, NULL, NULL, NULL FROM past WHERE form = 'file' "
+    "AND since > :known AND since <= :moment AND gone > :moment "
+    "UNION ALL SELECT path, digest, size, mtime, ctime, inode FROM live WHERE form = 'file' "
+    "AND since > :known AND since <= :moment"
 )
 #: Letters of local ISO up to the minute, in which a node says when it was made.
 _MINUTE = len("2026-06-10T12:00")
@@ -93,7 +95,7 @@ def _read_from_looks(db: sqlite3.Connection, journal: Journal, walk: NotesWalk, 
     there = _files_at(db, before.moment) if before else {}
     present = {file.file: file.stat[:4] for file in walk.files}
     linked = set(_linked_files(db, present))
-    came = _files_at(db, after.moment) if after else {}
+    came = _files_at(db, after.moment, known=before.moment if before else 0) if after else {}
     came_names = (came if after else present).keys() - there.keys()
     dated = dict.fromkeys(came_names, format_local_iso(before.at)[:_MINUTE] if before else "")
     # the journal follows no link
@@ -125,9 +127,9 @@ def _looks_around(db: sqlite3.Connection, when: float) -> tuple[_Look | None, _L
     return (_Look(*before) if before else None), (_Look(*after) if after else None)
 
 
-def _files_at(db: sqlite3.Connection, moment: int) -> dict[str, _SeenFile]:
-    """Return the notes of the folder at a moment, by their names."""
-    rows = db.execute(_FILES_QUERY, {"moment": moment})
+def _files_at(db: sqlite3.Connection, moment: int, *, known: int = 0) -> dict[str, _SeenFile]:
+    """Return the notes of the folder at a moment by their names, but for those that were so at a `known` one."""
+    rows = db.execute(_FILES_QUERY, {"moment": moment, "known": known})
     files = ((os.fsdecode(path), _SeenFile(digest, tuple(stat))) for path, digest, *stat in rows)
     return {name: seen_file for name, seen_file in files if name.isprintable() and is_note(name)}
 

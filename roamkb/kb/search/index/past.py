@@ -32,10 +32,10 @@ from roamkb.kb.search.query import Query
 #: The mark of `supersede` in a node's drawer.
 _SUCCESSOR = lazily(r"^:SUPERSEDED_BY:\s+(\S+)", re.MULTILINE)
 #: The notes whose dates decide, each with the minute since which.
-_DATED = "SELECT key AS file, value AS since FROM json_each(:dated)"
+_DATED = "CREATE TEMP TABLE dated(file TEXT PRIMARY KEY, since TEXT) WITHOUT ROWID"
 #: Entries of those notes that weren't there; a shorter date is compared as far as it goes.
 _NOT_THERE = (
-    f"SELECT entry.id, entry.note FROM entry JOIN ({_DATED}) AS dated ON dated.file = entry.file "
+    "SELECT entry.id, entry.note FROM entry JOIN temp.dated USING(file) "
     "WHERE entry.date > :until OR entry.date < substr(since, 1, length(entry.date)) "
     "OR (entry.date = '' AND since != '')"
 )
@@ -84,8 +84,8 @@ class PastIndex:
         ]
         db.execute(
             "UPDATE content SET replaced = 0 WHERE replaced AND id IN (SELECT id FROM entry "
-            f"WHERE node IN (SELECT value FROM json_each(:later)) AND file IN (SELECT file FROM ({_DATED})))",
-            {"later": json.dumps(later), "dated": _dated_json(self._notes)},
+            "WHERE node IN (SELECT value FROM json_each(?)) AND file IN (SELECT file FROM temp.dated))",
+            (json.dumps(later),),
         )
 
 
@@ -99,7 +99,9 @@ def bring_back(db: sqlite3.Connection, notes: PastNotes) -> None:
     if not changes.are_none:
         apply_changes(db, notes, changes, clock=time.time_ns)
     with transaction(db):
-        db.execute(f"CREATE TEMP TABLE later AS {_NOT_THERE}", {"dated": _dated_json(notes), "until": notes.past.until})
+        db.execute(_DATED)
+        db.executemany("INSERT INTO dated VALUES(?, ?)", notes.past.dated.items())
+        db.execute(f"CREATE TEMP TABLE later AS {_NOT_THERE}", {"until": notes.past.until})
         remove_entries(db, "id IN (SELECT id FROM temp.later)")
         db.execute(
             "UPDATE note SET (entries, words) = (SELECT count(*), coalesce(sum(length), 0) FROM entry "
@@ -107,10 +109,6 @@ def bring_back(db: sqlite3.Connection, notes: PastNotes) -> None:
         )
         db.execute("DROP TABLE temp.later")
         store_sums(db)
-
-
-def _dated_json(notes: PastNotes) -> str:
-    return json.dumps(dict(notes.past.dated))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
