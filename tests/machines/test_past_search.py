@@ -93,7 +93,7 @@ def look(world: World, now: datetime) -> None:
     context.take_look()
 
 
-@settings(max_examples=examples(25), phases=PHASES)
+@settings(max_examples=examples(12), phases=PHASES)
 @given(days)
 def test_a_past_day_is_found_as_it_was(history: list[list[Deed]]) -> None:
     """Nodes, lines, texts, marks, scores and order are those of a search on the evening of that day."""
@@ -115,7 +115,7 @@ def test_a_past_day_is_found_as_it_was(history: list[list[Deed]]) -> None:
             assert found.as_of and f"{evening:%Y-%m-%d}" in found.as_of
 
 
-@settings(max_examples=examples(15), phases=PHASES)
+@settings(max_examples=examples(8), phases=PHASES)
 @given(st.lists(st.sampled_from(("write", "supersede")), min_size=DAYS, max_size=DAYS * 2))
 def test_without_a_journal_dates_and_marks_say_it(verbs: list[str]) -> None:
     """Of nodes that are only added and superseded, the same are found and in force as on that day."""
