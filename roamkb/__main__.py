@@ -7,7 +7,7 @@ from roamkb import __version__
 
 #: Not in the table of operations, which a hook has no time to read.
 HOOK_HELP = """\
-Usage: roamkb hook EVENT
+Usage: roamkb hook EVENT [--trace]
 
   Answer a hook of Claude Code, Codex or Gemini CLI: its JSON on standard input, ours on standard output,
   status 0.
@@ -15,6 +15,8 @@ Usage: roamkb hook EVENT
 
 Events: session-start, subagent-start, user-prompt-submit, pre-tool-use, post-tool-use, post-tool-use-failure,
   stop, subagent-stop, pre-compact, post-compact, session-end. Without one, the JSON's hook_event_name counts.
+
+With --trace, standard error says what was weighed, what was shown and why the rest wasn't.
 
 Example: echo '{"cwd": "'"$PWD"'"}' | roamkb hook session-start"""
 
@@ -61,7 +63,6 @@ def main() -> int:
 
 def _print_version() -> bool:
     """Print the version, and return whether that succeeded; the command line then gives the cause."""
-    """Print the version, and return whether it could be; the command line says why not."""
     try:
         # nothing is left in a buffer where it fails
         os.write(1, f"roamkb {__version__}\n".encode())

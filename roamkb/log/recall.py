@@ -2,11 +2,14 @@
 
 from collections import Counter
 from collections.abc import Callable
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 
 from roamkb.core.errors import UsageError
 from roamkb.core.json_form import Counts
+from roamkb.core.json_form import OrNull
+from roamkb.core.json_form import Share
 from roamkb.core.model import Hit
 from roamkb.core.request import AgentOption
 from roamkb.core.request import AsOfOption
@@ -30,6 +33,7 @@ from roamkb.log.recall_ranking import best_recalled
 from roamkb.log.recall_ranking import collapse_repetitions
 from roamkb.log.recall_ranking import preference_reason
 from roamkb.log.recall_ranking import rank_recalled
+from roamkb.log.recall_ranking import weighted_score
 from roamkb.log.state.confidence import start_confidence
 from roamkb.log.state.learning_state import SCOPES
 from roamkb.log.state.learning_state import LearningState
@@ -41,6 +45,11 @@ from roamkb.org import agent_node
 DEFAULT_LIMIT = 20
 #: So many are looked at for each that is shown: some are repetitions, or not wanted.
 _CANDIDATES_EACH = 2
+#: Candidates that a trace lists, and why some of them aren't shown.
+_MOST_TRACED = 50
+_OVER_LIMIT = "over the limit"
+_REPEATED = "says what another one says"
+_FILTERED = "left out by a filter"
 #: Never fewer, so that pages are cut from the same answers.
 _LEAST_CANDIDATES = 100
 
@@ -74,16 +83,35 @@ class RecallRequest:
     as_of: AsOfOption = None
     raw: bool = flag_option("--raw", "The log's own lines.")
     framed: bool = flag_option("--framed", "In the frame that marks it as data for a prompt.")
+    trace: bool = flag_option("--trace", "All candidates instead, each with its signals and why it isn't shown.")
     agent: AgentOption = None
     session: SessionOption = None
     task: str | None = text_option("--task", "The task that it is for.", metavar="ID", values="tasks")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TracedLearning:
+    """A candidate of a recall with all that decided about it."""
+
+    JSON = "standing.id standing.learning.key score match confidence standing.status preferred doubts dropped"
+    standing: LearningState
+    #: The match of the words, as a share of the best; and what becomes of it by the learning's state.
+    match: Share
+    score: Share
+    #: As it enters the rank, after the time without use; 0 to 1.
+    confidence: float
+    #: Whether the agent prefers it.
+    preferred: bool
+    doubts: tuple[str, ...]
+    #: Why it isn't shown; null where it is.
+    dropped: OrNull
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RecallResult:
     """The learnings that answer a query, best first."""
 
-    JSON = "query learnings more from=sources"
+    JSON = "query learnings more from=sources trace?"
     query: str
     learnings: tuple[RecalledLearning, ...]
     #: How many there are beyond those.
@@ -98,6 +126,8 @@ class RecallResult:
     form: str = "plain"
     #: The type that was asked for and that no learning has.
     unknown_type: str = ""
+    #: The candidates, the best match first; None where nobody asked for them.
+    trace: tuple[TracedLearning, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +138,8 @@ class RecallPage:
     offset: int = 0
     #: The latest instead of the best.
     by_time: bool = False
+    #: Whether the candidates are to be listed.
+    is_traced: bool = False
 
 
 def recall(
@@ -133,6 +165,7 @@ def recall(
         return replace(recalled, doubts=doubts_of(recalled.standing))
 
     end = page.offset + page.limit
+    trace: tuple[TracedLearning, ...] | None = () if page.is_traced else None
     if not query.text.strip():
         everything = (entry for entry in state.standings.values() if recall_filter.is_match(entry))
         matches = collapse_repetitions(RecalledLearning(standing=entry, doubts=entry.flags) for entry in everything)
@@ -153,13 +186,46 @@ def recall(
                 )
                 for entry in top_learnings
             ]
+            if page.is_traced:
+                trace = tuple(_trace_candidates(state, index_query, recall_filter, matches, page_learnings, agent, now))
     return RecallResult(
         query=query.text,
         learnings=tuple(page_learnings),
         more=max(len(matches) - page.offset - len(page_learnings), 0),
         sources=("log",),
         limit=page.limit,
+        trace=trace,
     )
+
+
+def _trace_candidates(
+    state: LogState,
+    index_query: "known_learnings.LearningMatches",
+    recall_filter: RecallFilter,
+    matches: Sequence[RecalledLearning],
+    shown: Sequence[RecalledLearning],
+    agent: str,
+    now: float,
+) -> Iterator[TracedLearning]:
+    """Yield the learnings that match best, also those that weren't shown."""
+    shown_by_id = {entry.standing.id: entry for entry in shown}
+    matched_ids = {entry.standing.id for entry in matches}
+    for id, points in index_query.scored_ids(_MOST_TRACED):
+        standing = state.standings.get(id)
+        if standing is None:
+            continue
+        recalled = shown_by_id.get(id) or RecalledLearning(standing=standing, score=points, doubts=standing.flags)
+        is_wanted = recall_filter.is_match(standing)
+        dropped = _OVER_LIMIT if id in matched_ids else _REPEATED if is_wanted else _FILTERED
+        yield TracedLearning(
+            standing=standing,
+            match=points,
+            score=weighted_score(recalled, now, agent=agent),
+            confidence=standing.rank_confidence(now) / 100,
+            preferred=agent in standing.preferred_by,
+            doubts=tuple(recalled.doubts),
+            dropped="" if id in shown_by_id else dropped,
+        )
 
 
 def _latest_first(matches: Sequence[RecalledLearning]) -> list[RecalledLearning]:

@@ -110,3 +110,45 @@ def test_a_node_that_is_gone_is_listed_by_its_id(told: World) -> None:
     (told.kb / "a.org").unlink()
     after = occasions(told)[0]
     assert all(item["name"] is None for item in (*after["shown"], *after["near"]) if item["id"] == "node-a")
+
+
+def test_a_hook_can_be_traced(told: World) -> None:
+    """Its answer is the same; standard error says what was weighed."""
+    payload = json.dumps({"session_id": "s1", "cwd": str(told.personal), "prompt": _PROMPT})
+    ran = told.run("hook", "user-prompt-submit", "--trace", input=payload)
+    assert "acks_late" in ran.json["hookSpecificOutput"]["additionalContext"]
+    assert "shown: " in ran.err
+    assert "prompt " in ran.err
+    elsewhere = json.dumps({"session_id": "s1", "cwd": str(told.unknown), "prompt": _PROMPT})
+    ran = told.run("hook", "user-prompt-submit", "--trace", input=elsewhere, cwd=told.unknown)
+    assert "no trace: " in ran.err
+
+
+def test_a_search_can_be_traced(told: World) -> None:
+    """Each candidate with its signals; what the search shows isn't dropped, and the rest has a reason."""
+    for number in range(60):
+        told.node(f"n{number}.org", f"n-{number}", f"Worker {number}", "a worker of the queue " + "and so on " * number)
+    shown = told.run("search", "celery killed worker tasks", "--json").json["hits"]
+    ran = told.run("search", "celery killed worker tasks", "--trace", "--json")
+    assert shown == ran.json["hits"]
+    trace = ran.json["trace"]
+    assert {hit["id"] for hit in shown} == {one["id"] for one in trace if one["dropped"] is None}
+    assert {one["dropped"] for one in trace} > {None}
+    (best, *_) = trace
+    assert best["id"] == "node-a"
+    assert best["words"] > 0
+    assert best["sure"]
+    assert "[sure]" in told.run("search", "celery killed worker tasks", "--trace").out.splitlines()[0]
+    assert told.run("search", "--regex", "x", "--trace").status == 2
+
+
+def test_a_recall_can_be_traced(told: World) -> None:
+    """With what the learning's state makes of the match, and why the rest isn't shown."""
+    for number in range(30):
+        told.run("learn", f"The worker {number} of celery needs {number + 3} tasks", "--type", "fact")
+    ran = told.run("recall", "celery worker tasks", "--trace", "--limit", "3", "--json")
+    shown = {one["id"] for one in ran.json["learnings"]}
+    assert len(shown) == 3
+    assert shown == {one["id"] for one in ran.json["trace"] if one["dropped"] is None}
+    assert "over the limit" in {one["dropped"] for one in ran.json["trace"]}
+    assert "[shown]" in told.run("recall", "celery worker tasks", "--trace").out

@@ -21,6 +21,7 @@ from roamkb.app.log import remedies
 from roamkb.boundary.store import session_cache
 from roamkb.context import brief_text
 from roamkb.context import relevance_threshold
+from roamkb.context import shown
 from roamkb.context import suggestions
 from roamkb.context.store import injections
 from roamkb.context.store import session_shown
@@ -304,6 +305,14 @@ class HookEventSession(HookSession):
                 outcome="failure" if failed else "success",
                 session=self.session,
             )
+
+    def last_occasion(self) -> "shown.ShownList":
+        """Return what the session was shown last, with what was weighed then.
+
+        Raises:
+            NoLog: the project has no log, so that nothing was recorded.
+        """
+        return self._project_log.shown(session=self.session, limit=1)
 
     # What a session may do
 

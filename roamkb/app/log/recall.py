@@ -69,6 +69,7 @@ def recall(
                 limit=_first_given(request.recent, request.limit, log_recall.DEFAULT_LIMIT),
                 offset=request.offset or 0,
                 by_time=request.recent is not None,
+                is_traced=request.trace,
             ),
             agent=author.agent,
             doubts_of=noise_finder(log),

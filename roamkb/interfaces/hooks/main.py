@@ -100,7 +100,7 @@ _TYPED_INPUT_REASON = (
 def run(words: list[str]) -> int:
     """Answer one event; the status is 0 whatever happens."""
     standard_output, sys.stdout = sys.stdout, sys.stderr
-    event = words[0] if words else ""
+    event = next((word for word in words if not word.startswith("-")), "")
     answer: Answer = {}
     data = b""
     try:
@@ -111,6 +111,8 @@ def run(words: list[str]) -> int:
         payload = harness.translate_payload(payload)
         event = event or _dashed_event(str(payload.get("hook_event_name", "")))
         answer = harness.translate_answer(_with_queued_outcomes(event, payload, _answer_event(event, payload)))
+        if "--trace" in words:
+            _print_trace(payload)
     except Exception as error:  # noqa: BLE001 - a bug of ours is no reason to stop somebody's work
         answer = _answer_crash(event, data, error)
     text = json.dumps(answer)
@@ -120,6 +122,15 @@ def run(words: list[str]) -> int:
         # nobody listens; Python would complain again when it closes the stream
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     return 0
+
+
+def _print_trace(payload: "Payload") -> None:
+    """Say on standard error what the session was shown last, and what was weighed."""
+    try:
+        trace_text = context.trace_text(_event_session(payload).last_occasion())
+    except Exception as error:  # noqa: BLE001 - see `run`
+        trace_text = f"roamkb: no trace: {error}"
+    print(trace_text, file=sys.stderr)
 
 
 def _read_standard_input() -> bytes:

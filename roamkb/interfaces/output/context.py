@@ -99,12 +99,16 @@ def shown(result: "ShownList") -> PrintedResult:
     """Render the occasions on which something was shown, or nearly was."""
 
     def render_text(_: bool) -> str:
-        lines = [line for occasion in result.occasions for line in _occasion_lines(occasion)]
-        if result.more:
-            lines.append(f"{result.more} more: --limit {len(result.occasions) + result.more}")
-        return "\n".join(lines or ["nothing was shown to any session here"])
+        more = [f"{result.more} more: --limit {len(result.occasions) + result.more}"] if result.more else []
+        return "\n".join((trace_text(result), *more))
 
     return PrintedResult(result=result, text=render_text, status=0 if result.occasions else 1)
+
+
+def trace_text(shown_list: "ShownList") -> str:
+    """Return the occasions with what was shown and weighed, a line each."""
+    lines = [line for occasion in shown_list.occasions for line in _occasion_lines(occasion)]
+    return "\n".join(lines or ["nothing was shown to any session here"])
 
 
 def _occasion_lines(occasion: "ShownOccasion") -> Iterator[str]:

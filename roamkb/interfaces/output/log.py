@@ -217,6 +217,8 @@ def recall(result: "log_recall.RecallResult | log_recall.LogFigures") -> Printed
 
 def _printed_recall(result: "log_recall.RecallResult") -> PrintedResult:
     def render_text(terminal: bool) -> str:
+        if result.trace is not None:
+            return "\n".join(map(_traced_line, result.trace))
         if result.form == "raw":
             raw = (jsonl.learning_line(recalled.standing.learning).decode() for recalled in result.learnings)
             return "\n".join(map(strip_hidden, raw))
@@ -234,6 +236,14 @@ def _printed_recall(result: "log_recall.RecallResult") -> PrintedResult:
         status=0 if result.learnings else 1,
         warnings=tuple(_unknown_type_warning(result.unknown_type))
     )  # fmt: skip
+
+
+def _traced_line(traced: "log_recall.TracedLearning") -> str:
+    """Return a candidate's line: its score, what made it, and what became of it."""
+    marks = [traced.standing.status, *(["preferred"] if traced.preferred else []), *traced.doubts]
+    facts = f"match={traced.match:.2f} confidence={traced.confidence:.2f} {', '.join(map(one_line, marks))}"
+    text = _title_text(traced.standing.learning.statement)
+    return f"{traced.score:.2f} {facts} [{traced.dropped or 'shown'}] {one_line(traced.standing.learning.key)}: {text}"
 
 
 def _unknown_type_warning(type: str) -> Iterator[str]:
