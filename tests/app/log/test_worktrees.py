@@ -110,7 +110,7 @@ def test_hooks_in_a_worktree_know_the_projects_log(world: World, other: Path) ->
         assert ran.err == ""
         return ran.out
 
-    assert str(world.personal / ".roamkb") in hook("session-start", source="startup")
+    assert "1 learning" in hook("session-start", source="startup")
     edit = {"file_path": str(other / "orders.sql"), "old_string": "a", "new_string": "b"}
     assert "never edit" in hook("pre-tool-use", tool_name="Edit", tool_input=edit)
     failed = {"tool_name": "Bash", "tool_input": {"command": "make"}, "error": "no rule to make target invoices"}
