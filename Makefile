@@ -29,7 +29,7 @@ help:
 	@echo 'make types      the types alone'
 	@echo 'make docs       write the generated parts of docs/'
 	@echo 'make bench      figures: reading, searching, starting; KB=/your/notes measures yours'
-	@echo 'make bench-recall SETS="DIR..."  how well search finds, on question sets in BEIR form'
+	@echo 'make bench-recall SETS="DIR..."  how well search finds, on public question sets'
 	@echo 'make clean      remove what the others made in this folder'
 	@echo
 	@echo 'PYTHON=/path/to/python3.12 chooses another Python (3.11 or newer).'
@@ -81,10 +81,10 @@ bench: $(VENV)/.ready-test
 	$(VENV)/bin/python tests/benchmarks/speed.py $(if $(SIZES),--sizes '$(SIZES)')
 	$(VENV)/bin/python -m tests.benchmarks.hooks
 
-# SETS are folders in BEIR form: corpus.jsonl, queries.jsonl, qrels/test.tsv; with CACHE=DIR the sentence
-# model answers as well, and what it read is kept there
+# SETS are folders of question sets, as tests/benchmarks/question_sets.py reads them, or PrecisionMemBench's; with
+# CACHE=DIR the sentence model answers as well, and what it read is kept there; LIMIT=0 asks every question
 bench-recall: $(VENV)/.ready-test
-	$(VENV)/bin/python tests/benchmarks/recall.py $(SETS) $(if $(CACHE),--semantic '$(CACHE)')
+	$(VENV)/bin/python tests/benchmarks/recall.py $(SETS) --limit $(or $(LIMIT),200) $(if $(CACHE),--semantic '$(CACHE)')
 
 install:
 	@.ci/install '$(PYTHON)' "$(DATA)" "$(BIN)"

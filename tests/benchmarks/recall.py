@@ -1,19 +1,20 @@
-"""How well the search finds: public question sets, beside plain FTS5 in the same run.
+"""How well the search finds: one table over public question sets, beside plain FTS5 and the published figures.
 
     python tests/benchmarks/recall.py FOLDER... [--limit N] [--split NAME] [--half tuned|held] [--linked]
         [--semantic CACHE]
 
-Each FOLDER is a set in BEIR form: `corpus.jsonl` (`_id`, `title`, `text`), `queries.jsonl`
-(`_id`, `text`), `qrels/SPLIT.tsv` (query, document, gain). Its documents become org notes in a
-temporary folder, are indexed as any knowledge base is, and each question is asked as an
-agent would ask it. Printed are nDCG@10 (Järvelin and Kekäläinen, 2002, linear gain) with a
-95 % bootstrap interval (Efron, 1979), recall@5 and @10, and MRR@10.
+Each FOLDER is a set as `question_sets` reads it, or PrecisionMemBench's (`precision_mem`). Its documents become org notes in a temporary folder, are
+indexed as any knowledge base is, and each question is asked as an agent would ask it. Where a set's name is in
+`OWN_BASES`, each of its conversations is a base of its own. Printed are nDCG@10 (Järvelin and
+Kekäläinen, 2002, linear gain) with a 95 % bootstrap interval, its difference from FTS5 OR, question by
+question, with the same interval, recall@5 and @10, MRR@10 and the mean time of the process a question.
+A known set that isn't given is named, with where it comes from.
 
 The settings of the ranking were chosen on nl2bash (half of its questions), cosqa dev, scifact
 train, five conversations of each LoCoMo set, and XQuAD-R German and Chinese; Russian, English and Thai were
-looked at when the groups of letters were chosen. CACM, NPL, and the test halves of cosqa and scifact weren't.
-The weight of spelling (`text/fuzzy.py`) was chosen on the first of these and on German alone.
-`--half` leaves out the other half of a set that was split so. `--linked` has each text link to the
+looked at when the groups of letters were chosen. CACM, NPL, BEAM, OrgMemBench, PrecisionMemBench, and the test
+halves of cosqa and scifact weren't. The weight of spelling (`text/fuzzy.py`) was chosen on the first of these and
+on German alone. `--half` leaves out the other half of a set that was split so. `--linked` has each text link to the
 ones before and after it in its conversation, as who keeps such notes would; by itself no set has links.
 `--semantic` asks each question with the sentence model as well, whose vectors are kept in the folder CACHE.
 Its share was chosen on 524 of the tuning questions (nl2bash, cosqa dev, LoCoMo). It reads some dozens of short
@@ -21,23 +22,21 @@ notes a second, and four of 500 words.
 """
 
 import argparse
-import csv
-import hashlib
-import json
 import math
-import random
 import re
 import sqlite3
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Callable
-from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 from datetime import date
 from functools import partial
+from itertools import filterfalse
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -52,34 +51,54 @@ from roamkb.kb.search.index.schema import create_tables  # noqa: E402
 from roamkb.kb.search.query import parse_query  # noqa: E402
 from roamkb.kb.search.semantic.cache import SentenceModel  # noqa: E402
 from roamkb.kb.search.semantic.cache import sentence_model  # noqa: E402
+from tests.benchmarks.precision_mem import is_precision_mem  # noqa: E402
+from tests.benchmarks.precision_mem import print_precision  # noqa: E402
+from tests.benchmarks.question_sets import Asked  # noqa: E402
+from tests.benchmarks.question_sets import Document  # noqa: E402
+from tests.benchmarks.question_sets import bootstrap_interval  # noqa: E402
+from tests.benchmarks.question_sets import folder_digest  # noqa: E402
+from tests.benchmarks.question_sets import mean  # noqa: E402
+from tests.benchmarks.question_sets import question_hash  # noqa: E402
+from tests.benchmarks.question_sets import read_documents  # noqa: E402
+from tests.benchmarks.question_sets import read_questions  # noqa: E402
+from tests.benchmarks.question_sets import sample_questions  # noqa: E402
 
 _DEPTH = 10
-_ROUNDS = 1000
 TODAY = date(2026, 6, 10)
+#: What the others are compared with, question by question.
+_BASELINE = "FTS5 OR"
+#: Sets whose conversations share nothing; in LoCoMo all ten are one base, as in the published runs.
+OWN_BASES = ("beam-100K",)
+#: A category of questions that no document answers as asked; published figures leave it out.
+_UNANSWERABLE = "adversarial"
 
 Search = Callable[[str], list[str]]
 
+#: Where the sets come from; the digest printed beside a run is of the files in BEIR form made from these.
+SOURCES = {
+    "precision-mem-bench": "github.com/tenurehq/precisionMemBench, MIT",
+    "orgmembench-medium": "github.com/JackCGardner/OrgMemBench at 4d6fb64b, datasets/helix/medium, CC BY 4.0",
+    "beam-100K": "github.com/mohammadtavakoli78/BEAM",
+    "locomo-session": "github.com/snap-research/locomo, CC BY-NC 4.0",
+    "locomo-turn": "github.com/snap-research/locomo, CC BY-NC 4.0",
+    "locomo-obs": "github.com/snap-research/locomo, CC BY-NC 4.0",
+    "nl2bash": "github.com/TellinaTool/nl2bash, MIT",
+    "cosqa": "github.com/Jun-jie-Huang/CoCLR, MIT",
+    "scifact": "github.com/allenai/scifact, ODC-By",
+    "cacm": "SMART collection",
+    "npl": "SMART collection, Vaswani",
+    "xquadr-en": "github.com/google-research-datasets/lareqa, CC BY-SA 4.0; also de, ru, th, zh",
+}
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
-    """One text that can be found."""
-
-    id: str
-    title: str
-    text: str
-    #: Numbers of the documents that it links to.
-    links: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """One question and what answers it, with gains."""
-
-    id: str
-    text: str
-    group: str
-    category: str
-    answers: dict[str, float]
+#: Figures that others publish for the same questions: set and category, system, figure, source.
+PUBLISHED = (
+    ("locomo-session, but adversarial", "mem0 2.0.5", "R@5 .791 R@10 .891 MRR .648", "basic-memory issue 950"),
+    ("locomo-session, but adversarial", "basic-memory 0.21.6", "R@5 .733 R@10 .839 MRR .619", "the same"),
+    ("locomo-session, but adversarial", "graph-memory", "R@5 .829 R@10 .902", "graph-memory issue 76"),
+    ("scifact", "BM25 (Lucene)", "nDCG@10 .679", "Anserini, beir-v1.0.0-scifact-flat"),
+    ("scifact", "all-MiniLM-L6-v2", "nDCG@10 .645", "FluctlightDB"),
+    ("orgmembench-medium", "gbrain, zep", "rubric .428, .213: judged answers, not comparable", "its README"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,55 +114,116 @@ class Marks:
 def main() -> None:
     """Print the table."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
+    options.add_argument("folders", type=Path, nargs="*", metavar="FOLDER")
     options.add_argument("--limit", type=int, default=0, help="at most so many questions a set")
     options.add_argument("--split", default="test")
     options.add_argument("--half", choices=("tuned", "held"))
-    options.add_argument("--categories", help="only these categories of question, with commas between")
     options.add_argument("--linked", action="store_true", help="link each text with its neighbours")
     options.add_argument("--alone", action="store_true", help="without plain FTS5")
     options.add_argument("--semantic", type=Path, metavar="CACHE", help="with the sentence model, too")
     given = options.parse_args()
-    engines = dict(ENGINES)
+    engines = {name: make for name, make in ENGINES.items() if not (given.alone and "FTS5" in name)}
+    model = None
     if given.semantic:
         given.semantic.mkdir(exist_ok=True)
-        engines["with model"] = partial(roamkb, model=sentence_model(given.semantic))
-    print(f"{'set':16} {'questions':>9}  {'engine':12} nDCG@10 [95 %]            R@5    R@10   MRR    ms")
-    means: dict[str, list[float]] = {}
-    for folder in given.folders:
-        documents = read_documents(folder)
-        if given.linked:
-            documents = chained(documents)
-        questions = read_questions(folder, given.split)
-        if given.half:
-            questions = [one for one in questions if is_tuned(folder.name, one, questions) == (given.half == "tuned")]
-        if given.categories:
-            questions = [one for one in questions if one.category in given.categories.split(",")]
-        questions = sample(questions, given.limit)
-        for name, make in engines.items():
-            if given.alone and "FTS5" in name:
-                continue
-            marks, milliseconds = ask_all(make(documents), questions)
-            means.setdefault(name, []).append(mean(mark.ndcg for mark in marks))
-            print_row(folder.name, name, marks, milliseconds)
-    for name, values in means.items():
-        print(f"{'mean':16} {'':9}  {name:12} {mean(values):.3f}")
+        model = sentence_model(given.semantic)
+        engines["with model"] = partial(roamkb, model=model)
+    print("| set | n | engine | nDCG@10 [95 %] | against FTS5 OR [95 %] | R@5 | R@10 | MRR | ms |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for folder in filterfalse(is_precision_mem, given.folders):
+        questions = chosen_questions(folder, split=given.split, half=given.half, limit=given.limit)
+        documents = chained(read_documents(folder)) if given.linked else read_documents(folder)
+        print_set(folder.name, documents, questions, engines)
+    for folder in filter(is_precision_mem, given.folders):
+        print_precision(folder, model)
+    print_sources(given.folders)
 
 
-def print_row(folder: str, name: str, marks: Sequence[Marks], milliseconds: float) -> None:
-    """Print one engine's figures on one set."""
+def chosen_questions(folder: Path, *, split: str, half: str | None, limit: int) -> list[Asked]:
+    """Return the questions of a set that are asked."""
+    questions = read_questions(folder, split)
+    if half:
+        questions = [one for one in questions if is_tuned(folder.name, one, questions) == (half == "tuned")]
+    return sample_questions(questions, limit)
+
+
+def print_set(
+    name: str,
+    documents: Sequence[Document],
+    questions: Sequence[Asked],
+    engines: "dict[str, Callable[[Sequence[Document]], Search]]",
+) -> None:
+    """Print the rows of one set: of all questions, then of each category."""
+    marks: dict[str, list[Marks]] = {}
+    times: dict[str, float] = {}
+    bases = split_bases(documents, questions) if name in OWN_BASES else [(documents, questions)]
+    asked = [question for _, asked_of_base in bases for question in asked_of_base]
+    for engine, make in engines.items():
+        marks[engine], spent = [], 0.0
+        for texts, asked_of_base in bases:
+            some_marks, seconds = ask_all(make(texts), asked_of_base)
+            marks[engine] += some_marks
+            spent += seconds
+        times[engine] = 1000 * spent / max(len(asked), 1)
+    for label, places in question_groups(name, asked):
+        base = [mark.ndcg for mark in marks.get(_BASELINE, [])]
+        for engine, engine_marks in marks.items():
+            differences = [engine_marks[n].ndcg - base[n] for n in places] if base and engine != _BASELINE else []
+            time_shown = f"{times[engine]:.1f}" if label == name else ""
+            print_row(label, engine, [engine_marks[n] for n in places], differences, time_shown)
+        for _, system, figure, source in (row for row in PUBLISHED if row[0] == label):
+            print(f"| {label} | | {system} | {figure} | published: {source} | | | | |")
+
+
+def split_bases(documents: Sequence[Document], questions: Sequence[Asked]) -> list[tuple[list[Document], list[Asked]]]:
+    """Return the documents and the questions of each conversation."""
+    bases: defaultdict[str, tuple[list[Document], list[Asked]]] = defaultdict(lambda: ([], []))
+    for document in documents:
+        bases[document.group][0].append(document)
+    for question in questions:
+        bases[question.group][1].append(question)
+    return [(texts, asked) for texts, asked in bases.values() if asked]
+
+
+def question_groups(name: str, questions: Sequence[Asked]) -> Iterator[tuple[str, list[int]]]:
+    """Yield a label and the places of its questions: all, those with an answer, each category."""
+    yield name, list(range(len(questions)))
+    categories = sorted({one.category for one in questions})
+    if _UNANSWERABLE in categories:
+        yield (
+            f"{name}, but {_UNANSWERABLE}",
+            [place for place, one in enumerate(questions) if one.category != _UNANSWERABLE],
+        )
+    if len(categories) > 1:
+        for category in categories:
+            yield f"{name}, {category}", [place for place, one in enumerate(questions) if one.category == category]
+
+
+def print_row(label: str, engine: str, marks: Sequence[Marks], differences: Sequence[float], time_shown: str) -> None:
+    """Print one engine's figures on some questions."""
     ndcg = [mark.ndcg for mark in marks]
-    low, high = interval(ndcg)
-    rest = (mean(getattr(mark, field) for mark in marks) for field in ("recall_5", "recall_10", "mrr"))
-    figures = " ".join(f"{value:.3f} " for value in rest)
-    print(f"{folder:16} {len(marks):9}  {name:12} {mean(ndcg):.3f} [{low:.3f}, {high:.3f}]   {figures} {milliseconds:.1f}",
-          flush=True)  # fmt: skip
+    low, high = bootstrap_interval(ndcg)
+    rest = " | ".join(
+        f"{mean(getattr(mark, field) for mark in marks):.3f}" for field in ("recall_5", "recall_10", "mrr")
+    )
+    against = ""
+    if differences:
+        least, most = bootstrap_interval(differences)
+        against = f"{mean(differences):+.3f} [{least:+.3f}, {most:+.3f}]"
+    print(
+        f"| {label} | {len(marks)} | {engine} | {mean(ndcg):.3f} [{low:.3f}, {high:.3f}] | {against} "
+        f"| {rest} | {time_shown} |",
+        flush=True,
+    )
 
 
-def read_documents(folder: Path) -> list[Document]:
-    """Return the texts of a set."""
-    rows = map(json.loads, (folder / "corpus.jsonl").read_text(encoding="utf-8").splitlines())
-    return [Document(id=row["_id"], title=row.get("title") or "", text=row["text"]) for row in rows]
+def print_sources(folders: Sequence[Path]) -> None:
+    """Print where each set is to be had, and the digest of what was read; a known set that wasn't given, too."""
+    given = {folder.name: folder for folder in folders}
+    print("\n| set | from | SHA-256 of what was read |\n|---|---|---|")
+    for name in [*SOURCES, *(name for name in given if name not in SOURCES)]:
+        digest = folder_digest(given[name]) if name in given else "not at hand"
+        print(f"| {name} | {SOURCES.get(name, '')} | {digest} |")
 
 
 def chained(documents: Sequence[Document]) -> list[Document]:
@@ -157,50 +237,19 @@ def chained(documents: Sequence[Document]) -> list[Document]:
     ]
 
 
-def read_questions(folder: Path, split: str) -> list[Asked]:
-    """Return the questions of a set that have answers."""
-    answers: dict[str, dict[str, float]] = {}
-    with (folder / "qrels" / f"{split}.tsv").open(encoding="utf-8") as file:
-        for query, document, gain in list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))[1:]:
-            if float(gain) > 0:
-                answers.setdefault(query, {})[document] = float(gain)
-    rows = map(json.loads, (folder / "queries.jsonl").read_text(encoding="utf-8").splitlines())
-    return [
-        Asked(
-            id=row["_id"],
-            text=row["text"],
-            group=(row.get("metadata") or {}).get("group", ""),
-            category=str((row.get("metadata") or {}).get("category", "")),
-            answers=answers[row["_id"]],
-        )
-        for row in rows
-        if row["_id"] in answers
-    ]
-
-
 def is_tuned(name: str, question: Asked, questions: Sequence[Asked]) -> bool:
     """Say whether the settings were chosen on this question of a set that was split."""
     if question.group:
-        return question.group in sorted({one.group for one in questions})[:5]
-    return name == "nl2bash" and _hash(question)[0] % 2 == 1
-
-
-def sample(questions: Sequence[Asked], limit: int) -> list[Asked]:
-    """Return `limit` of the questions, always the same ones."""
-    return sorted(questions, key=_hash)[: limit or None]
-
-
-def _hash(question: Asked) -> bytes:
-    return hashlib.sha1(question.id.encode()).digest()
+        return question.group in sorted({one.group for one in questions})[: 10 if name in OWN_BASES else 5]
+    return name == "nl2bash" and question_hash(question)[0] % 2 == 1
 
 
 def ask_all(search: Search, questions: Sequence[Asked]) -> tuple[list[Marks], float]:
-    """Return the marks of each answer, and the mean time of one in milliseconds."""
-    started = time.perf_counter()
+    """Return the marks of each answer, and the seconds that the process spent on all."""
+    started = time.process_time()
     found = [search(question.text) for question in questions]
-    spent = time.perf_counter() - started
-    marks = [marks_of(keys, question.answers) for keys, question in zip(found, questions, strict=True)]
-    return marks, 1000 * spent / max(len(questions), 1)
+    spent = time.process_time() - started
+    return [marks_of(keys, question.answers) for keys, question in zip(found, questions, strict=True)], spent
 
 
 def marks_of(keys: Sequence[str], answers: dict[str, float]) -> Marks:
@@ -217,19 +266,6 @@ def marks_of(keys: Sequence[str], answers: dict[str, float]) -> Marks:
 
 def _gain(gains: Sequence[float]) -> float:
     return sum(gain / math.log2(rank + 2) for rank, gain in enumerate(gains))
-
-
-def interval(values: Sequence[float]) -> tuple[float, float]:
-    """Return the 95 % bootstrap interval of the mean."""
-    dice = random.Random(7)
-    means = sorted(mean(dice.choices(values, k=len(values))) for _ in range(_ROUNDS))
-    return means[round(0.025 * _ROUNDS)], means[round(0.975 * _ROUNDS) - 1]
-
-
-def mean(values: Iterable[float]) -> float:
-    """Return the mean, 0 of nothing."""
-    found = list(values)
-    return sum(found) / len(found) if found else 0.0
 
 
 def title_of(document: Document) -> str:

@@ -26,6 +26,11 @@ from roamkb.kb.search.query import parse_query  # noqa: E402
 from roamkb.kb.search.search import MOST_HITS  # noqa: E402
 from roamkb.kb.search.search import rate_answers  # noqa: E402
 from tests.benchmarks import recall  # noqa: E402
+from tests.benchmarks.question_sets import Asked  # noqa: E402
+from tests.benchmarks.question_sets import mean  # noqa: E402
+from tests.benchmarks.question_sets import read_documents  # noqa: E402
+from tests.benchmarks.question_sets import read_questions  # noqa: E402
+from tests.benchmarks.question_sets import sample_questions  # noqa: E402
 
 
 def main() -> None:
@@ -38,25 +43,25 @@ def main() -> None:
     options.add_argument("--off-topic", type=Path, metavar="FOLDER", help="questions of another set")
     given = options.parse_args()
     for folder in given.folders:
-        documents = recall.read_documents(folder)
+        documents = read_documents(folder)
         db = recall.indexed(documents)
-        questions = recall.read_questions(folder, given.split)
+        questions = read_questions(folder, given.split)
         if given.half:
             questions = [
                 one for one in questions if recall.is_tuned(folder.name, one, questions) == (given.half == "tuned")
             ]
         ids = [document.id for document in documents]
-        print_figures(folder.name, db, ids, recall.sample(questions, given.limit))
+        print_figures(folder.name, db, ids, sample_questions(questions, given.limit))
         if given.off_topic:
-            others = recall.sample(recall.read_questions(given.off_topic, "test"), given.limit)
+            others = sample_questions(read_questions(given.off_topic, "test"), given.limit)
             answers = [ask(db, question.text) for question in others]
-            sure = recall.mean(any(sure for _, sure in hits) for hits in answers)
+            sure = mean(any(sure for _, sure in hits) for hits in answers)
             print(f"{given.off_topic.name:16} {len(others)} questions of another set: {sure:.2f} have a sure hit")
 
 
-def print_figures(name: str, db: sqlite3.Connection, ids: Sequence[str], questions: Sequence[recall.Asked]) -> None:
+def print_figures(name: str, db: sqlite3.Connection, ids: Sequence[str], questions: Sequence[Asked]) -> None:
     """Print a line for each of the four lists."""
-    columns: dict[str, list[tuple[list[str], recall.Asked]]] = {"20 best": [], "8 best": [], "shown": [], "sure": []}
+    columns: dict[str, list[tuple[list[str], Asked]]] = {"20 best": [], "8 best": [], "shown": [], "sure": []}
     for question in questions:
         best = [number for number, _ in ask(db, question.text, limit=20)]
         shown = ask(db, question.text)
@@ -72,8 +77,8 @@ def print_figures(name: str, db: sqlite3.Connection, ids: Sequence[str], questio
         precision = [count / len(found) for count, (found, _) in zip(right, lists, strict=True) if found]
         recalled = [count / len(question.answers) for count, (_, question) in zip(right, lists, strict=True)]
         print(
-            f"{name:16} {len(lists):5} {list_name:8} {recall.mean(len(found) for found, _ in lists):5.1f} hits"
-            f"   precision {recall.mean(precision):.3f}   recall {recall.mean(recalled):.3f}"
+            f"{name:16} {len(lists):5} {list_name:8} {mean(len(found) for found, _ in lists):5.1f} hits"
+            f"   precision {mean(precision):.3f}   recall {mean(recalled):.3f}"
             f"   {len(precision) / max(1, len(lists)):.2f} of the questions have one"
         )
 
