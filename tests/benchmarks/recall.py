@@ -30,7 +30,9 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
@@ -122,14 +124,13 @@ def main() -> None:
     options.add_argument("--alone", action="store_true", help="without plain FTS5")
     options.add_argument("--semantic", type=Path, metavar="CACHE", help="with the sentence model, too")
     given = options.parse_args()
-    engines = {name: make for name, make in ENGINES.items() if not (given.alone and "FTS5" in name)}
+    engines = ({} if given.alone else PLAIN) | {"roamkb": roamkb}
     model = None
     if given.semantic:
         given.semantic.mkdir(exist_ok=True)
         model = sentence_model(given.semantic)
         engines["with model"] = partial(roamkb, model=model)
-    print("| set | n | engine | nDCG@10 [95 %] | against FTS5 OR [95 %] | R@5 | R@10 | MRR | ms |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    print_head(engines)
     for folder in filterfalse(is_precision_mem, given.folders):
         questions = chosen_questions(folder, split=given.split, half=given.half, limit=given.limit)
         documents = chained(read_documents(folder)) if given.linked else read_documents(folder)
@@ -166,13 +167,10 @@ def print_set(
             spent += seconds
         times[engine] = 1000 * spent / max(len(asked), 1)
     for label, places in question_groups(name, asked):
-        base = [mark.ndcg for mark in marks.get(_BASELINE, [])]
-        for engine, engine_marks in marks.items():
-            differences = [engine_marks[n].ndcg - base[n] for n in places] if base and engine != _BASELINE else []
-            time_shown = f"{times[engine]:.1f}" if label == name else ""
-            print_row(label, engine, [engine_marks[n] for n in places], differences, time_shown)
-        for _, system, figure, source in (row for row in PUBLISHED if row[0] == label):
-            print(f"| {label} | | {system} | {figure} | published: {source} | | | | |")
+        chosen = {engine: [all_marks[n] for n in places] for engine, all_marks in marks.items()}
+        shown = " / ".join(f"{times[engine]:.1f}" for engine in chosen) if label == name else ""
+        said = "; ".join(f"{system} {figure} ({source})" for row, system, figure, source in PUBLISHED if row == label)
+        print_row(label, chosen, shown, said)
 
 
 def split_bases(documents: Sequence[Document], questions: Sequence[Asked]) -> list[tuple[list[Document], list[Asked]]]:
@@ -199,22 +197,26 @@ def question_groups(name: str, questions: Sequence[Asked]) -> Iterator[tuple[str
             yield f"{name}, {category}", [place for place, one in enumerate(questions) if one.category == category]
 
 
-def print_row(label: str, engine: str, marks: Sequence[Marks], differences: Sequence[float], time_shown: str) -> None:
-    """Print one engine's figures on some questions."""
-    ndcg = [mark.ndcg for mark in marks]
-    low, high = bootstrap_interval(ndcg)
-    rest = " | ".join(
-        f"{mean(getattr(mark, field) for mark in marks):.3f}" for field in ("recall_5", "recall_10", "mrr")
-    )
-    against = ""
-    if differences:
-        least, most = bootstrap_interval(differences)
-        against = f"{mean(differences):+.3f} [{least:+.3f}, {most:+.3f}]"
-    print(
-        f"| {label} | {len(marks)} | {engine} | {mean(ndcg):.3f} [{low:.3f}, {high:.3f}] | {against} "
-        f"| {rest} | {time_shown} |",
-        flush=True,
-    )
+def print_head(engines: Iterable[str]) -> None:
+    """Print the head of the table."""
+    columns = [name if name in PLAIN else f"{name} [95 %] | against {_BASELINE} [95 %]" for name in engines]
+    head = f"| questions | n | {' | '.join(columns)} | R@5, R@10, MRR | ms: {' / '.join(engines)} | published |"
+    print(f"{head}\n{re.sub('[^|]+', '---', head)}")
+
+
+def print_row(label: str, marks: Mapping[str, Sequence[Marks]], spent: str, said: str) -> None:
+    """Print how each engine answered some questions; recall and MRR are the last one's."""
+    ndcg = {engine: [mark.ndcg for mark in some] for engine, some in marks.items()}
+    columns = []
+    for engine, values in ndcg.items():
+        columns.append(f"{mean(values):.3f}")
+        if engine not in PLAIN:
+            differences = [value - base for value, base in zip(values, ndcg.get(_BASELINE, ()), strict=False)]
+            columns[-1] += " [{:.3f}, {:.3f}]".format(*bootstrap_interval(values))
+            columns.append("{:+.3f} [{:+.3f}, {:+.3f}]".format(mean(differences), *bootstrap_interval(differences)))
+    last = list(marks.values())[-1]
+    rest = ", ".join(f"{mean(getattr(mark, field) for mark in last):.3f}" for field in ("recall_5", "recall_10", "mrr"))
+    print(f"| {label} | {len(last)} | {' | '.join(columns)} | {rest} | {spent} | {said} |", flush=True)
 
 
 def print_sources(folders: Sequence[Path]) -> None:
@@ -329,10 +331,9 @@ def plain_fts5(joint: str) -> Callable[[Sequence[Document]], Search]:
     return make
 
 
-ENGINES: dict[str, Callable[[Sequence[Document]], Search]] = {
+PLAIN: dict[str, Callable[[Sequence[Document]], Search]] = {
     "FTS5 AND": plain_fts5(" "),
-    "FTS5 OR": plain_fts5(" OR "),
-    "roamkb": roamkb,
+    _BASELINE: plain_fts5(" OR "),
 }
 
 if __name__ == "__main__":

@@ -139,7 +139,13 @@ class IndexQuery:
 
     @cached_property
     def _snippet_view(self) -> SnippetView:
-        return SnippetView(self._db, words=self._query_words, phrases=self._phrases, weights=self._term_weights)
+        return SnippetView(
+            self._db,
+            words=self._query_words,
+            phrases=self._phrases,
+            weights=self._term_weights,
+            by_meaning=self._model is not None,
+        )
 
     def _scored_keys(self, limit: int | None, *, linked: bool, near_best: bool = False) -> Iterator["_ScoredKey"]:
         if not self._match_expression:
@@ -343,7 +349,10 @@ class IndexQuery:
             points = self._score_within(f"{{title alias tags}} : ({' AND '.join(names)})", points, pool) | points
         if self._phrases:
             points = {key: value for key, value in points.items() if self._holds_phrases(key)}
-        order = rank_entries(self._entries_to_rank(points, complete), self._term_weights)
+        nearness = self._nearness_by_model(points)
+        if found := nearness.keys() - points.keys():
+            points = points | dict.fromkeys(found, 0.0) | self._weigh_among(self._match_expression, found)
+        order = rank_entries(self._entries_to_rank(points, complete, nearness), self._term_weights)
         return self._reorder_by_spelling(order) if len(self._term_weights) > 1 else order
 
     def _reorder_by_spelling(self, order: Sequence[tuple[RankedEntry, float]]) -> list[tuple[RankedEntry, float]]:
@@ -386,11 +395,12 @@ class IndexQuery:
         ).fetchall()
         return sorted((key for (key,) in rows), key=lambda key: -gained[key][0])[:_MOST_LINKED]
 
-    def _entries_to_rank(self, points: Mapping[int, float], complete: set[int]) -> Iterator[RankedEntry]:
+    def _entries_to_rank(
+        self, points: Mapping[int, float], complete: set[int], nearness: Mapping[int, float]
+    ) -> Iterator[RankedEntry]:
         together = [f'"{word} {next_word}"' for word, next_word in self._word_pairs()]
-        pair_scores = self._beside_each_other(" OR ".join(together), points) if together else {}
+        pair_scores = self._weigh_among(" OR ".join(together), points) if together else {}
         query_vector = None if self._is_foreign else self._query_vector
-        model_nearness = self._nearness_by_model(points)
         query_name = fold_to_line(self._query.text)
         weighed = frozenset(self._term_weights)
         for keys in _split_chunks(list(points)):
@@ -407,7 +417,7 @@ class IndexQuery:
                     words=points[key],
                     pairs=pair_scores.get(key, 0.0),
                     nearness=vector_cosine(query_vector, vector) if query_vector and vector else 0.0,
-                    by_sentence=model_nearness.get(key, 0.0),
+                    by_sentence=nearness.get(key, 0.0),
                     has_all=key in complete,
                     is_called=self._is_called(names.split(SEPARATOR), query_name, is_replaced=bool(replaced)),
                     is_superseded=bool(replaced),
@@ -433,28 +443,34 @@ class IndexQuery:
                     return True
         return False
 
-    def _beside_each_other(self, expression: str, points: Iterable[int]) -> dict[int, float]:
+    def _weigh_among(self, expression: str, keys: Iterable[int]) -> dict[int, float]:
+        """Return the scores of those of `keys` that match `expression`."""
         rows = self._db.execute(
             f"SELECT entry.id, {_SCORE} FROM words CROSS JOIN entry ON entry.id = words.rowid "
             "WHERE words MATCH :expression AND +words.rowid IN (SELECT value FROM json_each(:keys))",
-            {"expression": expression, "mean": self._mean_length, "keys": json.dumps(list(points))},
+            {"expression": expression, "mean": self._mean_length, "keys": json.dumps(list(keys))},
         )
         return dict(rows.fetchall())
 
     def _nearness_by_model(self, points: Mapping[int, float]) -> Mapping[int, float]:
-        """Return the nearness in meaning of the best hits to the query, if there is a model."""
+        """Return the nearness in meaning of the best hits and of the nearest of all entries, if there is a model.
+
+        The best hundred by words hold some 86 % of the answers in sets of questions; with the nearest 93 %.
+        """
         if self._model is None or (self._is_foreign and not self._model.is_multilingual):
             return {}
         if len(self._term_weights) < 2:
             # a word alone means what it says: the ranking takes no other meaning
             return {}
-        best = sorted(points, key=lambda key: (-points[key], key))[:_POOL]
         rows = self._db.execute(
-            "SELECT id, title || char(10) || alias || char(10) || body FROM content "
-            "WHERE id IN (SELECT value FROM json_each(?))",
-            (json.dumps(best),),
+            "SELECT id, title || char(10) || alias || char(10) || body FROM content JOIN entry USING(id) "
+            f"WHERE {self._where} ORDER BY date DESC, file, line",
+            self._values,
         )
-        return self._model.rate_nearness(self._query.text, dict(rows.fetchall()))
+        texts: dict[int, str] = dict(rows.fetchall())
+        best = {key: texts.pop(key) for key in sorted(points, key=lambda key: (-points[key], key))[:_POOL]}
+        # who asks for a phrase wants nothing without it
+        return self._model.rate_nearness(self._query.text, best, {} if self._phrases else texts)
 
     @property
     def _query_vector(self) -> bytes | None:

@@ -35,8 +35,10 @@ class SnippetView:
         words: Sequence[str],
         phrases: Sequence[str],
         weights: Mapping[str, float],
+        by_meaning: bool = False,
     ) -> None:
-        """Store the query's words and phrases, and the weight of each term."""
+        """Store the query's words and phrases, the weight of each term, and whether a model finds what holds none."""
+        self._by_meaning = by_meaning
         self._db = db
         self._words = words
         self._phrases = phrases
@@ -64,7 +66,8 @@ class SnippetView:
             tags=_split_names(tags),
             date=date,
             score=round(points, 4),
-            why=tuple(self._match_reasons(title, alias, tags, bool(lines), bool(replaced), source)),
+            why=tuple(self._match_reasons(title, alias, tags, bool(lines), bool(replaced), source))
+            or ("meaning",) * self._by_meaning,
             lines=lines,
             signals=signals,
         )

@@ -13,12 +13,18 @@ from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
-from operator import mul
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from roamkb import lazy_module
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.kb.search.semantic.models import Encode
 from roamkb.kb.search.semantic.models import get_encoder
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = lazy_module("numpy")
 
 #: Fields of a drawer, which org writes in capitals, and keywords with a value.
 _MACHINERY = lazily(r"^[ \t]*(?::[A-Z][A-Z0-9_+-]*:(?:[ \t].*)?|#\+\S+?:.*)$", re.MULTILINE)
@@ -30,6 +36,10 @@ _PART = 180
 _MOST_PARTS = 4
 #: Texts read between one write to the disk and the next: who gives up has lost no more than these.
 _BATCH = 16
+#: The nearest of all texts, which are found whatever their words.
+_NEAREST = 50
+#: Texts that one question reads for those that come after it.
+_READ_AHEAD = 100
 #: Bytes of the file from which on it is begun anew: the parts of 100,000 notes of a screen each.
 _MOST_KEPT = 256 * 2**20
 _CHECK = 8
@@ -59,23 +69,35 @@ class SentenceModel:
         self._kept = _VectorFile(folder / "meaning.db") if folder else None
         self._progress = progress
 
-    def rate_nearness(self, question: str, texts: Mapping[int, str]) -> dict[int, float]:
-        """Return the nearness of each text to the question: 1 for the nearest, 0 for the farthest.
+    def rate_nearness(
+        self, question: str, texts: Mapping[int, str], others: Mapping[int, str] | None = None
+    ) -> dict[int, float]:
+        """Return the nearness of each text, and of the nearest of `others`, to the question, from 1 down to 0.
 
-        A text is as near as the nearest of its parts.
+        A text is as near as the nearest of its parts. Of the others only those have a vector that were read once, and a
+        question reads some more of them, the first ones first.
         """
-        if not texts:
+        if not texts and not others:
             return {}
-        question_vector = array("f", self._encode([question], True)[0])
-        parts = {key: _split_parts(_readable_text(text)) for key, text in texts.items()}
-        digests = {key: self._parts_digest(parts[key]) for key in texts}
+        question_vector = self._encode([question], True)[0]
+        all_texts = {**texts, **(others or {})}
+        digests = {key: self._text_digest(text) for key, text in all_texts.items()}
         vectors = self._kept.read_vectors(digests.values()) if self._kept else {}
-        self._add_missing_vectors({digests[key]: parts[key] for key in texts}, vectors)
-        best_cosines = {key: max(_part_cosines(vectors[digest], question_vector)) for key, digest in digests.items()}
-        low, high = min(best_cosines.values()), max(best_cosines.values())
-        return {key: (value - low) / ((high - low) or 1.0) for key, value in best_cosines.items()}
+        unread = [key for key in others or () if digests[key] not in vectors]
+        to_read = [*texts, *unread[:_READ_AHEAD]]
+        self._add_missing_vectors({digests[key]: all_texts[key] for key in to_read}, vectors)
+        cosines = _best_cosines(vectors, question_vector)
+        rated = {key: cosines[digest] for key, digest in digests.items() if digest in cosines}
+        nearest = sorted(rated, key=lambda key: -rated[key])[:_NEAREST]
+        low, high = (limit(rated[key] for key in [*texts, *nearest]) for limit in (min, max))
+        return {key: (rated[key] - low) / ((high - low) or 1.0) for key in [*texts, *nearest]}
 
-    def _add_missing_vectors(self, texts: Mapping[bytes, Sequence[str]], vectors: dict[bytes, "array[float]"]) -> None:
+    def read_texts(self, texts: Iterable[str]) -> None:
+        """Read the texts that never were, and store their vectors."""
+        digests = {self._text_digest(text): text for text in texts}
+        self._add_missing_vectors(digests, self._kept.read_vectors(digests) if self._kept else {})
+
+    def _add_missing_vectors(self, texts: Mapping[bytes, str], vectors: dict[bytes, bytes]) -> None:
         """Add the missing vectors of the texts' parts to `vectors`, and store them."""
         missing = [digest for digest in texts if digest not in vectors]
         for start in range(0, len(missing), _BATCH):
@@ -86,14 +108,17 @@ class SentenceModel:
             if self._progress:
                 self._progress(min(start + _BATCH, len(missing)), len(missing))
 
-    def _encode_texts(self, texts: Mapping[bytes, Sequence[str]]) -> "dict[bytes, array[float]]":
-        """Return the vectors of the parts of each text, concatenated."""
-        rows = iter(self._encode([part for parts in texts.values() for part in parts], False))
-        return {digest: array("f", (value for _ in parts for value in next(rows))) for digest, parts in texts.items()}
+    def _encode_texts(self, texts: Mapping[bytes, str]) -> dict[bytes, bytes]:
+        """Return the vectors of the parts of each text, concatenated, of 32-bit floats."""
+        parts_of = {digest: _split_parts(_readable_text(text)) for digest, text in texts.items()}
+        rows = iter(self._encode([part for parts in parts_of.values() for part in parts], False))
+        return {
+            digest: array("f", (value for _ in parts for value in next(rows))).tobytes()
+            for digest, parts in parts_of.items()
+        }
 
-    def _parts_digest(self, parts: Sequence[str]) -> bytes:
-        digested = "\0".join((self._name, *parts))
-        return hashlib.blake2b(digested.encode("utf-8", "replace"), digest_size=16).digest()
+    def _text_digest(self, text: str) -> bytes:
+        return hashlib.blake2b(f"{self._name}\0{text}".encode("utf-8", "replace"), digest_size=16).digest()
 
 
 def sentence_model(folder: Path | None, *, progress: Progress | None = None) -> SentenceModel:
@@ -119,9 +144,9 @@ class _VectorFile:
         self._path = path
         self._is_writable = True
 
-    def read_vectors(self, digests: Iterable[bytes]) -> "dict[bytes, array[float]]":
+    def read_vectors(self, digests: Iterable[bytes]) -> dict[bytes, bytes]:
         """Return the stored vectors of `digests` whose checksums hold."""
-        vectors: dict[bytes, array[float]] = {}
+        vectors: dict[bytes, bytes] = {}
         try:
             if not self._path.is_file():
                 return {}
@@ -133,18 +158,16 @@ class _VectorFile:
                         and isinstance(row[0], bytes)
                         and _vector_checksum(digest, row[0][_CHECK:]) == row[0][:_CHECK]
                     ):
-                        vectors[digest] = array("f", row[0][_CHECK:])
+                        vectors[digest] = row[0][_CHECK:]
         except (OSError, sqlite3.Error) as error:
             self._remove_if_damaged(error)
         return vectors
 
-    def add_vectors(self, vectors: "Mapping[bytes, array[float]]") -> None:
+    def add_vectors(self, vectors: Mapping[bytes, bytes]) -> None:
         """Store the vectors; after the first failure, store nothing more."""
         if not self._is_writable:
             return
-        rows = [
-            (digest, _vector_checksum(digest, data := vector.tobytes()) + data) for digest, vector in vectors.items()
-        ]
+        rows = [(digest, _vector_checksum(digest, data) + data) for digest, data in vectors.items()]
         try:
             if self._path.is_file() and self._path.stat().st_size > _MOST_KEPT:
                 self._path.unlink()
@@ -183,6 +206,10 @@ def _vector_checksum(digest: bytes, data: bytes) -> bytes:
     return hashlib.blake2b(digest + data, digest_size=_CHECK).digest()
 
 
-def _part_cosines(vectors: Sequence[float], question_vector: Sequence[float]) -> list[float]:
-    size = len(question_vector)
-    return [sum(map(mul, vectors[n : n + size], question_vector)) for n in range(0, len(vectors), size)] or [0.0]
+def _best_cosines(vectors: Mapping[bytes, bytes], question_vector: Sequence[float]) -> dict[bytes, float]:
+    """Return the cosine of the nearest part of each text."""
+    matrix = np.frombuffer(b"".join(vectors.values()), np.float32).reshape(-1, len(question_vector))
+    counts = [len(data) // (matrix.itemsize * len(question_vector)) for data in vectors.values()]
+    cosines = matrix @ np.asarray(question_vector, np.float32)
+    best = np.maximum.reduceat(cosines, np.cumsum([0, *counts[:-1]]))
+    return dict(zip(vectors, best.tolist(), strict=True))

@@ -170,6 +170,38 @@ def test_for_a_word_alone_no_note_is_read(tmp_path: Path) -> None:
     assert 0 == letters.made
 
 
+def test_what_holds_none_of_the_words_is_found_by_its_meaning(tmp_path: Path) -> None:
+    """Under the filters of the question, and not where a phrase was asked for."""
+    base = Base(tmp_path)
+    base.note("1.org", "One", "zebra stripe hhhh iiii jjjj")
+    base.note("2.org", "Aaa", "bbb aaa")
+    base.note("3.org", "Bbb", "aaa bbb", tags=":other:")
+    index = Index(Notes(base.kb), None, model=SentenceModel(Letters(), name="letters", folder=None))
+    for asked, expected in (
+        ("aaabbb zebra", {"One": ("text",), "Aaa": ("meaning",), "Bbb": ("meaning",)}),
+        ("aaabbb zebra -tag:other", {"One": ("text",), "Aaa": ("meaning",)}),
+        ('aaabbb "zebra stripe"', {"One": ("phrase", "text")}),
+        ("zebra", {"One": ("text",)}),
+    ):
+        found = index.find_passages(parse_query(asked, today=TODAY), limit=5).answers
+        assert expected == {hit.title: hit.why for hit in found}
+
+
+def test_a_question_reads_some_notes_for_the_next(tmp_path: Path) -> None:
+    """Who asks waits for a hundred notes at most beside the best by words, and in the end all are read."""
+    letters = Letters()
+    model = SentenceModel(letters, name="letters", folder=tmp_path)
+    others = {number: "j" * number for number in range(1, 150)} | {150: "abc"}
+    assert 150 not in model.rate_nearness("abc", {0: "jb"}, others)
+    assert 101 == letters.made
+    near = model.rate_nearness("abc", {0: "jb"}, others)
+    assert 1 == near[150]
+    assert 51 >= len(near)
+    assert 151 == letters.made
+    model.read_texts(others.values())
+    assert 151 == letters.made
+
+
 def test_a_question_in_a_language_that_the_model_has_not_learned_goes_by_its_words(tmp_path: Path) -> None:
     """A model for English would call any two of its texts near or far by chance."""
     base = Base(tmp_path)
