@@ -2,8 +2,8 @@
 
 SQLite finds and weighs them by BM25 (Robertson and Zaragoza, "The Probabilistic Relevance
 Framework", 2009); what it can't know is added here: pairs of words, names that say all
-that was asked for, and the promises: what the question calls by its name comes first; all words
-beat some words; what a newer node replaced comes late; title and alias beat tags, tags beat
+that was asked for, and the promises: what the question calls by its name comes first; all of a few
+words beat some words; what a newer node replaced comes late; title and alias beat tags, tags beat
 the text; more hits beat fewer; a better match beats a newer note, and the date
 only breaks ties.
 """
@@ -65,7 +65,7 @@ class RankedEntry:
     #: How near its text is to the query in meaning by the table of words, and by a sentence model, 0 to 1.
     nearness: float = 0.0
     by_sentence: float = 0.0
-    #: Whether it holds every word of the query.
+    #: Whether it holds every word of a short query.
     has_all: bool
     #: Whether the query is its title or an alias, or names it by one in full.
     is_called: bool = False

@@ -58,6 +58,8 @@ _BUDGET = 50_000
 _MOST_WORDS = 128
 #: Letters of a word that a query asks for; Thai writes a whole sentence as one.
 _LONGEST_WORD = 256
+#: Words of a query that come first where all are held; of a longer question only a long text holds each by chance.
+_MOST_PROMISED = 4
 #: Where the human asked for more, it is all; and a number that SQLite takes.
 _MOST_ROWS = 1_000_000_000
 _ALL = -1
@@ -340,7 +342,7 @@ class IndexQuery:
         points = self._score_any_word(pool)
         needed = _word_expressions(self._query_words)
         complete = set(points) if len(needed) == 1 else set()
-        if len(needed) > 1:
+        if 1 < len(needed) <= _MOST_PROMISED:
             complete_scores = self._score_within(" AND ".join(needed), points, pool)
             complete = set(complete_scores)
             points = complete_scores | points

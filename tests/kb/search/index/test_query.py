@@ -74,3 +74,16 @@ def test_a_short_word_is_shown_in_its_line(base: Base, text: str) -> None:
     for word in text.split():
         answers = base.index().find_passages(parse_query(word, today=TODAY), limit=20).answers
         assert [((7, text),)] == [one.lines for one in answers if one.file == "5-way.org"]
+
+
+def test_a_long_text_does_not_come_first_for_holding_each_word_of_a_question(tmp_path: Path) -> None:
+    """Of a few words all are wanted; of a long question a long text holds each by chance."""
+    base = Base(tmp_path)
+    words = "deadline budget tracker login module release".split()
+    chatter = [" ".join(f"filler{line}x{n}" for n in range(20)) for line in range(60)]
+    base.note("1.org", "Minutes", "\n".join(f"{line} {word}" for line, word in zip(chatter, words * 10, strict=True)))
+    base.note("2.org", "Plan", "The deadline of the budget tracker with its login module")
+    for number in range(3, 9):
+        base.note(f"{number}.org", f"Other {number}", f"nothing about it, but {chatter[number]}")
+    assert ["Plan", "Minutes"] == base.titles(" ".join(words))[:2]
+    assert ["Minutes", "Plan"] == base.titles("tracker release")[:2]
