@@ -283,6 +283,9 @@ def roamkb(documents: Sequence[Document], *, model: SentenceModel | None = None)
         found = IndexQuery(db, parse_query(text, today=TODAY), model=model).find_answers(_DEPTH, linked=True)
         return [documents[int(answer.file[:6])].id for answer in found]
 
+    # each question has the model read some more notes, and in time all of them
+    for _ in range(0, len(documents) if model else 0, 50):
+        search("any question")
     return search
 
 

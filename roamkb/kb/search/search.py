@@ -81,11 +81,10 @@ class SearchRequest:
         values="titles",
     )
     budget: int | None = count_option("--budget", "At most so many characters of PATH:LINE: TEXT.")
-    semantic: bool = flag_option("--semantic", "Order the best by a sentence model, too (the extra [semantic]).")
+    semantic: bool = flag_option("--semantic", "Find and order by a sentence model, too (the extra [semantic]).")
     as_of: str | None = text_option(
         "--as-of", "As the notes stood at the end of that day, and what replaced them since.", metavar="D"
     )
-
     trace: bool = flag_option("--trace", "All candidates instead, each with its signals and why it isn't shown.")
 
     @property

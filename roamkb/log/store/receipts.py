@@ -66,6 +66,6 @@ def read_receipts(local: Path) -> list[Receipt]:
             record: dict[str, Any] = json.loads(line)
             known = {name: value for name, value in record.items() if name in Receipt.__slots__}
             parsed.append(Receipt(**{**known, "shown": tuple(record["shown"])}))
-        except (ValueError, TypeError, KeyError, RecursionError):
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             continue
     return parsed

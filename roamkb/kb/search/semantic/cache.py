@@ -92,11 +92,6 @@ class SentenceModel:
         low, high = (limit(rated[key] for key in [*texts, *nearest]) for limit in (min, max))
         return {key: (rated[key] - low) / ((high - low) or 1.0) for key in [*texts, *nearest]}
 
-    def read_texts(self, texts: Iterable[str]) -> None:
-        """Read the texts that never were, and store their vectors."""
-        digests = {self._text_digest(text): text for text in texts}
-        self._add_missing_vectors(digests, self._kept.read_vectors(digests) if self._kept else {})
-
     def _add_missing_vectors(self, texts: Mapping[bytes, str], vectors: dict[bytes, bytes]) -> None:
         """Add the missing vectors of the texts' parts to `vectors`, and store them."""
         missing = [digest for digest in texts if digest not in vectors]

@@ -198,8 +198,6 @@ def test_a_question_reads_some_notes_for_the_next(tmp_path: Path) -> None:
     assert 1 == near[150]
     assert 51 >= len(near)
     assert 151 == letters.made
-    model.read_texts(others.values())
-    assert 151 == letters.made
 
 
 def test_a_question_in_a_language_that_the_model_has_not_learned_goes_by_its_words(tmp_path: Path) -> None:
