@@ -74,8 +74,8 @@ class SentenceModel:
     ) -> dict[int, float]:
         """Return the nearness of each text, and of the nearest of `others`, to the question, from 1 down to 0.
 
-        A text is as near as the nearest of its parts. Of the others only those have a vector that were read once, and a
-        question reads some more of them, the first ones first.
+        A text is as near as the nearest of its parts; what is farther than half of `texts` isn't found. Of the others
+        only those have a vector that were read once, and a question reads some more of them, the first ones first.
         """
         if not texts and not others:
             return {}
@@ -88,9 +88,12 @@ class SentenceModel:
         self._add_missing_vectors({digests[key]: all_texts[key] for key in to_read}, vectors)
         cosines = _best_cosines(vectors, question_vector)
         rated = {key: cosines[digest] for key, digest in digests.items() if digest in cosines}
-        nearest = sorted(rated, key=lambda key: -rated[key])[:_NEAREST]
-        low, high = (limit(rated[key] for key in [*texts, *nearest]) for limit in (min, max))
-        return {key: (rated[key] - low) / ((high - low) or 1.0) for key in [*texts, *nearest]}
+        # in a small base the nearest are all there is
+        least = sorted(rated[key] for key in texts)[len(texts) // 2] if texts else -1.0
+        nearest = (key for key in sorted(rated, key=lambda key: -rated[key])[:_NEAREST] if rated[key] > least)
+        found = dict.fromkeys([*texts, *nearest])
+        low, high = (limit(rated[key] for key in found) for limit in (min, max))
+        return {key: (rated[key] - low) / ((high - low) or 1.0) for key in found}
 
     def _add_missing_vectors(self, texts: Mapping[bytes, str], vectors: dict[bytes, bytes]) -> None:
         """Add the missing vectors of the texts' parts to `vectors`, and store them."""

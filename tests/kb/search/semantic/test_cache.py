@@ -187,6 +187,14 @@ def test_what_holds_none_of_the_words_is_found_by_its_meaning(tmp_path: Path) ->
         assert expected == {hit.title: hit.why for hit in found}
 
 
+def test_in_a_small_base_not_all_is_found(tmp_path: Path) -> None:
+    """The nearest are all notes there, and most of them are no answer."""
+    model = SentenceModel(Letters(), name="letters", folder=None)
+    hits, others = {1: "abc", 2: "cjj", 3: "cjjjj"}, {4: "jjjj", 5: "abcc"}
+    assert {1, 2, 3, 5} == set(model.rate_nearness("abc", hits, others))
+    assert {4, 5} == set(model.rate_nearness("abc", {}, others))
+
+
 def test_a_question_reads_some_notes_for_the_next(tmp_path: Path) -> None:
     """Who asks waits for a hundred notes at most beside the best by words, and in the end all are read."""
     letters = Letters()
