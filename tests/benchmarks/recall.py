@@ -67,6 +67,8 @@ from tests.benchmarks.question_sets import sample_questions  # noqa: E402
 
 _DEPTH = 10
 TODAY = date(2026, 6, 10)
+#: Questions of a category that are worth a row.
+_FEWEST = 20
 #: What the others are compared with, question by question.
 _BASELINE = "FTS5 OR"
 #: Sets whose conversations share nothing; in LoCoMo all ten are one base, as in the published runs.
@@ -184,7 +186,7 @@ def split_bases(documents: Sequence[Document], questions: Sequence[Asked]) -> li
 
 
 def question_groups(name: str, questions: Sequence[Asked]) -> Iterator[tuple[str, list[int]]]:
-    """Yield a label and the places of its questions: all, those with an answer, each category."""
+    """Yield a label and the places of its questions: all, those with an answer, each larger category."""
     yield name, list(range(len(questions)))
     categories = sorted({one.category for one in questions})
     if _UNANSWERABLE in categories:
@@ -192,9 +194,10 @@ def question_groups(name: str, questions: Sequence[Asked]) -> Iterator[tuple[str
             f"{name}, but {_UNANSWERABLE}",
             [place for place, one in enumerate(questions) if one.category != _UNANSWERABLE],
         )
-    if len(categories) > 1:
-        for category in categories:
-            yield f"{name}, {category}", [place for place, one in enumerate(questions) if one.category == category]
+    for category in categories if len(categories) > 1 else ():
+        places = [place for place, one in enumerate(questions) if one.category == category]
+        if len(places) >= _FEWEST:
+            yield f"{name}, {category}", places
 
 
 def print_head(engines: Iterable[str]) -> None:
