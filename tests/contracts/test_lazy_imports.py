@@ -54,6 +54,7 @@ _BY_NAME = {
     "interfaces/cli/main.py",
     "interfaces/hooks/main.py",
     "interfaces/hooks/tool_calls.py",
+    "kb/search/semantic/cache.py",
     "kb/search/semantic/minilm.py",
     "wall/broker.py",
 }
