@@ -198,6 +198,7 @@ def shown(
         NoLog: the project has none. UsageError: a limit below 1.
     """
     check_limit(request.limit)
+    require_name(request.session or "", "the session")
     log = context.log_to_read()
     return context_shown.list_shown(
         receipts.read_receipts(log.local_folder),
