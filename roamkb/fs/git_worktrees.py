@@ -34,8 +34,9 @@ def shared_folder(root: str) -> str:
             top = _main_checkout(git)
             if top is None:
                 return root
-            inner = os.path.normpath(os.path.join(top, os.path.relpath(root, folder)))
-            return inner if os.path.isdir(inner) else top
+            inner = os.path.normpath(os.path.join(os.path.realpath(top), os.path.relpath(root, folder)))
+            # a branch may have a link there, which leads anywhere
+            return inner if os.path.isdir(inner) and os.path.realpath(inner) == inner else top
         parent = os.path.dirname(folder)
         if parent == folder:
             break
@@ -68,20 +69,20 @@ def _main_checkout(git: str) -> str | None:
     if admin is None:
         return None
     common = os.path.dirname(os.path.dirname(admin))
+    settings = _core_settings(os.path.join(common, "config"))
     if os.path.basename(common) == ".git":
-        # a bare repository may be called so; it has no index
-        return os.path.dirname(common) if os.path.lexists(os.path.join(common, "index")) else common
-    # a submodule's files lie where its configuration says
-    configured = _configured_worktree(os.path.join(common, "config"))
-    return os.path.realpath(os.path.join(common, configured)) if configured else common
+        # a bare repository may be called so
+        return common if settings.get("bare", "").lower() == "true" else os.path.dirname(common)
+    # a submodule's files lie where its configuration says, if they say so, too
+    checkout = os.path.realpath(os.path.join(common, settings.get("worktree", "")))
+    return checkout if _pointed_folder(os.path.join(checkout, ".git")) == common else common
 
 
 def _admin_folder(git: str) -> str | None:
     """Return the folder in which the repository keeps the worktree with this `.git`; None unless both agree."""
-    pointer = _read_line(git)
-    if not pointer.startswith("gitdir:"):
+    admin = _pointed_folder(git)
+    if admin is None:
         return None
-    admin = os.path.realpath(os.path.join(os.path.dirname(git), pointer.removeprefix("gitdir:").strip()))
     listed = os.path.dirname(admin)
     common = _read_line(os.path.join(admin, "commondir"))
     if os.path.basename(listed) != "worktrees" or not common:
@@ -96,18 +97,31 @@ def _admin_folder(git: str) -> str | None:
     return admin if agrees else None
 
 
+def _pointed_folder(git: str) -> str | None:
+    """Return the real folder that a `.git` file names; None where it is no such file."""
+    pointer = _read_line(git)
+    if not pointer.startswith("gitdir:"):
+        return None
+    return os.path.realpath(os.path.join(os.path.dirname(git), pointer.removeprefix("gitdir:").strip()))
+
+
 def _read_line(path: str) -> str:
     """Return the first line of a small regular file, without its end; empty where there is none."""
     return _read_text(path, _MAX_POINTER_BYTES).split("\n", 1)[0].strip()
 
 
-def _configured_worktree(config: str) -> str:
-    """Return `core.worktree` as git writes it for a submodule; empty without one."""
+def _core_settings(config: str) -> dict[str, str]:
+    """Return the settings of the section `core` as git itself writes them, the last of each; names in lower case."""
+    settings: dict[str, str] = {}
+    section = ""
     for line in _read_text(config, _MAX_CONFIG_BYTES).split("\n"):
-        name, _, value = line.partition("=")
-        if name.strip() == "worktree":
-            return value.strip()
-    return ""
+        line = line.strip()
+        if line.startswith("["):
+            section = line.lower()
+        elif section == "[core]":
+            name, _, value = line.partition("=")
+            settings[name.strip().lower()] = value.strip()
+    return settings
 
 
 def _read_text(path: str, limit: int) -> str:

@@ -1,6 +1,7 @@
 """What sessions were shown, and what nearly was: by hooks and the command line."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -86,7 +87,18 @@ def test_a_torn_line_hides_no_other(told: World) -> None:
     prompt(told, _PROMPT)
     path = told.log().local_folder / "suggestions.jsonl"
     path.write_bytes(b'{"ts": 1, "sess' + b"\n" + path.read_bytes() + b'[1]\n{"ts": "x"}\n\xff\n')
-    assert occasions(told)[0]["prompt"]
+    receipts = path.with_name("receipts.jsonl")
+    line = receipts.read_bytes()
+    for ts in (b"1e300", b"NaN", b'"x"'):
+        receipts.write_bytes(line + re.sub(rb'"ts": [\d.]+', b'"ts": ' + ts, line))
+        assert occasions(told)[0]["prompt"]
+
+
+def test_it_answers_where_the_notes_are_not_at_hand(told: World) -> None:
+    """What was shown lies in the log."""
+    prompt(told, _PROMPT)
+    told.kb.rename(told.kb.with_name("unmounted"))
+    assert occasions(told)
 
 
 def test_the_record_does_not_grow_without_end(told: World) -> None:

@@ -23,7 +23,6 @@ def main(tmp_path: Path) -> Path:
     main.mkdir()
     git(main, "init", "-q")
     git(main, "commit", "-q", "--allow-empty", "-m", "first")
-    (main / ".git" / "index").touch()
     return main
 
 
@@ -98,3 +97,36 @@ def test_a_repository_that_claims_a_folder_as_its_own_must_be_named_by_it(main: 
     (listed / "commondir").write_text("../..\n")
     assert str(plain) == shared_folder(str(plain))
     assert () == linked_worktrees(str(main))
+
+
+def test_a_repository_of_an_archive_shares_nothing_beyond_itself(main: Path, tmp_path: Path) -> None:
+    """Its own configuration may call any folder its checkout; the folder has to call it its repository."""
+    repository = tmp_path / "evil" / "x.git"
+    (repository / "worktrees" / "a").mkdir(parents=True)
+    worktree = tmp_path / "evil" / "wt"
+    worktree.mkdir()
+    (worktree / ".git").write_text("gitdir: ../x.git/worktrees/a")
+    (repository / "worktrees" / "a" / "commondir").write_text("../..")
+    (repository / "worktrees" / "a" / "gitdir").write_text("../../../wt/.git")
+    for config in (
+        "[core]\n worktree = ../../main",
+        "[foo]\n worktree = ../../main",
+        "[core]\n worktree = ../../main/.git",
+    ):
+        (repository / "config").write_text(config)
+        assert str(repository) == shared_folder(str(worktree))
+
+
+def test_a_link_in_the_main_checkout_leads_nowhere(main: Path, tmp_path: Path) -> None:
+    """A branch may have a link where another has a folder."""
+    git(main, "worktree", "add", "-q", str(tmp_path / "w"))
+    (tmp_path / "victim").mkdir()
+    (main / "sub").symlink_to("../victim")
+    assert str(main) == shared_folder(str(tmp_path / "w" / "sub"))
+
+
+def test_a_checkout_without_an_index_is_the_main_one_all_the_same(main: Path, tmp_path: Path) -> None:
+    """So that a log doesn't move once there is one."""
+    (main / ".git" / "index").unlink(missing_ok=True)
+    git(main, "worktree", "add", "-q", str(tmp_path / "w"))
+    assert str(main) == shared_folder(str(tmp_path / "w"))

@@ -115,8 +115,15 @@ class ProjectContext:
         return project_log.Log(self.project_root, self.kb.state_folders.state)
 
     def log_to_read(self) -> "project_log.Log":
-        """Return the project's log; raise `NoLog` where it has none."""
-        return self.unchecked_log().require_adopted()
+        """Return the project's log; raise `NoLog` where it has none.
+
+        A worktree shares that of its main checkout, but not where that is of a stricter kind: what is told there
+        might be written here.
+        """
+        log = self.unchecked_log()
+        if policy.strictest_project((self.checkout_project, self.log_project)).kind is not self.checkout_project.kind:
+            raise NoLog(log.root)
+        return log.require_adopted()
 
     def log_to_write(self, fact: str) -> "project_log.Log":
         """Return the log to write `fact` to, unless this session is stricter than the log's project."""

@@ -1,11 +1,14 @@
 """Tasks, the knowledge relevant to them, and whether it helped (document 004)."""
 
+from collections.abc import Collection
+from collections.abc import Mapping
 from collections.abc import Sequence
 
 from roamkb.app.log import project_context
 from roamkb.app.log.recall import matching_nodes
 from roamkb.context import shown as context_shown
 from roamkb.context.store import suggestion_record
+from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.startup import dataclasses
 from roamkb.core.text import as_text_tuple
@@ -204,7 +207,15 @@ def shown(
         receipts.read_receipts(log.local_folder),
         suggestion_record.read_suggestion_records(log.local_folder),
         log.read_contents().replay_state(),
-        context.kb.find_titles,
+        lambda ids: _titles_if_known(context, ids),
         session=request.session,
         limit=request.limit or context_shown.DEFAULT_LIMIT,
     )
+
+
+def _titles_if_known(context: "project_context.ProjectContext", ids: Collection[str]) -> Mapping[str, str]:
+    """Return the titles of nodes by their ids; none where the knowledge base isn't at hand."""
+    try:
+        return context.kb.find_titles(ids)
+    except RoamkbError:
+        return {}

@@ -27,6 +27,8 @@ from roamkb.fs.user_dirs import local_state_name
 _FRESH_SECONDS = 600
 _PASSES_FOLDER = "passes"
 _TASK_SUFFIX = ".task"
+#: Seconds between the call for a subagent and its start, at most; the human may be asked in between.
+_TASK_SECONDS = 60
 _MAX_PASS_BYTES = 64 * 1024
 _WRITE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 _APPEND_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -178,7 +180,10 @@ def keep_subagent_task(local: str, session: str, call: str, task: str) -> None:
 
 
 def take_subagent_task(local: str, session: str) -> str:
-    """Return the first kept task of a session's subagents that none has taken yet; empty where there is none."""
+    """Return the latest kept task of a session's subagents that none has taken yet; empty where there is none.
+
+    What was called for and never started, since its human said no, is forgotten after a minute.
+    """
     folder = os.path.join(local, _PASSES_FOLDER)
     try:
         with os.scandir(folder) as entries:
@@ -189,15 +194,19 @@ def take_subagent_task(local: str, session: str) -> str:
             ]
     except OSError:
         return ""
-    for _, path in sorted(waiting):
+    task = ""
+    for changed_ns, path in sorted(waiting, reverse=True):
+        is_old = time.time() - changed_ns / 1e9 > _TASK_SECONDS
+        if task and not is_old:
+            continue
         try:
-            task = _read_regular_file(path).decode("utf-8", "replace")
+            kept_task = _read_regular_file(path).decode("utf-8", "replace")
             # another subagent that starts now may have been faster
             os.unlink(path)
         except OSError:
             continue
-        return task
-    return ""
+        task = task if is_old else kept_task
+    return task
 
 
 def find_local_folder(folder: str) -> str | None:

@@ -15,6 +15,7 @@ from typing import Final
 from roamkb.context.suggestions import WeighedAnswer
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.digests import sha256
+from roamkb.core.timestamps import parse_timestamp
 from roamkb.fs.append import append_lines
 from roamkb.fs.append import read_lines
 from roamkb.fs.files import disk_error
@@ -85,7 +86,7 @@ def read_suggestion_records(local: Path) -> Sequence[SuggestionRecord]:
 
 def _parse_record(record: Mapping[str, Any]) -> SuggestionRecord:
     return SuggestionRecord(
-        ts=float(record["ts"]),
+        ts=parse_timestamp(record["ts"]),
         session=str(record["session"]),
         by=str(record["by"]),
         prompt=str(record["prompt"]),

@@ -441,10 +441,17 @@ def _answer_before_tool(payload: "Payload") -> "Answer":
         _keep_session_pass(payload, _event_session(payload))
     if not harness_of(payload, os.environ).reads_before_tool:
         return {}
-    files = [file] if file else _patched_files(payload)
+    return _warn_before_change(payload, [file] if file else _patched_files(payload))
+
+
+def _warn_before_change(payload: "Payload", files: list[str]) -> "Answer":
+    """Return what is known of the first of the files, or of names in the change, that the session wasn't told."""
     local = find_local_folder(_session_folder(payload)) if files else None
-    names = tool_calls.edited_names(payload) if local and files else []
+    names = tool_calls.edited_names(payload) if local else []
     for path in files if local else ():
+        if find_local_folder(os.path.dirname(path)) != local:
+            # another project's, whose names would be asked for in vain
+            continue
         subjects = unasked_subjects(str(local), str(payload.get("session_id")), path, names)
         if subjects and (warning := _warning_answer(payload, path, [name for name in subjects if name != path])):
             return warning

@@ -31,7 +31,9 @@ _EDIT_LENGTH = 100_000
 _MOST_NAMES = 100
 #: A name of several words, as code joins them: `acks_late`, `beforeSend`, `BeforeSend`; what begins with an
 #: underscore is private to its file.
-_JOINED_NAME = r"(?<![\w./-])(?:[A-Za-z]+\d*(?:_[A-Za-z\d]+)+|[A-Za-z]+[a-z\d]+[A-Z]\w*)(?![\w/])"
+#: A word is found first, since a longer expression would look at each run of letters from each of its places.
+_WORD = r"(?<![\w./-])[A-Za-z]\w{2,80}(?![\w/])"
+_JOINED_NAME = r"[A-Za-z]+\d*(?:_[A-Za-z\d]+)+|[A-Za-z]+[a-z\d][A-Z]\w*"
 
 #: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
 TYPE_CHECKING = False
@@ -99,8 +101,8 @@ def edited_names(payload: "Payload") -> list[str]:
     fields = tool_input if isinstance(tool_input, dict) else {}
     text = json.dumps([fields.get(name) for name in _EDIT_FIELDS])[:_EDIT_LENGTH]
     # a name may follow an escape
-    names = re.findall(_JOINED_NAME, text.replace("\\n", " ").replace("\\t", " "))
-    return list(dict.fromkeys(name for name in names if name not in _EDIT_FIELDS))[:_MOST_NAMES]
+    words = dict.fromkeys(re.findall(_WORD, text.replace("\\n", " ").replace("\\t", " ")))
+    return [word for word in words if word not in _EDIT_FIELDS and re.fullmatch(_JOINED_NAME, word)][:_MOST_NAMES]
 
 
 def call_folder(payload: "Payload") -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.timestamps import parse_timestamp
 from roamkb.fs.append import append_lines
 from roamkb.fs.append import read_lines
 from roamkb.log import new_learning
@@ -65,7 +66,8 @@ def read_receipts(local: Path) -> list[Receipt]:
         try:
             record: dict[str, Any] = json.loads(line)
             known = {name: value for name, value in record.items() if name in Receipt.__slots__}
-            parsed.append(Receipt(**{**known, "shown": tuple(record["shown"])}))
+            fields = {**known, "ts": parse_timestamp(record["ts"]), "shown": tuple(record["shown"])}
+            parsed.append(Receipt(**fields))
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             continue
     return parsed

@@ -73,7 +73,6 @@ def test_a_worktree_can_make_the_log(world: World) -> None:
     """It lies in the main checkout, which had none."""
     git(world.personal, "init", "-q", "-b", "main")
     git(world.personal, "commit", "-q", "--allow-empty", "-m", "first")
-    (world.personal / ".git" / "index").touch()
     other = world.personal.parent / "other"
     git(world.personal, "worktree", "add", "-q", str(other))
     assert world.run("recall", "x", cwd=other).status == 2
@@ -142,6 +141,20 @@ def test_a_forged_pointer_reaches_no_log(world: World, other: Path) -> None:
     assert world.run("recall", "deploy", cwd=hostile).status == 2
     assert world.run("learn", "poison", cwd=hostile).status != 0
     assert [] == contents(world, world.personal, "poison")
+
+
+def test_no_log_at_work_is_read_from_a_personal_checkout(world: World, other: Path) -> None:
+    """Neither by a link in the other branch, nor unasked at a prompt."""
+    assert world.run("init", cwd=world.work).status == 0
+    assert world.run("learn", "the invoice ledger shards by tenant", cwd=world.work).status == 0
+    (world.personal / "sub").symlink_to(world.work)
+    (other / "sub" / ".roamkb").mkdir(parents=True)
+    ran = world.run("recall", "invoice ledger", cwd=other / "sub")
+    assert "tenant" not in ran.out
+    world.run("learn", "poison", cwd=other / "sub")
+    assert b"poison" not in (world.work / ".roamkb" / "knowledge.jsonl").read_bytes()
+    payload = {"session_id": "s1", "cwd": str(other / "sub"), "prompt": "how does the invoice ledger shard by tenant?"}
+    assert "tenant" not in world.run("hook", "user-prompt-submit", cwd=other / "sub", input=json.dumps(payload)).out
 
 
 def test_nothing_acknowledged_is_lost_by_killed_learners(world: World, other: Path) -> None:

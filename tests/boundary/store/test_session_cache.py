@@ -7,7 +7,9 @@ import pytest
 
 from roamkb.boundary.store.session_cache import find_local_folder
 from roamkb.boundary.store.session_cache import find_pass
+from roamkb.boundary.store.session_cache import keep_subagent_task
 from roamkb.boundary.store.session_cache import save_pass
+from roamkb.boundary.store.session_cache import take_subagent_task
 from roamkb.boundary.store.session_cache import unasked_subjects
 from roamkb.fs.user_dirs import create_machine_key
 from roamkb.fs.user_dirs import default_state_dir
@@ -148,3 +150,15 @@ def test_a_file_and_a_name_are_asked_about_once_and_only_where_the_log_may_know_
     assert [] == unasked_subjects(local, _SESSION, str(project / "src" / "b.py"), ["acks_early"])
     assert [path, "acks_late"] == unasked_subjects(local, _SESSION, path, ["acks_early", "acks_late"])
     assert [] == unasked_subjects(local, _SESSION, path, ["acks_late"])
+
+
+def test_a_subagent_is_given_its_own_task(project: Path) -> None:
+    """The latest; one that was called for and never started is forgotten."""
+    local = own(project)
+    keep_subagent_task(str(local), _SESSION, "toolu_1", "denied by the human")
+    (kept,) = (local / "passes").glob("*.task")
+    os.utime(kept, (0, 0))
+    keep_subagent_task(str(local), _SESSION, "toolu_2", "the second")
+    assert "the second" == take_subagent_task(str(local), _SESSION)
+    assert [] == list((local / "passes").glob("*.task"))
+    assert "" == take_subagent_task(str(local), _SESSION)

@@ -338,6 +338,16 @@ def test_what_is_known_of_a_name_is_told_before_code_with_it_changes(world: Worl
     assert {} == answer(world, changing(world.personal, "worker/b.py", "acks_late = True"))
 
 
+def test_a_name_in_another_projects_file_is_kept_for_this_ones(world: World) -> None:
+    """What was asked for in vain isn't used up."""
+    log = world.open().log
+    log.init()
+    log.learn("Celery tasks need acks_late, otherwise a killed worker loses the task")
+    elsewhere = changing(world.unknown, "a.py", "acks_late = True")
+    assert {} == answer(world, {**elsewhere, "cwd": str(world.personal)})
+    assert "acks_late" in context(answer(world, changing(world.personal, "a.py", "acks_late = True")))
+
+
 @pytest.mark.parametrize("harness", ["claude", "codex"])
 def test_what_a_session_says_after_an_edit_is_told_before_the_next_one_of_the_file(world: World, harness: str) -> None:
     """The hooks hear which files were changed; nobody has to name them."""

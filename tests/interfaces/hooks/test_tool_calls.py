@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 from typing import cast
@@ -14,6 +15,7 @@ import pytest
 from roamkb.app.hooks.session_project import SessionProject
 from roamkb.guard.policy import PROTECTED
 from roamkb.guard.policy import Denial
+from roamkb.interfaces.hooks.tool_calls import edited_names
 from roamkb.interfaces.hooks.tool_calls import find_denial
 from tests.conftest import World
 from tests.guard.shell_lines import HOSTILE
@@ -199,3 +201,18 @@ def test_a_note_is_an_agents_by_its_marks(linked: World, text: str, is_agents: b
     payload = {"cwd": str(linked.personal)}
     project = SessionProject(payload, linked.open().environment)
     assert is_agents is project.is_agent_note(str(linked.kb / "20260101000000-a.org"))
+
+
+def test_names_in_a_change_are_found_in_one_pass() -> None:
+    """A run of letters, such as a genome, is looked at once: a hundred thousand take as long as they are many."""
+
+    def seconds(length: int) -> float:
+        text = "acgt" * (length // 4)
+        began = time.process_time()
+        assert [] == edited_names({"tool_input": {"content": text}})
+        return time.process_time() - began
+
+    few = min(seconds(5_000) for _ in range(5))
+    assert min(seconds(80_000) for _ in range(3)) <= 100 * max(few, 1e-4)
+    told = {"tool_input": {"content": "retry_count = beforeSend(BeforeSend, plain, _private, a/b_c, 3)"}}
+    assert ["retry_count", "beforeSend", "BeforeSend"] == edited_names(told)

@@ -432,16 +432,21 @@ class IndexQuery:
     def _is_called(self, names: Sequence[str], query_name: str, *, is_replaced: bool) -> bool:
         """Return whether one of the folded names is the query, or stands in it and says enough of it.
 
-        A name of one word, such as Index or Python, is often only mentioned: it has to weigh as much as the rest.
+        A name of one word, such as Index or Python, is often only mentioned: it has to weigh as much as the rest. The
+        words of a longer one have to be as rare as the query's are on average, which those of "New project" aren't.
         What was replaced has to leave the first place to its successor.
         """
+        if is_replaced:
+            return False
         if query_name in names:
             return True
-        for name in () if is_replaced else names:
+        total = sum(self._term_weights.values())
+        for name in names:
             if name and name in query_name and _stands_apart(name, query_name):
                 terms = self._term_weights.keys() & {unit for word in split_words(name) for unit in _word_terms(word)}
                 weight = sum(self._term_weights[term] for term in terms)
-                if len(terms) > 1 or 2 * weight >= sum(self._term_weights.values()) > 0:
+                least = len(terms) / len(self._term_weights) if len(terms) > 1 else 0.5
+                if weight >= least * total > 0:
                     return True
         return False
 

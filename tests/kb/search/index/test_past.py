@@ -117,3 +117,4 @@ def test_it_ranks_words_alone(deploys: World) -> None:
             kb.search("" if "related" in options else "deploy", as_of="2026-02-01", **options)
     with pytest.raises(UsageError, match="is no day"):
         kb.search("deploy", as_of="soon")
+    assert kb.search("deploy", as_of="9999-12-31").hits
