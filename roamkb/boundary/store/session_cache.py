@@ -180,9 +180,10 @@ def keep_subagent_task(local: str, session: str, call: str, task: str) -> None:
 
 
 def take_subagent_task(local: str, session: str) -> str:
-    """Return the latest kept task of a session's subagents that none has taken yet; empty where there is none.
+    """Return the first kept task of a session's subagents that none has taken yet; empty where there is none.
 
-    What was called for and never started, since its human said no, is forgotten after a minute.
+    Several are often called for at once, and start in that order. What never started, since its human said no, is
+    forgotten after a minute.
     """
     folder = os.path.join(local, _PASSES_FOLDER)
     try:
@@ -195,7 +196,7 @@ def take_subagent_task(local: str, session: str) -> str:
     except OSError:
         return ""
     task = ""
-    for changed_ns, path in sorted(waiting, reverse=True):
+    for changed_ns, path in sorted(waiting):
         is_old = time.time() - changed_ns / 1e9 > _TASK_SECONDS
         if task and not is_old:
             continue

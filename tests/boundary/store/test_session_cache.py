@@ -153,12 +153,14 @@ def test_a_file_and_a_name_are_asked_about_once_and_only_where_the_log_may_know_
 
 
 def test_a_subagent_is_given_its_own_task(project: Path) -> None:
-    """The latest; one that was called for and never started is forgotten."""
+    """In the order of the calls; one that was called for long ago and never started is forgotten."""
     local = own(project)
     keep_subagent_task(str(local), _SESSION, "toolu_1", "denied by the human")
     (kept,) = (local / "passes").glob("*.task")
     os.utime(kept, (0, 0))
     keep_subagent_task(str(local), _SESSION, "toolu_2", "the second")
+    keep_subagent_task(str(local), _SESSION, "toolu_3", "the third")
     assert "the second" == take_subagent_task(str(local), _SESSION)
+    assert "the third" == take_subagent_task(str(local), _SESSION)
     assert [] == list((local / "passes").glob("*.task"))
     assert "" == take_subagent_task(str(local), _SESSION)
