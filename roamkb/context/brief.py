@@ -5,7 +5,6 @@ from itertools import islice
 
 from roamkb.context import brief_text as told
 from roamkb.context.brief_text import is_borne_out
-from roamkb.context.suggestions import LearningFinder
 from roamkb.context.suggestions import is_in_force
 from roamkb.context.suggestions import is_lasting
 from roamkb.context.suggestions import scores_of_relevant
@@ -16,6 +15,7 @@ from roamkb.core.request import text_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.fs.git_branch import GitBranch
+from roamkb.log import known_learnings
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
 from roamkb.tasks.relevance_score import RelevantLearning
@@ -80,7 +80,7 @@ def current_work(state: LogState | None, branch: GitBranch, *, task: str, now: f
 
 def fitting_learnings(
     state: LogState,
-    finder: LearningFinder,
+    finder: "known_learnings.LearningFinder",
     work: WorkAtHand,
     *,
     least_confidence: int,
@@ -123,7 +123,7 @@ def fitting_learnings(
 
 def brief_learnings(
     state: LogState,
-    finder: LearningFinder,
+    finder: "known_learnings.LearningFinder",
     work: WorkAtHand,
     *,
     is_for_subagent: bool,

@@ -28,7 +28,7 @@ from roamkb.log.state.learning_state import VERIFIED
 from roamkb.log.state.learning_state import YES
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
-from roamkb.pipeline.extract.stop_question import SHORT_KEY
+from roamkb.pipeline.extract import stop_question
 
 #: What harnesses take of a hook's text before they cut it or put it into a file.
 LONGEST_BRIEF: Final = 10_000
@@ -188,7 +188,7 @@ def learning_line(standing: LearningState) -> str:
     """Return a learning on one line: type, confidence, statement, key."""
     learning = standing.learning
     sure = f"{standing.confidence / 100:.2f}{'' if is_borne_out(standing) else ', unverified'}"
-    key = one_line(learning.key)[:SHORT_KEY]
+    key = one_line(learning.key)[: stop_question.SHORT_KEY]
     return f"[{one_line(learning.canonical_type)} {sure}] {_short_statement(standing)} ({key})"
 
 

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from typing import Final
 from typing import Generic
-from typing import Protocol
 from typing import TypeVar
 
 from roamkb.context.brief_text import is_borne_out
@@ -19,22 +18,21 @@ from roamkb.context.relevance_threshold import weigh_answers
 from roamkb.core.model import Hit
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.kb.notes.store.notes import Notes
+from roamkb.kb.search import search
 from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.query import Query
 from roamkb.kb.search.query import TermWeights
 from roamkb.kb.search.query import parse_words
 from roamkb.kb.search.query import query_of
-from roamkb.kb.search.search import NoteFinder
-from roamkb.kb.search.search import hit_of
-from roamkb.log import known_learnings as known
+from roamkb.log import known_learnings
 from roamkb.log.state.learning_state import CONTESTED
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
 from roamkb.pipeline import consolidation_plan
 from roamkb.pipeline.gate import noise
-from roamkb.text.code_identifiers import names_of
-from roamkb.text.similarity.jaccard import prepare_text
+from roamkb.text import code_identifiers
+from roamkb.text.similarity import jaccard
 from roamkb.text.tokenize import split_words
 
 #: Answers that are looked at; below the best few nothing clears the floor.
@@ -52,18 +50,6 @@ REPEATS: Final = "says what another one says"
 OVER_LIMIT: Final = "others come first"
 
 _T = TypeVar("_T")
-
-
-class _TermWeighing(Protocol):
-    def weigh(self, query: Query) -> TermWeights: ...
-
-
-class NodeFinder(NoteFinder, _TermWeighing, Protocol):
-    """A finder of nodes that knows the weights of words among them."""
-
-
-class LearningFinder(known.LearningLookup, _TermWeighing, Protocol):
-    """A finder of learnings that knows the weights of words among them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +75,7 @@ class Suggested(Generic[_T]):
 
 
 def suggest_nodes(
-    finder: NodeFinder,
+    finder: "search.NodeFinder",
     notes: Notes,
     text: str,
     *,
@@ -115,14 +101,14 @@ def suggest_nodes(
         if not dropped and len(hits) == limit:
             dropped = OVER_LIMIT
         if not dropped:
-            hits.append(hit_of(answer, notes.kb, answer.line, answer.title))
+            hits.append(search.hit_of(answer, notes.kb, answer.line, answer.title))
         if answer.id:
             weighed.append(WeighedAnswer(id=answer.id, bits=bits, dropped=dropped))
     return Suggested(items=tuple(hits), weighed=tuple(weighed), threshold=threshold)
 
 
 def suggest_learnings(
-    finder: LearningFinder, state: LogState, text: str, *, limit: int, besides: Collection[str] = ()
+    finder: "known_learnings.LearningFinder", state: LogState, text: str, *, limit: int, besides: Collection[str] = ()
 ) -> Suggested[LearningState]:
     """Return the learnings that are relevant enough to `text` to interrupt with, without `besides`, ids."""
     query = parse_words(text)
@@ -161,19 +147,19 @@ def _without_repetitions(
     """Yield the learnings that repeat neither an earlier one nor one of `besides`, however worded."""
     known_contents = [excluded.learning.content for id in besides if (excluded := state.standings.get(id))]
     for standing in standings:
-        if not consolidation_plan.KnownTexts(known_contents).has_covering_text(prepare_text(standing.learning.content)):
+        if not consolidation_plan.KnownTexts(known_contents).has_covering_text(jaccard.prepare_text(standing.learning.content)):
             yield standing
             known_contents.append(standing.learning.content)
 
 
-def learnings_naming(finder: LearningFinder, state: LogState, names: Sequence[str]) -> dict[str, LearningState]:
+def learnings_naming(finder: "known_learnings.LearningFinder", state: LogState, names: Sequence[str]) -> dict[str, LearningState]:
     """Return the learnings that name one of `names` of code, by id; a name that many have tells of none."""
     naming: dict[str, list[LearningState]] = {}
     query = query_of(list(dict.fromkeys(term for name in names for term in split_words(name))))
     for answer in finder.find_passages(query, limit=_MOST_NAMING):
         standing = state.standings.get(answer.file)
         if standing is not None and is_in_force(standing):
-            for name in set(names_of(standing.learning.content)).intersection(names):
+            for name in set(code_identifiers.names_of(standing.learning.content)).intersection(names):
                 naming.setdefault(name, []).append(standing)
     return {one.id: one for standings in naming.values() if len(standings) <= _MOST_OF_NAME for one in standings}
 
@@ -214,7 +200,7 @@ def _is_suggestable(standing: LearningState) -> bool:
 
 
 def scores_of_relevant(
-    finder: LearningFinder, state: LogState, text: str, *, is_interrupting: bool
+    finder: "known_learnings.LearningFinder", state: LogState, text: str, *, is_interrupting: bool
 ) -> Mapping[str, float]:
     """Return the learnings in force that are relevant enough to `text`, by id, with scores from 1 down to 0."""
     query = parse_words(text)
@@ -227,7 +213,7 @@ def scores_of_relevant(
     return {id: 1 - rank / _MOST_ANSWERS for rank, id in enumerate(relevant)}
 
 
-def _answers_in_force(finder: LearningFinder, state: LogState, query: Query, *, limit: int) -> Sequence[PassageHit]:
+def _answers_in_force(finder: "known_learnings.LearningFinder", state: LogState, query: Query, *, limit: int) -> Sequence[PassageHit]:
     answers = finder.find_passages(query, limit=limit)
     return [entry for entry in answers if (standing := state.standings.get(entry.file)) and is_in_force(standing)]
 

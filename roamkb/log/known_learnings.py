@@ -13,6 +13,7 @@ from roamkb.core.text import clip_text
 from roamkb.core.text import one_line
 from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.query import Query
+from roamkb.kb.search.query import TermWeights
 from roamkb.kb.search.query import narrow_query
 from roamkb.kb.search.query import query_of
 from roamkb.log import new_learning
@@ -57,6 +58,13 @@ class LearningLookup(Protocol):
 
     def open_query(self, query: Query) -> AbstractContextManager[LearningMatches]:
         """Open the matches of `query`, to be read as far as they are needed."""
+
+
+class LearningFinder(LearningLookup, Protocol):
+    """A finder of learnings that knows the weights of words among them."""
+
+    def weigh(self, query: Query) -> TermWeights:
+        """Return the weight of each term of `query` among the learnings."""
 
 
 def scores_by_id(finder: LearningLookup, query: Query, *, limit: int) -> Mapping[str, float]:

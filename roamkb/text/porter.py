@@ -31,9 +31,9 @@ _STEP_4 = (
     "ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "ism", "ate", "iti", "ous", "ive", "ize",
     "ion", "al", "er", "ic", "ou",
 )  # fmt: skip
-_SUFFIX_2 = lazily(f"^(.+?)({'|'.join(sorted(_STEP_2, key=len, reverse=True))})$")
-_SUFFIX_3 = lazily(f"^(.+?)({'|'.join(sorted(_STEP_3, key=len, reverse=True))})$")
-_SUFFIX_4 = lazily(f"^(.+?)({'|'.join(_STEP_4)})$")
+_SUFFIXES_2, _SUFFIXES_3, _SUFFIXES_4 = (
+    tuple(sorted(suffixes, key=len, reverse=True)) for suffixes in (_STEP_2, _STEP_3, _STEP_4)
+)
 
 
 @lru_cache(maxsize=65536)
@@ -95,22 +95,31 @@ def _final_y(word: str) -> str:
 
 
 def _step_2(word: str) -> str:
-    match = _SUFFIX_2.match(word)
-    return match[1] + _STEP_2[match[2]] if match and _M_GT_0.match(match[1]) else word
+    rest, suffix = _split_suffix(word, _SUFFIXES_2)
+    return rest + _STEP_2[suffix] if suffix and _M_GT_0.match(rest) else word
 
 
 def _step_3(word: str) -> str:
-    match = _SUFFIX_3.match(word)
-    return match[1] + _STEP_3[match[2]] if match and _M_GT_0.match(match[1]) else word
+    rest, suffix = _split_suffix(word, _SUFFIXES_3)
+    return rest + _STEP_3[suffix] if suffix and _M_GT_0.match(rest) else word
 
 
 def _step_4(word: str) -> str:
-    match = _SUFFIX_4.match(word)
-    if not match or not _M_GT_1.match(match[1]):
+    rest, suffix = _split_suffix(word, _SUFFIXES_4)
+    if not suffix or not _M_GT_1.match(rest):
         return word
-    if match[2] == "ion" and match[1][-1] not in "st":
+    if suffix == "ion" and rest[-1] not in "st":
         return word
-    return match[1]
+    return rest
+
+
+def _split_suffix(word: str, suffixes: tuple[str, ...]) -> tuple[str, str]:
+    """Return a word before and from the first of `suffixes`, the longest first, that isn't all of it."""
+    if word.endswith(suffixes):
+        for suffix in suffixes:
+            if word.endswith(suffix) and len(word) > len(suffix):
+                return word[: -len(suffix)], suffix
+    return word, ""
 
 
 def _final_e(word: str) -> str:

@@ -11,6 +11,7 @@ from functools import lru_cache
 from itertools import islice
 
 from roamkb.core.startup.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily_foreign
 from roamkb.core.text import fold_text
 from roamkb.text.porter import stem
 from roamkb.text.store.lexicons import vocabulary
@@ -20,7 +21,7 @@ _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\ua9e0-\ua9ff\uaa60-\uaa7f\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 )
-UNSPACED = lazily(f"[{_UNSPACED}]+")
+UNSPACED = lazily_foreign(f"[{_UNSPACED}]+")
 #: The combining marks of all other scripts, which `\\w` leaves out, with the letters between them.
 _MARK_RANGES = (
     "300-36f 483-487 591-5bd 5bf 5c1-5c2 5c4-5c5 5c7 610-61a 64b-65f 670 6d6-6dc 6df-6e8 6ea-6ed 711-7f3 "

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from roamkb.app.hooks.session import HookSession
+from roamkb.app.hooks.session import render_judged_projects
 from roamkb.app.hooks.session_project import SessionProject
 from roamkb.app.log import brief as log_brief
 from roamkb.app.log import ingest
@@ -323,6 +324,13 @@ class HookEventSession(HookSession):
             "keeps": self.writable_log is not None,
             "agent": self.environment.agent_name,
             "worktree": worktree,
+            "projects": render_judged_projects(
+                {
+                    "session_project": self._project_log.session_project(),
+                    "checkout_project": self._project_log.checkout_project,
+                    "log_project": self._project_log.log_project,
+                }
+            ),
         }
 
     # Chores

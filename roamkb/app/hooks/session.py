@@ -5,6 +5,7 @@ import time
 from collections.abc import Mapping
 from collections.abc import Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 from typing import Final
 
@@ -20,6 +21,8 @@ from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import Refused
 from roamkb.core.model import Project
+from roamkb.core.model import ProjectKind
+from roamkb.core.model import Rule
 from roamkb.core.startup.dataclasses import replace
 from roamkb.harnesses import transcript
 from roamkb.harnesses.registry import hook_project_folder
@@ -32,6 +35,8 @@ from roamkb.remedies import remedy
 from roamkb.shell import parser
 from roamkb.text.store import lexicons
 
+#: Properties of a log's context that are judgements of folders.
+_LOG_PROJECTS: Final = ("checkout_project", "log_project")
 #: Of what a failed command printed.
 _OUTPUT_LENGTH: Final = 20_000
 
@@ -39,34 +44,77 @@ _OUTPUT_LENGTH: Final = 20_000
 class _HookKnowledgeBase(KnowledgeBase):
     """The knowledge base seen from a harness's session; the session's folder counts as evidence."""
 
-    def __init__(self, around: ProcessEnvironment, *, project: str | None, harness_cwd: str) -> None:
+    def __init__(
+        self,
+        around: ProcessEnvironment,
+        *,
+        project: str | None,
+        harness_cwd: str,
+        judged_projects: Mapping[str, Project],
+    ) -> None:
         super().__init__(around, project=project)
         self._told_cwd = harness_cwd
+        self._judged_projects = judged_projects
 
     @cached_property
     def _current_project(self) -> Project:
-        """The project of this session, classified once: an event is one moment."""
-        return super()._current_project
+        """The project of this session, classified once: an event is one moment.
+
+        A permit to write a note doesn't ask it, and judges the session anew.
+        """
+        return self._judged_projects.get("session_project") or super()._current_project
+
+    @cached_property
+    def rule(self) -> Rule:
+        """The rule, read once."""
+        return super().rule
 
     @property
     def _call_origin(self) -> "CallOrigin":
         return harness_session(self.environment, self._told_cwd)
 
 
+def parse_judged_projects(session_pass: Mapping[str, object]) -> dict[str, Project]:
+    """Return the projects of a session's pass, by their names; empty where it has none that can be read."""
+    entries = session_pass.get("projects")
+    try:
+        return {
+            name: Project(kind=ProjectKind(kind), root=root and Path(root), reason="judged a few minutes ago")
+            for name, (kind, root) in (entries.items() if isinstance(entries, dict) else ())
+        }
+    except (TypeError, ValueError):
+        return {}
+
+
+def render_judged_projects(projects: Mapping[str, Project]) -> dict[str, object]:
+    """Return projects, by their names, as a session's pass has them below `projects`."""
+    return {
+        name: (project.kind.value, project.root and str(project.root)) for name, project in projects.items()
+    }
+
+
 class HookSession:
     """One session, as a hook's payload describes it."""
 
-    def __init__(self, payload: Mapping[str, Any], around: ProcessEnvironment | None = None) -> None:
-        """Take the payload, and this process's environment."""
+    def __init__(
+        self,
+        payload: Mapping[str, Any],
+        around: ProcessEnvironment | None = None,
+        *,
+        session_pass: Mapping[str, object] | None = None,
+    ) -> None:
+        """Take the payload, this process's environment, and the session's cached permissions."""
         self._payload = payload
         around = around or ProcessEnvironment.from_process()
         self.environment = replace(around, variables=harness_environment(around.variables, payload))
         self.session = self.payload_text("session_id")
+        self._judged_projects = parse_judged_projects(session_pass or {})
         cwd = self.payload_text("cwd")
         self.knowledge_base = _HookKnowledgeBase(
             self.environment,
             project=hook_project_folder(around.variables) or cwd or None,
             harness_cwd=cwd,
+            judged_projects=self._judged_projects,
         )
         self._began = time.monotonic()
         self._refused: list[observe.DeclinedText] = []
@@ -78,7 +126,10 @@ class HookSession:
 
     @cached_property
     def _project_log(self) -> "log_project_log.ProjectLog":
-        return self.knowledge_base.log
+        log = self.knowledge_base.log
+        # where a cached property's value lies
+        vars(log).update({name: self._judged_projects[name] for name in _LOG_PROJECTS if name in self._judged_projects})
+        return log
 
     @cached_property
     def writable_log(self) -> "project_log_module.Log | None":

@@ -18,6 +18,24 @@ class _LazyPattern:
         return attribute
 
 
+class _ForeignPattern(_LazyPattern):
+    """The same of an expression that no ASCII text holds, as most texts are: those don't compile it."""
+
+    def match(self, text: str) -> re.Match[str] | None:
+        return None if text.isascii() else self._find("match", text)
+
+    def search(self, text: str) -> re.Match[str] | None:
+        return None if text.isascii() else self._find("search", text)
+
+    def _find(self, method: str, text: str) -> re.Match[str] | None:
+        return cast("re.Match[str] | None", getattr(re.compile(*self._told), method)(text))
+
+
 def lazily(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """Return a pattern that compiles itself on first use; a fault in it shows only then."""
     return cast("re.Pattern[AnyStr]", _LazyPattern(pattern, flags))
+
+
+def lazily_foreign(pattern: str) -> re.Pattern[str]:
+    """Return such a pattern for what no ASCII text holds."""
+    return cast("re.Pattern[str]", _ForeignPattern(pattern, 0))

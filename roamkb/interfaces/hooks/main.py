@@ -278,7 +278,13 @@ def _suggest_for_prompt(payload: "Payload", seen_tree: "TreeDigest | None") -> "
     # a whole sentence may have no blank in it, but not in English
     if (prompt.isascii() and len(prompt.split()) < _MIN_PROMPT_WORDS) or prompt.startswith(_NOTICES):
         return {}
-    return _suggestions_answer("UserPromptSubmit", _event_session(payload).handle_prompt(seen_tree))
+    session_pass = _find_session_pass(payload)
+    session = events.HookEventSession(payload, session_pass=session_pass)
+    suggestions = session.handle_prompt(seen_tree)
+    if session_pass is None:
+        # of a long turn the next prompt finds the one that the tools' hooks left
+        _keep_session_pass(payload, session)
+    return _suggestions_answer("UserPromptSubmit", suggestions)
 
 
 def _suggestions_answer(event: str, suggestions: "events.HookSuggestions") -> "Answer":

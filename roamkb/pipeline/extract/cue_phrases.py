@@ -62,13 +62,20 @@ def statements_of_human(prompt: str, remember: Sequence[str]) -> Iterator[Announ
     Blocks of code, quotations and what a harness wrote are nobody's words, and a question states nothing.
     """
     # what a notice quotes can look like its end
-    if len(prompt) > _LONGEST_PROMPT or NOTICE_START.match(prompt):
+    if len(prompt) > _LONGEST_PROMPT or not _may_announce(prompt, remember) or NOTICE_START.match(prompt):
         return
     for piece in _SENTENCE_END.split(_QUOTED.sub("\n\n", _without_foreign_blocks(prompt))):
         sentence = " ".join(_BULLET.sub("", piece, count=1).split())
         statement = _announced_text(sentence, remember)
         if statement and not sentence.endswith(("?", "？")) and len(statement) <= _LONGEST_STATEMENT:
             yield AnnouncedStatement(type="preference", text=statement, provenance="user-stated", announced=True)
+
+
+def _may_announce(prompt: str, remember: Sequence[str]) -> bool:
+    """Return whether a phrase stands anywhere in a prompt; most hold none, and no expression is compiled."""
+    line = " ".join(prompt.split())
+    forms = {fold_text(line), line.casefold(), line}
+    return any(phrase in form for phrase in remember for form in forms)
 
 
 def _announced_text(sentence: str, remember: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from roamkb.core.text import clip_text
 from roamkb.guard import policy
 from roamkb.pipeline.extract import cue_phrases
 from roamkb.pipeline.extract import markers
-from roamkb.secrets.detector import withhold_secrets
+from roamkb.secrets import detector
 
 #: What harnesses call the tools that run commands; in lower case.
 _SHELL_TOOLS = frozenset(
@@ -147,14 +147,14 @@ def _tool_events(payload: "Mapping[str, Any]", *, failed: bool) -> Iterator[Payl
         error = (_text_or_empty(payload.get("error")) or printed_by(payload.get("tool_response")))[:_READ_LENGTH]
     files = _edited_files(tool, input_fields, command) if outcome == "success" else ()
     # before they are cut: of half a credential nobody sees what it is, and what names one stands beside it
-    text, _, error = withhold_secrets(f"{text}\0{error}").partition("\0")
+    text, _, error = detector.withhold_secrets(f"{text}\0{error}").partition("\0")
     text = f"{clip_text(text, _LONGEST_EXCERPT)}\n{clip_text(error, _LONGEST_EXCERPT)}".strip()
     yield PayloadEvent(
         type="error" if outcome == "failure" else "tool_use",
         text=text,
         tool=tool,
         outcome=outcome,
-        files=tuple(map(withhold_secrets, files)),
+        files=tuple(map(detector.withhold_secrets, files)),
     )
 
 
