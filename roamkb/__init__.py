@@ -14,12 +14,17 @@ What makes imports lazy is here too, since this module is all that every process
 """
 
 import sys
+# as `importlib.machinery` and `importlib.util` name them, whose import takes longer than it saves
+from _frozen_importlib_external import SourceFileLoader
+from _frozen_importlib_external import spec_from_file_location
 from os.path import exists
 
 #: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.machinery import ModuleSpec
     from typing import Any
 
     from roamkb.app.agent import Agent as Agent
@@ -115,6 +120,29 @@ def lazy_submodules(package: str) -> None:
         return vars(module).setdefault(name, _LazyModule(f"{package}.{name}"))
 
     vars(module)["__getattr__"] = find
+
+
+class _SubmoduleFinder:
+    """Finder of roamkb's own source files where their names say: a third less time than to search for them.
+
+    What is no such file, as in an archive, Python's own finders look for.
+    """
+
+    @staticmethod
+    def find_spec(name: str, path: "Sequence[str] | None" = None, target: object = None) -> "ModuleSpec | None":
+        if not path or not name.startswith("roamkb."):
+            return None
+        place = f"{path[0]}/{name.rpartition('.')[2]}"
+        folders = None
+        if not exists(f"{place}.py"):  # noqa: PTH110
+            place, folders = f"{place}/__init__", [place]
+        if folders and not exists(f"{place}.py"):  # noqa: PTH110
+            return None
+        loader = SourceFileLoader(name, f"{place}.py")
+        return spec_from_file_location(name, loader.path, loader=loader, submodule_search_locations=folders)
+
+
+sys.meta_path.insert(0, _SubmoduleFinder)
 
 
 def __getattr__(name: str) -> object:

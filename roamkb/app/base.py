@@ -68,7 +68,7 @@ class KnowledgeBaseContext(ABC):
         return folder_evidence.load_rule(self.environment.home, account_home=self.environment.account_home)
 
     @property
-    def _current_project(self) -> Project:
+    def current_project(self) -> Project:
         """The project of this session, classified by the strictest of all evidence."""
         return self.judge_project(
             folder_evidence.find_rule(self.environment.home, account_home=self.environment.account_home)

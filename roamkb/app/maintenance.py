@@ -39,7 +39,7 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
     def classify(self, request: "boundary_classify.ClassifyRequest") -> Project:
         """Return the project of `folder` with the reason for its kind; without it, this session's."""
         if request.folder is None:
-            return self._current_project
+            return self.current_project
         return boundary_classify.classify(
             self._absolute_path(request.folder),
             home=self.environment.home,
@@ -77,7 +77,7 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
             log = self.log.unchecked_log()
         doctor_context = install_doctor.DoctorContext(
             rule=rule,
-            project=self._current_project,
+            project=self.current_project,
             home=self.environment.home,
             search_path=self.environment.variables.get("PATH", ""),
             host=platform.node(),

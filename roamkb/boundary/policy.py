@@ -122,8 +122,13 @@ def require_permit(
 
 def require_as_strict(session: Project, place: Project, fact: str) -> None:
     """Raise `Refused` where `session` is of a stricter kind than the project whose log is to have `fact`."""
-    if _KINDS_BY_STRICTNESS.index(session.kind) < _KINDS_BY_STRICTNESS.index(place.kind):
+    if not is_as_strict(session.kind, place.kind):
         raise Refused(session, detector.redact_fact(fact), place=f"the log of {place.kind.value} project {place.root}")
+
+
+def is_as_strict(session: ProjectKind, place: ProjectKind) -> bool:
+    """Return whether what a session of one kind does may be recorded in the log of a project of the other."""
+    return _KINDS_BY_STRICTNESS.index(session) >= _KINDS_BY_STRICTNESS.index(place)
 
 
 def require_own_tree(source: Project, place: Project, *, is_inside: bool, fact: str) -> None:

@@ -1,5 +1,6 @@
 """Unique ids: ULIDs in UUID form."""
 
+import os
 from collections.abc import Callable
 from datetime import datetime
 
@@ -20,16 +21,19 @@ def new_id(now: datetime) -> str:
 
     Those of a process and a millisecond sort as they were made (the ULID specification, "Monotonicity").
     """
-    from secrets import randbits
-
     # a package for that takes as long to import as a hook may
     moment, last_value = int(now.timestamp() * 1000), _last_value[0]
     if moment == last_value >> _RANDOM_BITS:
-        value = last_value + 1 + randbits(_STEP_BITS)
+        value = last_value + 1 + _random_bits(_STEP_BITS)
     else:
-        value = moment << _RANDOM_BITS | randbits(_RANDOM_BITS)
+        value = moment << _RANDOM_BITS | _random_bits(_RANDOM_BITS)
     _last_value[0] = value
     return _format_uuid(value)
+
+
+def _random_bits(count: int) -> int:
+    """Return so many random bits, whole bytes of them: what `secrets` does, whose import loads OpenSSL."""
+    return int.from_bytes(os.urandom(count // 8))
 
 
 def is_id(text: str) -> bool:

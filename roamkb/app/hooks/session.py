@@ -57,12 +57,12 @@ class _HookKnowledgeBase(KnowledgeBase):
         self._judged_projects = judged_projects
 
     @cached_property
-    def _current_project(self) -> Project:
+    def current_project(self) -> Project:
         """The project of this session, classified once: an event is one moment.
 
         A permit to write a note doesn't ask it, and judges the session anew.
         """
-        return self._judged_projects.get("session_project") or super()._current_project
+        return self._judged_projects.get("session_project") or super().current_project
 
     @cached_property
     def rule(self) -> Rule:

@@ -23,6 +23,14 @@ def word_table() -> WordVectors | None:
         return None
 
 
+def table_sizes() -> tuple[int, ...]:
+    """Return the sizes of the table's files in bytes, by which one table is told from another; none without one."""
+    try:
+        return tuple((_FOLDER / name).stat().st_size for name in ("vectors.bin", "words.txt"))
+    except OSError:
+        return ()
+
+
 def word_lines() -> list[str]:
     """Return the pieces of words, each where its number in the sentence model is; others are empty.
 

@@ -27,6 +27,7 @@ from roamkb.kb.search.index import document_frequency as index_counts
 from roamkb.kb.search.index.document_frequency import COLUMNS
 from roamkb.kb.search.index.document_frequency import TOKENS
 from roamkb.text import language
+from roamkb.text.store.word_vector_file import table_sizes
 from roamkb.text.store.word_vector_file import word_table
 from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import identifier_parts
@@ -83,9 +84,8 @@ class SeenFile:
 
 def maker_key(todo_lines: Sequence[str], version: str, *, kb: str = "") -> str:
     """Return everything beside the note on which an entry depends: folder, program, tables, TODO words."""
-    table = word_table()
-    size = (table.dimensions, len(table.rows)) if table else ()
-    parts = (SCHEMA, kb, version, unicodedata.unidata_version, sqlite3.sqlite_version, size, todo_lines)
+    table = table_sizes()
+    parts = (SCHEMA, kb, version, unicodedata.unidata_version, sqlite3.sqlite_version, table, todo_lines)
     return json.dumps(parts)
 
 
