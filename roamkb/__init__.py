@@ -14,6 +14,7 @@ What makes imports lazy is here too, since this module is all that every process
 """
 
 import sys
+
 # as `importlib.machinery` and `importlib.util` name them, whose import takes longer than it saves
 from _frozen_importlib_external import SourceFileLoader
 from _frozen_importlib_external import spec_from_file_location
@@ -129,7 +130,7 @@ class _SubmoduleFinder:
     """
 
     @staticmethod
-    def find_spec(name: str, path: "Sequence[str] | None" = None, target: object = None) -> "ModuleSpec | None":
+    def find_spec(name: str, path: "Sequence[str] | None" = None, _target: object = None) -> "ModuleSpec | None":
         if not path or not name.startswith("roamkb."):
             return None
         place = f"{path[0]}/{name.rpartition('.')[2]}"

@@ -147,12 +147,16 @@ def _without_repetitions(
     """Yield the learnings that repeat neither an earlier one nor one of `besides`, however worded."""
     known_contents = [excluded.learning.content for id in besides if (excluded := state.standings.get(id))]
     for standing in standings:
-        if not consolidation_plan.KnownTexts(known_contents).has_covering_text(jaccard.prepare_text(standing.learning.content)):
+        if not consolidation_plan.KnownTexts(known_contents).has_covering_text(
+            jaccard.prepare_text(standing.learning.content)
+        ):
             yield standing
             known_contents.append(standing.learning.content)
 
 
-def learnings_naming(finder: "known_learnings.LearningFinder", state: LogState, names: Sequence[str]) -> dict[str, LearningState]:
+def learnings_naming(
+    finder: "known_learnings.LearningFinder", state: LogState, names: Sequence[str]
+) -> dict[str, LearningState]:
     """Return the learnings that name one of `names` of code, by id; a name that many have tells of none."""
     naming: dict[str, list[LearningState]] = {}
     query = query_of(list(dict.fromkeys(term for name in names for term in split_words(name))))
@@ -213,7 +217,9 @@ def scores_of_relevant(
     return {id: 1 - rank / _MOST_ANSWERS for rank, id in enumerate(relevant)}
 
 
-def _answers_in_force(finder: "known_learnings.LearningFinder", state: LogState, query: Query, *, limit: int) -> Sequence[PassageHit]:
+def _answers_in_force(
+    finder: "known_learnings.LearningFinder", state: LogState, query: Query, *, limit: int
+) -> Sequence[PassageHit]:
     answers = finder.find_passages(query, limit=limit)
     return [entry for entry in answers if (standing := state.standings.get(entry.file)) and is_in_force(standing)]
 

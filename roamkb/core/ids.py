@@ -1,6 +1,5 @@
 """Unique ids: ULIDs in UUID form."""
 
-import os
 from collections.abc import Callable
 from datetime import datetime
 
@@ -32,8 +31,10 @@ def new_id(now: datetime) -> str:
 
 
 def _random_bits(count: int) -> int:
-    """Return so many random bits, whole bytes of them: what `secrets` does, whose import loads OpenSSL."""
-    return int.from_bytes(os.urandom(count // 8))
+    """Return random bits as `secrets` does, whose import loads OpenSSL."""
+    from random import SystemRandom
+
+    return SystemRandom().getrandbits(count)
 
 
 def is_id(text: str) -> bool:

@@ -1,15 +1,15 @@
 """The command `journal`: the notes at each mark and look, and their restoration by a human (D19)."""
 
-import difflib
-import hashlib
 import os
 from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 from typing import Annotated
 from typing import Final
 
+from roamkb import lazy_module
 from roamkb.boundary.human_consent import HumanAtTerminal
 from roamkb.core.errors import NoKnowledgeBase
 from roamkb.core.errors import NotFound
@@ -24,6 +24,7 @@ from roamkb.core.request import remaining_arguments
 from roamkb.core.request import text_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.digests import sha256
 from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
 from roamkb.fs.files import make_folder
@@ -42,11 +43,16 @@ from roamkb.journal.moments import mark_undone
 from roamkb.journal.moments import plan_rebuilding
 from roamkb.journal.moments import plan_restore
 from roamkb.journal.moments import require_restore_consent
+from roamkb.journal.store import restore as store_restore
 from roamkb.journal.store.change_traces import find_change_traces
 from roamkb.journal.store.journal import Journal
 from roamkb.journal.store.journal import JournalHoldings
-from roamkb.journal.store.restore import run_restore
 from roamkb.kb.notes.store.walk import kb_fault
+
+if TYPE_CHECKING:
+    import difflib
+else:
+    difflib = lazy_module("difflib")
 
 #: Letters of a plan's digest that are typed to confirm it.
 _CONFIRMATION_LENGTH: Final = 6
@@ -255,14 +261,14 @@ def restore(
     if dry_run or not plan.steps:
         return RestoreResult(kb=journal.kb, plan=plan, done=False, chosen=chosen)
     lines = list(_render_question(journal, plan, chosen=chosen, is_new=bool(fault)))
-    word = hashlib.sha256(repr(plan).encode()).hexdigest()[:_CONFIRMATION_LENGTH]
+    word = sha256(repr(plan).encode()).hexdigest()[:_CONFIRMATION_LENGTH]
     consent = require_restore_consent(
         plan, human=context.human, agent=context.agent, question="\n".join(lines), word=word
     )
     if fault:
         make_folder(journal.kb)
     last_moment = journal.read_holdings().last
-    outcome = run_restore(consent, journal, lock_file=context.lock_file)
+    outcome = store_restore.run_restore(consent, journal, lock_file=context.lock_file)
     plan = mark_undone(plan, outcome.undone)
     context.take_look(restored=plan)
     return RestoreResult(

@@ -4,7 +4,6 @@ A task's signature is a hash of its title, category, files and dependencies, wha
 order; likeness tells of tasks that aren't the same, but much alike.
 """
 
-import hashlib
 from collections.abc import Iterable
 from collections.abc import Mapping
 from functools import lru_cache
@@ -13,12 +12,10 @@ from typing import Final
 from roamkb.core.json_form import OrNull
 from roamkb.core.json_form import round_share
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.digests import sha256
 from roamkb.core.timestamps import TimeOrNull
 from roamkb.log.state.learning_state import LedgerEvent
-from roamkb.text.similarity.jaccard import is_alike
-from roamkb.text.similarity.jaccard import normal_words
-from roamkb.text.similarity.jaccard import prepare_text
-from roamkb.text.similarity.jaccard import text_similarity
+from roamkb.text.similarity import jaccard
 
 #: What happened to a task, as its events say.
 STARTED: Final = "started"
@@ -56,12 +53,12 @@ class TaskRecord:
     def signature(self) -> str:
         """The hash of the task's title, category, files and dependencies, whatever their order and spelling."""
         parts = (
-            normal_words(self.title) or self.title.strip(),
+            jaccard.normal_words(self.title) or self.title.strip(),
             self.category.casefold().strip(),
             *sorted({f"file {name.strip()}" for name in self.files}),
             *sorted({f"depends {name.strip()}" for name in self.depends}),
         )
-        return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 _UNKNOWN: Final = TaskRecord(id="")
@@ -91,7 +88,8 @@ def parse_tasks(events: Iterable[LedgerEvent]) -> dict[str, TaskRecord]:
 
 def task_likeness(task: TaskRecord, other_task: TaskRecord, *, limit: float = 0.0) -> float:
     """Return how alike two tasks are, 0 to 1; 1 for the same signature, and 0 for less than `limit`."""
-    if normal_words(task.title) == normal_words(other_task.title) and task.signature == other_task.signature:
+    has_same_title = jaccard.normal_words(task.title) == jaccard.normal_words(other_task.title)
+    if has_same_title and task.signature == other_task.signature:
         return 1.0
     places = (
         _shared_fraction(task.files, other_task.files),
@@ -114,15 +112,17 @@ def task_likeness(task: TaskRecord, other_task: TaskRecord, *, limit: float = 0.
         # what the titles must have in common; most have less, which is seen at a glance
         least = (limit / trust * total - points) / _PART_SHARES[0] - _FLOAT_SLACK
         mine, theirs = _cached_shape(task.title), _cached_shape(other_task.title)
-        if least > 1 or (least > 0 and not is_alike(mine, theirs, limit=least)):
+        if least > 1 or (least > 0 and not jaccard.is_alike(mine, theirs, limit=least)):
             return 0.0
-        points += _PART_SHARES[0] * text_similarity(mine, theirs)
+        points += _PART_SHARES[0] * jaccard.text_similarity(mine, theirs)
     degree = points / total * trust
     return degree if degree >= limit else 0.0
 
 
-#: The same titles come again with each question.
-_cached_shape = lru_cache(maxsize=4096)(prepare_text)
+# the same titles come again with each question
+@lru_cache(maxsize=4096)
+def _cached_shape(title: str) -> "jaccard.PreparedText":
+    return jaccard.prepare_text(title)
 
 
 def _shared_fraction(values: Iterable[str], other_values: Iterable[str]) -> float | None:

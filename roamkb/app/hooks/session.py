@@ -88,9 +88,7 @@ def parse_judged_projects(session_pass: Mapping[str, object]) -> dict[str, Proje
 
 def render_judged_projects(projects: Mapping[str, Project]) -> dict[str, object]:
     """Return projects, by their names, as a session's pass has them below `projects`."""
-    return {
-        name: (project.kind.value, project.root and str(project.root)) for name, project in projects.items()
-    }
+    return {name: (project.kind.value, project.root and str(project.root)) for name, project in projects.items()}
 
 
 class HookSession:

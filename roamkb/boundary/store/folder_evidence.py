@@ -11,6 +11,7 @@ kept elsewhere.
 
 import os
 import stat
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from collections.abc import Mapping
 from contextlib import suppress
@@ -22,6 +23,7 @@ from posixpath import join
 from posixpath import lexists
 from posixpath import realpath
 
+from roamkb.boundary import process_ancestry
 from roamkb.boundary.policy import FolderIdentity
 from roamkb.boundary.policy import FolderSurvey
 from roamkb.boundary.policy import Inode
@@ -31,12 +33,8 @@ from roamkb.boundary.policy import find_denial
 from roamkb.boundary.policy import judge_folder
 from roamkb.boundary.policy import strictest_project
 from roamkb.boundary.policy import with_evidence
-from roamkb.boundary.process_ancestry import hidden_reason
 from roamkb.boundary.rule_file import parse_rule
-from roamkb.boundary.store.processes import ParentProcess
-from roamkb.boundary.store.processes import TooManyParents
-from roamkb.boundary.store.processes import parent_processes
-from roamkb.boundary.store.processes import read_ancestry
+from roamkb.boundary.store import processes
 from roamkb.core.errors import BadRule
 from roamkb.core.gitignore import deepest_common_folder
 from roamkb.core.gitignore import escape_path
@@ -145,7 +143,7 @@ def hidden_ancestry_reason(pid: int, environment: Mapping[str, str], proc: Path 
     ):
         title, (variable, _) = get_harness(owner).title, _session_variable(owner, environment)
         return f"it runs in {title}'s sandbox, and {variable} doesn't say for which session"
-    return hidden_reason(read_ancestry(pid, proc), knows_session=has_session)
+    return process_ancestry.hidden_reason(processes.read_ancestry(pid, proc), knows_session=has_session)
 
 
 def _session_variable(name: str, environment: Mapping[str, str]) -> tuple[str, str]:
@@ -271,13 +269,13 @@ def _judge_inherited(session: CallOrigin, rule_on_disk: "_RuleOnDisk") -> Iterat
         yield Project(kind=ProjectKind.UNKNOWN, root=None, reason=session.hidden, hint=hint)
     if session.pid is None:
         return
-    for parent in parent_processes(session.pid, session.proc):
+    for parent in processes.parent_processes(session.pid, session.proc):
         match parent:
-            case ParentProcess():
+            case processes.ParentProcess():
                 project = rule_on_disk.judge_path(parent.folder)
                 if project.kind is ProjectKind.WORK:
                     yield with_evidence(project, f"the parent process {parent.name} ({parent.pid})")
-            case TooManyParents():
+            case processes.TooManyParents():
                 reason = f"there are more than {parent.seen} parent processes, and any may be at work"
                 hint = "run it from a shell of your own"
                 yield Project(kind=ProjectKind.UNKNOWN, root=None, reason=reason, hint=hint)
@@ -520,7 +518,7 @@ def _read_rule(home: Path) -> Rule:
         is_missing = isinstance(data, MissingFile)
         raise BadRule(source, "is missing" if is_missing else f"can't be read: it {data.reason}")
     try:
-        text = data.decode("utf-8-sig")
+        text = data.removeprefix(BOM_UTF8).decode()
     except UnicodeDecodeError:
         raise BadRule(source, "isn't valid UTF-8") from None
     return parse_rule(text, source=source, home=home)

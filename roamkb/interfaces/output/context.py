@@ -1,6 +1,6 @@
 """Texts for sessions: the brief, and additions of hooks to prompts, as text and as JSON."""
 
-import secrets
+import os
 from collections.abc import Iterator
 from typing import Annotated
 from typing import Literal
@@ -40,7 +40,8 @@ class InjectAnswer:
 
 
 def _new_nonce() -> str:
-    return secrets.token_hex(4)
+    # what `secrets.token_hex` does, without the libraries that it loads
+    return os.urandom(4).hex()
 
 
 def brief_text(brief: "SessionBrief") -> str:

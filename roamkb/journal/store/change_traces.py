@@ -6,7 +6,6 @@ file after the note, git's own record of what it did; and what a human's hand is
 
 import contextlib
 import os
-import platform
 import struct
 import time
 from collections.abc import Iterator
@@ -17,9 +16,9 @@ from typing import Final
 
 from roamkb.boundary.human_consent import agent_evidence
 from roamkb.boundary.human_consent import find_harness
+from roamkb.boundary.store import socket_peers
 from roamkb.boundary.store.folder_evidence import PROC
 from roamkb.boundary.store.processes import parent_commands
-from roamkb.boundary.store.socket_peers import read_environment
 from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.fs.files import content_digest
@@ -218,7 +217,7 @@ def find_change_traces(journal: Journal, *, home: Path | None) -> ChangeTraces:
 
 
 def _is_this_machine(host: str) -> bool:
-    return bool(host) and host.partition(".")[0] == platform.node().partition(".")[0]
+    return bool(host) and host.partition(".")[0] == os.uname().nodename.partition(".")[0]
 
 
 def _is_human_started(pid: int, name: bytes, *, home: Path | None = None) -> bool:
@@ -229,7 +228,7 @@ def _is_human_started(pid: int, name: bytes, *, home: Path | None = None) -> boo
             return pid > 0
         if name not in (PROC / str(pid) / "comm").read_bytes().lower():
             return False
-        environment = read_environment(pid, PROC)
+        environment = socket_peers.read_environment(pid, PROC)
     except (OSError, OverflowError):
         return False
     if home is not None and environment.get("HOME") != str(home):

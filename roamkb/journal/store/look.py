@@ -1,6 +1,5 @@
 """A look of the journal: differences from the last look, read, compared and stored, all or nothing."""
 
-import hashlib
 import os
 import sqlite3
 import time
@@ -9,8 +8,10 @@ from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 from typing import Final
 
+from roamkb import lazy_module
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.fs.tree_digest import TreeDigest
@@ -42,6 +43,12 @@ from roamkb.journal.store.walk import SeenEntry
 from roamkb.journal.store.walk import list_folder
 from roamkb.journal.store.walk import read_entry
 from roamkb.journal.store.walk import recheck_names
+
+if TYPE_CHECKING:
+    import hashlib
+else:
+    # OpenSSL takes a quarter of Python's start to load, and most looks find nothing that changed
+    hashlib = lazy_module("hashlib")
 
 #: Nanoseconds: what changed so shortly before it was read may change again and have the same times.
 _SETTLING_TIME: Final = 2_000_000_000

@@ -5,14 +5,15 @@
 """
 
 import contextlib
-import hashlib
 import sqlite3
 import zlib
 from collections.abc import Iterator
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 from typing import Any
 from typing import Final
 
+from roamkb import lazy_module
 from roamkb.journal.moments import ChangeCause
 from roamkb.journal.moments import ChangeMaker
 from roamkb.journal.moments import EntryChange
@@ -20,6 +21,12 @@ from roamkb.journal.moments import EntryForm
 from roamkb.journal.moments import FolderEntry
 from roamkb.journal.moments import changes_between
 from roamkb.journal.names import UNREADABLE
+
+if TYPE_CHECKING:
+    import hashlib
+else:
+    # OpenSSL takes a quarter of Python's start to load, and most looks find nothing that changed
+    hashlib = lazy_module("hashlib")
 
 #: Another number is another roamkb's, and left alone.
 SCHEMA: Final = 1
