@@ -1,9 +1,12 @@
 """Vectors of texts, on a table small enough to see through."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roamkb.text.store.word_vector_file import table_sizes
 from roamkb.text.word_vectors import WordVectors
 from roamkb.text.word_vectors import table_of
 from roamkb.text.word_vectors import vector_cosine
@@ -75,3 +78,13 @@ def test_the_table_that_ships_knows_what_is_alike() -> None:
     table = word_table()
     assert table
     assert near(table, "delete the folder", "remove a directory") > near(table, "delete the folder", "paint a sunrise")
+
+
+def test_a_table_is_told_from_another_by_its_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An index that was made with another table, or without one, is made anew."""
+    monkeypatch.setattr("roamkb.text.store.word_vector_file._FOLDER", tmp_path)
+    assert () == table_sizes()
+    (tmp_path / "words.txt").write_text("a\nb\n")
+    assert () == table_sizes()
+    (tmp_path / "vectors.bin").write_bytes(b"12345678")
+    assert (8, 4) == table_sizes()

@@ -128,3 +128,20 @@ def test_a_module_is_lazy_by_its_whole_name(house: Path) -> None:
     side = lazy_module("lazyhouse.inner.side")
     assert "lazyhouse" not in sys.modules
     assert 1 == side.count()
+
+
+def test_our_own_modules_are_found_where_their_names_say() -> None:
+    """With what Python's own finders say of them, so that a traceback, a reload and a debugger see no difference."""
+    from importlib.machinery import PathFinder
+
+    import roamkb
+
+    finder = next(finder for finder in sys.meta_path if finder.__module__ == "roamkb")
+    for name, folder in (("roamkb.core", ""), ("roamkb.core.text", "/core")):
+        path = [str(Path(roamkb.__file__).parent) + folder]
+        ours, pythons = finder.find_spec(name, path), PathFinder.find_spec(name, path)
+        assert ours and pythons
+        for field in ("name", "origin", "cached", "submodule_search_locations", "has_location"):
+            assert getattr(pythons, field) == getattr(ours, field)
+    assert finder.find_spec("roamkb.core.nowhere", path) is None
+    assert finder.find_spec("json.decoder", path) is None

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from roamkb.core.startup.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily_foreign
 
 
 def test_it_answers_as_the_compiled_one_does() -> None:
@@ -22,3 +23,14 @@ def test_a_fault_shows_when_it_is_asked() -> None:
     waiting = lazily("(")
     with pytest.raises(re.error):
         waiting.match("")
+
+
+def test_what_no_ascii_text_holds_is_looked_for_in_others_alone() -> None:
+    """By each of its methods; an ASCII text compiles nothing, so that not even a fault shows."""
+    waiting, compiled = lazily_foreign("[à-ÿ]+"), re.compile("[à-ÿ]+")
+    for text in ("eté", "été", "ete", ""):
+        for method in ("match", "search"):
+            expected, found = (getattr(pattern, method)(text) for pattern in (compiled, waiting))
+            assert (expected and expected.span()) == (found and found.span())
+        assert compiled.findall(text) == waiting.findall(text)
+    assert lazily_foreign("(").search("plain") is None

@@ -268,6 +268,28 @@ def test_nothing_is_offered_where_nobody_could_remember_it(world: World) -> None
     assert {} == answer(world, prompt)
 
 
+def test_a_prompt_goes_by_its_sessions_judgement_until_the_rule_is_another(world: World) -> None:
+    """What the session's pass says counts for ten minutes at most, and for no other rule."""
+    world.run("init")
+
+    def say(animal: str) -> bool:
+        prompt = f"Remember that the {animal} is fed on Fridays."
+        answer(world, event(world.personal, "UserPromptSubmit", prompt=prompt))
+        return any(animal in str(entry["text"]) for entry in observed(world.personal))
+
+    assert say("quetzal")
+    (kept,) = (world.personal / ".roamkb" / "local").glob("*/passes/*.json")
+    session_pass = json.loads(kept.read_text())
+    session_pass["projects"]["session_project"][0] = "work"
+    kept.write_text(json.dumps(session_pass))
+    assert not say("heron"), "a work session writes nothing into a personal project's log"
+    rule = world.home / ".claude" / "rules" / "knowledge-base.md"
+    rule.write_text(rule.read_text() + "\n")
+    assert say("ibis")
+    kept.write_text(kept.read_text().replace('"personal"', '"friendly"'))
+    assert say("stork"), "of a kind that nobody knows, the session is judged anew"
+
+
 def test_most_prompts_are_answered_with_nothing(lived_in: World) -> None:
     """Silence is an answer, and what Claude Code says of a background task is no prompt."""
     notice = "<task-notification>\nredis evicts sessions at maxmemory\n</task-notification>"
