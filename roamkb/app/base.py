@@ -30,6 +30,7 @@ from roamkb.kb.notes.file_names import require_name
 from roamkb.kb.notes.store import notes as kb_notes
 from roamkb.kb.notes.store import own_writes
 from roamkb.kb.notes.store import trash
+from roamkb.kb.notes.store import walk
 from roamkb.kb.search import query
 from roamkb.kb.search.index import index
 from roamkb.kb.search.semantic import cache
@@ -56,6 +57,8 @@ class KnowledgeBaseContext(ABC):
         self._human = human
         #: The notes' folder, where this process has just looked at it and answers a single question.
         self.seen_tree: tree_digest.TreeDigest | None = None
+        #: Finds the notes again and again, where this process answers many questions.
+        self._live_walk: Callable[[Path], walk.NotesWalk] | None = None
 
     @property
     @abstractmethod
@@ -117,7 +120,10 @@ class KnowledgeBaseContext(ABC):
         return self._open_notes_of_rule(self.rule)
 
     def _open_notes_of_rule(self, rule: Rule) -> "kb_notes.Notes":
-        return kb_notes.Notes(rule.kb, todo_lines=rule.todo_lines, own=self._own_writes(rule.kb), tree=self.seen_tree)
+        own = self._own_writes(rule.kb)
+        return kb_notes.Notes(
+            rule.kb, todo_lines=rule.todo_lines, own=own, tree=self.seen_tree, live_walk=self._live_walk
+        )
 
     def _own_writes(self, kb: Path) -> "own_writes.OwnWrites | None":
         folder = self.state_folders.journal_folder(kb)

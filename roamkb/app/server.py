@@ -21,6 +21,8 @@ from roamkb.core.errors import UsageError
 from roamkb.core.model import Project
 from roamkb.core.model import Rule
 from roamkb.core.startup.dataclasses import replace
+from roamkb.kb.notes.store import walk
+from roamkb.kb.notes.store import watched_walk
 from roamkb.log import new_learning
 from roamkb.log.state import learning_state
 from roamkb.log.store import changes
@@ -39,6 +41,8 @@ class ServedKnowledgeBase(KnowledgeBase):
         super().__init__(around, project=project)
         self._parents: Mapping[str, str] = dict(_named_parents(around.pid))
         self._hidden = super()._call_origin.hidden
+        # shared by all requests
+        self._live_walk = watched_walk.WatchedWalk().walk
         #: Who asks; nobody else where that is who began this.
         self.callers: tuple[folder_evidence.CallOrigin | None, ...] = ()
 
@@ -92,13 +96,12 @@ class ServedKnowledgeBase(KnowledgeBase):
         root = self.classify(str(self.project_folder or self.environment.cwd or "/")).root
         return changes.LogChangeFeed(None if root is None else project_log.Log(root, self.state_folders.state))
 
-    def notes_stamp(self) -> int:
-        """Return a number that differs once a note is written, moved or gone: by their stats alone."""
+    def notes_state(self) -> "tuple[walk.NoteFile, ...]":
+        """Return the notes with their stats, which differ once one is written, moved or gone."""
         try:
-            files = self._open_notes().kb_walk.files
+            return self._open_notes().kb_walk.files
         except (RoamkbError, OSError):
-            return 0
-        return hash(tuple((file.file, file.stat) for file in files))
+            return ()
 
     def add_learning(
         self, new_learning: "new_learning.NewLearning", *, agent: str | None, session: str | None

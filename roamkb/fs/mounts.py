@@ -19,10 +19,13 @@ _OCTAL_ESCAPE = rb"\\([0-7]{3})"
 class Mount:
     """A folder `inside` a device that shows at `point`."""
 
-    __slots__ = ("device", "inside", "number", "parent", "point")
+    __slots__ = ("device", "file_system", "inside", "number", "parent", "point")
 
-    def __init__(self, *, point: str, device: str, inside: str, number: int = 0, parent: int = -1) -> None:
+    def __init__(
+        self, *, point: str, device: str, inside: str, number: int = 0, parent: int = -1, file_system: str = ""
+    ) -> None:
         """Take the fields of one line of the mount table; `parent` is the number of the mount below it."""
+        self.file_system = file_system
         self.number = number
         self.parent = parent
         self.point = point
@@ -39,7 +42,7 @@ def read_mounts(proc: "str | os.PathLike[str]") -> tuple[Mount, ...]:
         if sys.platform == "linux":
             raise
         return ()
-    return tuple(_parse_mounts(data))
+    return parse_mounts(data)
 
 
 def other_names(path: str, mounts: tuple[Mount, ...]) -> tuple[str, ...]:
@@ -84,8 +87,13 @@ def _join_paths(top: str, relative_path: str) -> str:
     return f"{top.rstrip('/')}/{relative_path}".rstrip("/") or "/"
 
 
-def _parse_mounts(data: bytes) -> Iterator[Mount]:
-    """Yield the lines of `mountinfo`: id, parent, device, inside, point, …"""
+def parse_mounts(data: bytes) -> tuple[Mount, ...]:
+    """Return the mounts in the bytes of `mountinfo`, in its order: the later one hides the earlier one."""
+    return tuple(_parse_lines(data))
+
+
+def _parse_lines(data: bytes) -> Iterator[Mount]:
+    """Yield the lines of `mountinfo`: id, parent, device, inside, point, options, …, a dash, file system, …"""
     for line in data.splitlines():
         fields = line.split(b" ", 5)
         # a deleted folder can stay mounted, and file systems without folders have no path inside
@@ -93,6 +101,7 @@ def _parse_mounts(data: bytes) -> Iterator[Mount]:
             yield Mount(
                 point=_unescape_field(fields[4]), device=fields[2].decode(), inside=_unescape_field(fields[3]),
                 number=int(fields[0]), parent=int(fields[1]),
+                file_system=fields[5].partition(b" - ")[2].partition(b" ")[0].decode("ascii", "replace"),
             )  # fmt: skip
 
 

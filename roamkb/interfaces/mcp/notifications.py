@@ -1,8 +1,8 @@
 """Notifications to a client of the MCP server about changed notes.
 
-Nothing is watched: the notes' stats are compared after each call, and every few seconds while somebody
-listens. Both eras are served: the handshake's notifications, and the streams of 2026-07-28. All of it is
-written by the event loop that answers calls, so that nothing stands on standard output out of turn.
+The notes' stats are compared after each call, and every few seconds while somebody listens. Both eras are
+served: the handshake's notifications, and the streams of 2026-07-28. All of it is written by the event loop
+that answers calls, so that nothing stands on standard output out of turn.
 """
 
 from collections import Counter
@@ -32,8 +32,9 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from roamkb.app.server import ServedKnowledgeBase
 from roamkb.interfaces.mcp.results import NODE_PREFIX
 from roamkb.interfaces.mcp.results import node_state
+from roamkb.kb.notes.store import walk
 
-#: Seconds between two looks while somebody listens: a look at 10,000 notes takes some 20 ms.
+#: Seconds between two looks while somebody listens; where nothing is watched, one at 10,000 notes takes some 20 ms.
 _POLL_SECONDS: Final = 3.0
 #: Notes that are followed at once, and streams.
 _MOST_FOLLOWED: Final = 200
@@ -58,12 +59,12 @@ class ChangeNotifier:
         self._listening = 0
         #: The client of the handshake's era; there is one on standard input.
         self._session: ServerSession | None = None
-        self._stamp: int | None = None
+        self._notes: tuple[walk.NoteFile, ...] | None = None
         self._states: dict[str, str] = {}
 
     async def watch_notes(self) -> None:
         """Compare the notes' states every few seconds, as long as the server runs."""
-        self._stamp = await self._run_in_turn(self._kb.notes_stamp)
+        self._notes = await self._run_in_turn(self._kb.notes_state)
         # the client may leave while it is told
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
             while True:
@@ -75,8 +76,8 @@ class ChangeNotifier:
         """Notify the clients of changes; `context` is that of a call answered just now."""
         if context is not None and context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             self._session = context.session
-        before, self._stamp = self._stamp, await self._run_in_turn(self._kb.notes_stamp)
-        if before is None or before == self._stamp:
+        before, self._notes = self._notes, await self._run_in_turn(self._kb.notes_state)
+        if before is None or before == self._notes:
             return
         await self._bus.publish(ResourcesListChanged())
         if self._session is not None:

@@ -1,6 +1,7 @@
 """The knowledge base's notes on disk: read forgivingly, written only with a permit."""
 
 import os
+from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
@@ -26,7 +27,7 @@ from roamkb.kb.notes.store.walk import NoteFile
 from roamkb.kb.notes.store.walk import NotesWalk
 from roamkb.kb.notes.store.walk import check_kb
 from roamkb.kb.notes.store.walk import stat_of
-from roamkb.kb.notes.store.walk import walk_notes
+from roamkb.kb.notes.store.walk import walk_checked
 from roamkb.org import coding
 from roamkb.org import reader
 from roamkb.secrets import detector
@@ -65,10 +66,15 @@ class Notes:
         todo_lines: Sequence[str] = (),
         own: OwnWrites | None = None,
         tree: TreeDigest | None = None,
+        live_walk: Callable[[Path], NotesWalk] | None = None,
     ) -> None:
-        """Take the folder; `tree` is its digest where the process has just made it."""
+        """Take the folder; `tree` is its digest where the process has just made it.
+
+        `live_walk` finds the files in a process that lives on.
+        """
         self.kb = kb
         self._tree = tree
+        self._live_walk = live_walk
         #: Where it is recorded what roamkb does to them; None where nobody looks after that.
         self.own = own
         #: The human's own TODO sequences, from the rule.
@@ -82,19 +88,31 @@ class Notes:
         Raises:
             NoKnowledgeBase: if it isn't there or not mounted.
         """
-        self.require_kb()
-        return walk_notes(self.kb)
+        return (self._live_walk or walk_checked)(self.kb)
+
+    def walk_again(self) -> NotesWalk:
+        """Return the files of the knowledge base as they are now, which `kb_walk` is from then on.
+
+        Raises:
+            NoKnowledgeBase: if it isn't there or not mounted.
+        """
+        vars(self).pop("kb_walk", None)
+        return self.kb_walk
 
     def require_kb(self) -> None:
         """Raise `NoKnowledgeBase` if the folder isn't there or not mounted."""
-        check_kb(self.kb)
+        if self._live_walk is None:
+            check_kb(self.kb)
+        else:
+            _ = self.kb_walk
 
     def tree_before_walk(self) -> TreeDigest | None:
         """Return the digest of the folder; None where in doubt, and once the walk is done.
 
-        A digest from after the walk would vouch for what the walk didn't see.
+        A digest from after the walk would vouch for what the walk didn't see. A process that lives
+        on has none: it knows by the identity of the walk's files which were touched.
         """
-        if self._tree is None and "kb_walk" not in vars(self):
+        if self._tree is None and self._live_walk is None and "kb_walk" not in vars(self):
             self._tree = digest_tree(os.path.realpath(self.kb))
         return self._tree
 

@@ -22,6 +22,9 @@ from roamkb.kb.notes.file_names import is_note_name
 #: Size, times of writing and of any change in nanoseconds, inode, device: another one, another file.
 Stat = tuple[int, int, int, int, int]
 
+#: Nanoseconds in which a file may be written to twice and keep its time, on the coarsest file systems.
+_UNSETTLED = 2_000_000_000
+
 #: Returns the `Stat` in what the system says of a file, most of which is never needed.
 stat_of: Callable[[os.stat_result], Stat] = attrgetter("st_size", "st_mtime_ns", "st_ctime_ns", "st_ino", "st_dev")
 
@@ -66,6 +69,11 @@ class NoteFile:
         """The number of the file system that holds the file."""
         return self.stat[4]
 
+    def is_settled(self, now: int) -> bool:
+        """Say whether the stat, taken at `now` in nanoseconds, tells this content from any later one."""
+        # the clock of the change is the system's own, and may have been set since
+        return abs(now - self.ctime_ns) > _UNSETTLED
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotesWalk:
@@ -75,6 +83,8 @@ class NotesWalk:
     conflict_copies: tuple[Path, ...]
     encrypted: tuple[Path, ...]
     unreadable: tuple[UnreadableFile, ...]
+    #: Whether a file that is the object of the walk before was not touched since, whatever its stat.
+    is_watched: bool = False
 
 
 def walk_notes(kb: Path) -> NotesWalk:
@@ -85,20 +95,25 @@ def walk_notes(kb: Path) -> NotesWalk:
     process costs what the system takes, and its result is quickly compared.
     """
     previous = _LAST.get(str(kb), _NOTHING)
-    walker = _NotesWalker(kb, previous.listings)
+    walker = NotesWalker(kb, previous.listings)
     for _ in walker.walk_folders():
         pass
     is_same = walker.files == previous.walked_files
-    walked = NotesWalk(
-        files=previous.sorted_files if is_same else tuple(sorted(walker.files, key=attrgetter("file"))),
-        conflict_copies=tuple(map(Path, sorted(walker.conflict_copies))),
-        encrypted=tuple(map(Path, sorted(walker.encrypted))),
-        unreadable=tuple(sorted(walker.unreadable, key=attrgetter("path"))),
-    )
+    walked = walker.sorted_walk(files=previous.sorted_files if is_same else None)
     # a process seldom has more than one knowledge base, and each takes memory
     _LAST.clear()
     _LAST[str(kb)] = _WalkMemory(listings=walker.listings, walked_files=walker.files, sorted_files=walked.files)
     return walked
+
+
+def walk_checked(kb: Path) -> NotesWalk:
+    """Return the files in `kb`.
+
+    Raises:
+        NoKnowledgeBase: it isn't there or not mounted.
+    """
+    check_kb(kb)
+    return walk_notes(kb)
 
 
 def check_kb(kb: Path) -> None:
@@ -109,7 +124,7 @@ def check_kb(kb: Path) -> None:
                 return
     except OSError as error:
         raise NoKnowledgeBase(kb, error_reason(error)) from error
-    walker = _NotesWalker(kb, {})
+    walker = NotesWalker(kb, {})
     if not any(walker.files for _ in walker.walk_folders()):
         # an unmounted disk looks like an empty folder
         raise NoKnowledgeBase(kb, "it holds no note and neither .stfolder nor .git, as if it weren't mounted")
@@ -125,7 +140,9 @@ def kb_fault(kb: Path) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _WalkedFolder:
+class WalkedFolder:
+    """A folder of the walk."""
+
     place: str
     #: Relative to the knowledge base with a `/` behind; empty for the knowledge base itself.
     prefix: str
@@ -134,7 +151,7 @@ class _WalkedFolder:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _FileNames:
+class FileNames:
     """The regular files of one folder, classified by their names."""
 
     #: All of them, as the system lists them.
@@ -151,7 +168,7 @@ class _FileNames:
 class _NotesListing:
     """The notes of one folder with their stats at the last walk."""
 
-    names: _FileNames
+    names: FileNames
     notes: list[NoteFile]
     stats: list[Stat]
 
@@ -172,7 +189,7 @@ _NOTHING = _WalkMemory(listings={}, walked_files=[], sorted_files=())
 _LAST: dict[str, _WalkMemory] = {}
 
 
-class _NotesWalker:
+class NotesWalker:
     """The walk's queue and its growing lists."""
 
     def __init__(self, kb: Path, previous: Mapping[str, _NotesListing]) -> None:
@@ -183,7 +200,7 @@ class _NotesWalker:
         self.encrypted: list[str] = []
         self.unreadable: list[UnreadableFile] = []
         self._root = os.path.realpath(kb)
-        self._pending = deque([_WalkedFolder(str(kb), "")])
+        self._pending = deque([WalkedFolder(str(kb), "")])
         self._links: list[tuple[os.DirEntry[str], str]] = []
         #: Real paths of what was found through a link: folders, then files.
         self._followed: set[str] = set()
@@ -198,7 +215,17 @@ class _NotesWalker:
                 links, self._links = self._links, []
                 self._follow_all(sorted(links, key=lambda link: link[0].path))
 
-    def _list_folder(self, folder: _WalkedFolder) -> None:
+    def sorted_walk(self, *, files: tuple[NoteFile, ...] | None = None, is_watched: bool = False) -> NotesWalk:
+        """Return the result; `files` are its notes where they are sorted already."""
+        return NotesWalk(
+            files=tuple(sorted(self.files, key=attrgetter("file"))) if files is None else files,
+            conflict_copies=tuple(map(Path, sorted(self.conflict_copies))),
+            encrypted=tuple(map(Path, sorted(self.encrypted))),
+            unreadable=tuple(sorted(self.unreadable, key=attrgetter("path"))),
+            is_watched=is_watched,
+        )
+
+    def _list_folder(self, folder: WalkedFolder) -> None:
         try:
             with os.scandir(folder.place) as entries:
                 listed = list(entries)
@@ -217,13 +244,13 @@ class _NotesWalker:
                 if not entry.is_file(follow_symlinks=False):
                     self._take_entry(entry, folder)
 
-    def _take_files(self, folder: _WalkedFolder, file_names: list[str]) -> None:
+    def _take_files(self, folder: WalkedFolder, file_names: list[str]) -> None:
         previous = self._before.get(folder.place)
         if previous is None or previous.names.all != file_names:
             previous = _NotesListing(names=_classify_names(folder, file_names), notes=[], stats=[])
         names = previous.names
         try:
-            stats = list(map(stat_of, map(os.lstat, names.places)))
+            stats = self._read_stats(names)
         except OSError:
             for file, place in zip(names.files, names.places, strict=True):
                 self._add_note(place, file)
@@ -235,7 +262,10 @@ class _NotesWalker:
         self.encrypted += names.encrypted
         self.unreadable += names.unreadable
 
-    def _take_entry(self, entry: os.DirEntry[str], folder: _WalkedFolder) -> None:
+    def _read_stats(self, names: FileNames) -> list[Stat]:
+        return list(map(stat_of, map(os.lstat, names.places)))
+
+    def _take_entry(self, entry: os.DirEntry[str], folder: WalkedFolder) -> None:
         name = entry.name
         if entry.is_symlink():
             # a lock link of Emacs names no file: `.#note.org` -> user@host
@@ -244,13 +274,13 @@ class _NotesWalker:
         elif entry.is_dir(follow_symlinks=False):
             if is_note_folder(name) and self._is_legible(entry):
                 real = None if folder.real is None else f"{folder.real}/{name}"
-                self._queue_folder(_WalkedFolder(entry.path, f"{folder.prefix}{name}/", real))
+                self._queue_folder(WalkedFolder(entry.path, f"{folder.prefix}{name}/", real))
         elif is_note_name(name):
             self._add_unreadable(entry.path, "isn't a regular file")
         else:
             self._add_other(entry)
 
-    def _queue_folder(self, folder: _WalkedFolder) -> None:
+    def _queue_folder(self, folder: WalkedFolder) -> None:
         if folder.real is not None:
             if folder.real in self._followed:
                 return
@@ -308,7 +338,7 @@ class _NotesWalker:
             self._add_unreadable(entry.path, "links out of the knowledge base", is_elsewhere=True)
         elif inside and not all(map(is_note_folder, inside.split("/"))):
             # what lies where notes lie anyway is found there
-            self._queue_folder(_WalkedFolder(entry.path, f"{prefix}{entry.name}/", real))
+            self._queue_folder(WalkedFolder(entry.path, f"{prefix}{entry.name}/", real))
 
     def _follow_file(self, entry: os.DirEntry[str], prefix: str) -> None:
         real = os.path.realpath(entry.path)
@@ -342,7 +372,7 @@ class _NotesWalker:
 
     def _is_legible(self, entry: os.DirEntry[str]) -> bool:
         """Say whether the entry's name is printable on one line; list the entry as unreadable if not."""
-        fault = _name_fault(entry.name)
+        fault = name_fault(entry.name)
         if fault:
             self._add_unreadable(entry.path, fault)
         return not fault
@@ -351,13 +381,13 @@ class _NotesWalker:
         self.unreadable.append(UnreadableFile(path=Path(place), reason=reason, is_elsewhere=is_elsewhere))
 
 
-def _classify_names(folder: _WalkedFolder, file_names: list[str]) -> _FileNames:
+def _classify_names(folder: WalkedFolder, file_names: list[str]) -> FileNames:
     """Return the regular files `file_names` in `folder`, classified by their names."""
-    names = _FileNames(all=file_names, files=[], places=[], conflict_copies=[], encrypted=[], unreadable=[])
+    names = FileNames(all=file_names, files=[], places=[], conflict_copies=[], encrypted=[], unreadable=[])
     path_prefix = folder.place.rstrip("/") + "/"
     for name in file_names:
         if is_note_name(name):
-            if fault := _name_fault(name):
+            if fault := name_fault(name):
                 names.unreadable.append(UnreadableFile(path=Path(path_prefix + name), reason=fault))
             else:
                 names.files.append(folder.prefix + name)
@@ -383,7 +413,7 @@ def _update_listing(previous: _NotesListing, stats: list[Stat]) -> _NotesListing
     return _NotesListing(names=names, notes=notes, stats=stats)
 
 
-def _name_fault(name: str) -> str:
+def name_fault(name: str) -> str:
     """Return the reason why a file's name can't be printed on a line; empty if it can."""
     if name.isprintable():
         return ""

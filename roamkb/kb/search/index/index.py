@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from roamkb.core.errors import RoamkbError
+from roamkb.fs.tree_digest import TreeDigest
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.search.hits import PassageHits
 from roamkb.kb.search.index.file import LONG_WAIT
@@ -24,10 +25,13 @@ from roamkb.kb.search.index.file import in_memory
 from roamkb.kb.search.index.query import IndexQuery
 from roamkb.kb.search.index.refresh import IndexChanges
 from roamkb.kb.search.index.refresh import Progress
+from roamkb.kb.search.index.refresh import agreed_files
 from roamkb.kb.search.index.refresh import apply_changes
 from roamkb.kb.search.index.refresh import faulty_notes
 from roamkb.kb.search.index.refresh import files_with_other_setups
 from roamkb.kb.search.index.refresh import find_changes
+from roamkb.kb.search.index.refresh import has_unread_notes
+from roamkb.kb.search.index.refresh import remember_agreed_files
 from roamkb.kb.search.index.schema import create_tables
 from roamkb.kb.search.index.schema import is_made_by
 from roamkb.kb.search.index.schema import maker_key
@@ -116,19 +120,37 @@ class Index:
     def _compare_notes(self, db: sqlite3.Connection, file: IndexFile, seal: str | None) -> IndexChanges:
         """Return the changes of the notes since the index was sealed.
 
-        What agreed with an index in the state `seal` once agrees with it again, as long as the folder's digest
-        is the same; links lead to what it says nothing about.
+        What agreed with an index in the state `seal` once agrees with it again. A process that lives on knows
+        the files of its last walk, of which most are the objects that they were; any other one knows the digest
+        of the folder.
         """
-        tree = self._notes.tree_before_walk() if seal else None
-        if seal is None or tree is None:
+        if seal is None:
             return find_changes(db, self._notes, clock=self._clock)
+        tree = self._notes.tree_before_walk()
+        return self._compare_files(db, file, seal) if tree is None else self._compare_tree(db, file, seal, tree)
+
+    def _compare_files(self, db: sqlite3.Connection, file: IndexFile, seal: str) -> IndexChanges:
+        """Return the changes of the files that are others than those which agreed with the index."""
+        agreed = agreed_files(seal)
+        changes = find_changes(db, self._notes, clock=self._clock, agreed=agreed)
+        files = self._notes.kb_walk.files
+        # of an index that another process changed meanwhile nothing is remembered
+        if changes.are_none and agreed is not files and seal == file.sealed_digest():
+            remember_agreed_files(seal, files)
+        return changes
+
+    def _compare_tree(self, db: sqlite3.Connection, file: IndexFile, seal: str, tree: TreeDigest) -> IndexChanges:
+        """Return the changes of the folder, none where its digest is that which agreed with the index.
+
+        Links lead to what the digest says nothing about.
+        """
         agreed = file.find_agreed_tree()
         is_agreed = agreed is not None and (agreed.seal, agreed.tree) == (seal, tree.hex)
         if agreed and is_agreed and not files_with_other_setups(db, self._notes):
             return IndexChanges(notes=agreed.notes, conflict_copies=agreed.conflict_copies)
         changes = find_changes(db, self._notes, clock=self._clock)
         is_whole = changes.are_none and not changes.unreadable and not tree.has_links
-        # of an index that another process changed meanwhile nothing is remembered
+        # as above
         if is_whole and seal == file.sealed_digest():
             agreed = AgreedTree(seal=seal, tree=tree.hex, notes=changes.notes, conflict_copies=changes.conflict_copies)
             with contextlib.suppress(OSError):
@@ -272,7 +294,16 @@ class Index:
                     self._update_in_place(file, seconds)
             while seconds is None and not self._changes.are_none:
                 self._copy_on(file, None)
-            return self._open_checked(file)
+            db = self._open_checked(file)
+            self._remember_refreshed(db, file)
+            return db
+
+    def _remember_refreshed(self, db: sqlite3.Connection, file: IndexFile) -> None:
+        """Remember what was read just now, where a file that is touched from now on is another object."""
+        kb_walk = self._notes.kb_walk
+        is_known = self._changes.are_none and kb_walk.is_watched and not has_unread_notes(db)
+        if is_known and (seal := file.sealed_digest()):
+            remember_agreed_files(seal, kb_walk.files)
 
     def _copy_on(self, file: IndexFile, seconds: float | None) -> None:
         """Take some of the changes into a copy of the kept index, which takes its place."""
@@ -297,10 +328,11 @@ class Index:
         return db
 
     def _find_changes(self, file: IndexFile) -> None:
-        if not file.is_sealed():
+        seal = file.sealed_digest()
+        if seal is None:
             raise sqlite3.DatabaseError("the index changed before its lock was taken")
         with contextlib.closing(file.open_connection()) as db:
-            self._changes = find_changes(db, self._notes, clock=self._clock)
+            self._changes = find_changes(db, self._notes, clock=self._clock, agreed=agreed_files(seal))
 
     def _update_in_place(self, file: IndexFile, seconds: float | None) -> None:
         with contextlib.closing(file.open_connection(writing=True)) as db:

@@ -5,10 +5,12 @@ was written to in the last moments may change again under the same stat, and one
 missing or empty may be half-way through a save (docs/architecture.md).
 """
 
+import json
 import math
 import sqlite3
 import time
 from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,7 +24,6 @@ from roamkb.kb.notes.store.notes import LARGEST_NOTE
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.notes.store.walk import NoteFile
 from roamkb.kb.notes.store.walk import NotesWalk
-from roamkb.kb.notes.store.walk import walk_notes
 from roamkb.kb.search.index.schema import SeenFile
 from roamkb.kb.search.index.schema import add_note
 from roamkb.kb.search.index.schema import content_digest
@@ -31,8 +32,6 @@ from roamkb.kb.search.index.schema import store_sums
 from roamkb.kb.search.index.schema import transaction
 from roamkb.org import coding
 
-#: Nanoseconds in which a file may be written to twice and keep its time, on the coarsest file systems.
-_UNSETTLED = 2_000_000_000
 #: Seconds that a syncer's or an editor's save takes at most, by far: it was measured at 9 ms.
 _SAVE = 0.15
 #: Notes a transaction: what a rollback journal holds.
@@ -80,16 +79,27 @@ class IndexChanges:
         return not (self.to_read or self.missing_files or self.unchanged_files)
 
 
-def find_changes(db: sqlite3.Connection, notes: Notes, *, clock: Callable[[], int]) -> IndexChanges:
-    """Return the differences between the knowledge base and the index."""
+def find_changes(
+    db: sqlite3.Connection,
+    notes: Notes,
+    *,
+    clock: Callable[[], int],
+    agreed: tuple[NoteFile, ...] | None = None,
+) -> IndexChanges:
+    """Return the differences between the knowledge base and the index.
+
+    Of `agreed`, what agreed with this state of the index once, only the files are looked at that are others now.
+    """
     kb_walk = notes.kb_walk
     stale = files_with_other_setups(db, notes)
-    suspects, missing = _find_suspects(db, kb_walk)
+    if agreed is kb_walk.files and not stale:
+        return IndexChanges.none_of(kb_walk)
+    suspects, missing = _find_suspects(db, kb_walk, agreed)
     if missing:
         # a syncer unlinks a note before it renames the new one into place
         time.sleep(_SAVE)
-        kb_walk = walk_notes(notes.kb)
-        suspects, missing = _find_suspects(db, kb_walk)
+        kb_walk = notes.walk_again()
+        suspects, missing = _find_suspects(db, kb_walk, agreed)
     changes = replace(IndexChanges.none_of(kb_walk), missing_files=missing)
     for file, old_digest in suspects:
         if file.file not in stale:
@@ -99,13 +109,41 @@ def find_changes(db: sqlite3.Connection, notes: Notes, *, clock: Callable[[], in
     return changes
 
 
-def _find_suspects(db: sqlite3.Connection, kb_walk: NotesWalk) -> tuple[list[tuple[NoteFile, bytes | None]], list[str]]:
+def agreed_files(seal: str) -> tuple[NoteFile, ...] | None:
+    """Return the files that an index in the state `seal` agreed with, as this process walked them."""
+    return _AGREED.get(seal)
+
+
+def remember_agreed_files(seal: str, files: tuple[NoteFile, ...]) -> None:
+    """Remember that an index in the state `seal` agrees with the `files` of a walk.
+
+    So a stat that isn't settled is remembered of a watched walk alone: another object stands for the file there,
+    as soon as it is touched.
+    """
+    _AGREED.clear()
+    _AGREED[seal] = files
+
+
+#: The notes that a walk found and the index knew, each as it is; by the index's seal. The last one only.
+_AGREED: dict[str, tuple[NoteFile, ...]] = {}
+
+
+def _find_suspects(
+    db: sqlite3.Connection, kb_walk: NotesWalk, agreed: tuple[NoteFile, ...] | None
+) -> tuple[list[tuple[NoteFile, bytes | None]], list[str]]:
     """Return the notes not known by their stat, each with the digest that it had; and the missing files."""
+    files: Iterable[NoteFile] = kb_walk.files
     # a stat that can't be trusted is none
-    rows = db.execute("SELECT file, CASE WHEN settled THEN stat END, digest FROM note")
+    query, names = "SELECT file, CASE WHEN settled THEN stat END, digest FROM note", ""
+    if agreed is not None:
+        untouched = set(map(id, agreed)).intersection(map(id, files))
+        files = [file for file in files if id(file) not in untouched]
+        touched = {file.file for file in (*files, *(file for file in agreed if id(file) not in untouched))}
+        query, names = f"{query} WHERE file IN (SELECT value FROM json_each(?))", json.dumps(list(touched))
+    rows = db.execute(query, (names,) if names else ())
     known_files: dict[str, tuple[str | None, bytes]] = {file: (stat, content) for file, stat, content in rows}
     suspects = []
-    for file in kb_walk.files:
+    for file in files:
         stat, content = known_files.pop(file.file, (None, None))
         if stat != _STAT % file.stat:
             suspects.append((file, content))
@@ -130,8 +168,7 @@ def _seen_file(file: NoteFile, content: bytes, now: int) -> SeenFile:
     return SeenFile(
         file=file.file,
         stat=_STAT % file.stat,
-        # the clock of the change is the system's own, and may have been set since
-        settled=bool(content) and abs(now - file.ctime_ns) > _UNSETTLED,
+        settled=bool(content) and file.is_settled(now),
         digest=content,
     )
 
@@ -210,6 +247,12 @@ def _read_file(db: sqlite3.Connection, notes: Notes, file: NoteFile, clock: Call
     trouble = note.fault or ("" if clean else "not valid UTF-8; read with replacement characters")
     setups = [(path, _setup_digest(notes, path)) for path in note.setupfiles]
     add_note(db, _seen_file(file, content_digest(data), now), note, trouble=trouble, setups=setups)
+
+
+def has_unread_notes(db: sqlite3.Connection) -> bool:
+    """Say whether a note couldn't be read, which no event need precede once it can."""
+    row = db.execute("SELECT EXISTS(SELECT 1 FROM note WHERE trouble != '' AND digest = x'')").fetchone()
+    return bool(row[0])
 
 
 def faulty_notes(db: sqlite3.Connection, kb: Path) -> Iterator[UnreadableFile]:
