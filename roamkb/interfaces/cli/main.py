@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 #: Seconds after which a person wonders what it is doing.
 _PROGRESS_DELAY = 1.0
+#: Characters of the bar.
+_PROGRESS_WIDTH = 20
 #: Ctrl-C, as shells count it.
 _INTERRUPTED_STATUS = 130
 
@@ -224,16 +226,20 @@ def _standard_input(*, errors: str = "strict") -> str:
 
 
 class _ReadingProgress:
-    """A line on the terminal that counts the notes, once a second has passed, and goes when all are read."""
+    """A bar on the terminal with the notes and the time left, once a second has passed; it goes when all are read."""
 
     def __init__(self) -> None:
         self._start = time.monotonic()
         self._is_shown = False
 
     def __call__(self, read_count: int, total_count: int) -> None:
-        if read_count < total_count and time.monotonic() - self._start > _PROGRESS_DELAY:
+        taken = time.monotonic() - self._start
+        if 0 < read_count < total_count and taken > _PROGRESS_DELAY:
             self._is_shown = True
-            print(f"\rroamkb: reading notes, {read_count} of {total_count}", end="", file=sys.stderr, flush=True)
+            bar = "#" * (_PROGRESS_WIDTH * read_count // total_count)
+            minutes, seconds = divmod(round(taken / read_count * (total_count - read_count)), 60)
+            line = f"[{bar:<{_PROGRESS_WIDTH}}] {read_count} of {total_count}, {minutes}:{seconds:02} left"
+            print(f"\rroamkb: reading notes {line}\x1b[K", end="", file=sys.stderr, flush=True)
         elif self._is_shown:
             self._is_shown = False
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -215,7 +215,7 @@ def apply_changes(
         if time.monotonic() > until:
             break
     with transaction(db):
-        store_sums(db)
+        store_sums(db, is_whole=not changes.to_read)
 
 
 def _read_in_time(

@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
+from functools import lru_cache
 
 from roamkb.core.model import Node
 from roamkb.core.model import Note
@@ -121,9 +122,10 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
     db.execute("COMMIT")
 
 
-def store_sums(db: sqlite3.Connection) -> None:
-    """Store the sums that each query needs."""
-    index_counts.count_new(db)
+def store_sums(db: sqlite3.Connection, *, is_whole: bool) -> None:
+    """Store the sums that each query needs; words are counted once the index `is_whole`, and none is asked before."""
+    if is_whole:
+        index_counts.count_new(db)
     sums = db.execute("SELECT count(*), total(entries), total(words), total(foreigners) FROM note").fetchone()
     for key, value in zip(("notes", "entries", "words", "foreigners"), sums, strict=True):
         db.execute("INSERT OR REPLACE INTO about VALUES(?, ?)", (key, int(value)))
@@ -324,17 +326,27 @@ def _hidden_terms(word_list: Sequence[str], is_foreign: bool) -> Iterator[str]:
         # nearly all words, of which SQLite sees what we see
         if not is_foreign and word.isascii() and word.isalpha() and word.islower():
             continue
-        if UNSPACED.match(word):
-            yield from language.unspaced_groups(word)
-            continue
-        if (plain := strip_points(word)) != word:
-            # to SQLite points are letters
-            yield plain
-        # SQLite itself takes an underscore for a blank
-        if "_" not in word:
-            yield from (part for part in identifier_parts(word) if len(part) > 1)
-        if is_foreign:
-            yield from language.letter_groups(word)
+        yield from (
+            _hidden_parts(word, is_foreign)
+            if len(word) <= _LONGEST_LINE
+            else _hidden_parts.__wrapped__(word, is_foreign)
+        )
+
+
+# the same words come again and again, in one note and in all
+@lru_cache(maxsize=32_768)
+def _hidden_parts(word: str, is_foreign: bool) -> tuple[str, ...]:
+    """Return the extra terms for one word."""
+    if UNSPACED.match(word):
+        return tuple(language.unspaced_groups(word))
+    terms = []
+    if (plain := strip_points(word)) != word:
+        # to SQLite points are letters
+        terms.append(plain)
+    # SQLite itself takes an underscore for a blank
+    if "_" not in word:
+        terms += [part for part in identifier_parts(word) if len(part) > 1]
+    return tuple(terms + language.letter_groups(word) if is_foreign else terms)
 
 
 def tag_set(tags: Sequence[str]) -> str:
