@@ -157,7 +157,7 @@ class LogIndex:
             for learning in learnings:
                 seen_file = SeenFile(file=learning.id, stat="", settled=True, digest=_index_digest(learning))
                 add_note(db, seen_file, _note_of_learning(learning))
-            store_sums(db)
+            store_sums(db, is_whole=True)
             db.execute("INSERT OR REPLACE INTO about VALUES('log', ?)", (self._digest,))
 
 

@@ -47,6 +47,11 @@ def uncount_entries(db: sqlite3.Connection, theirs: str) -> Iterator[None]:
     _set_last_counted(db, min(counted, _newest_entry(db)))
 
 
+def has_uncounted(db: sqlite3.Connection) -> bool:
+    """Say whether there are entries whose words aren't counted yet."""
+    return _last_counted_entry(db) < _newest_entry(db)
+
+
 def count_new(db: sqlite3.Connection) -> None:
     """Add the words of all entries that aren't counted yet."""
     counted = _last_counted_entry(db)

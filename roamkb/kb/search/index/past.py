@@ -108,7 +108,7 @@ def bring_back(db: sqlite3.Connection, notes: PastNotes) -> None:
             "WHERE entry.note = note.id) WHERE id IN (SELECT note FROM temp.later)"
         )
         db.execute("DROP TABLE temp.later")
-        store_sums(db)
+        store_sums(db, is_whole=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

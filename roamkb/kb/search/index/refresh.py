@@ -24,6 +24,7 @@ from roamkb.kb.notes.store.notes import LARGEST_NOTE
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.notes.store.walk import NoteFile
 from roamkb.kb.notes.store.walk import NotesWalk
+from roamkb.kb.search.index import document_frequency as index_counts
 from roamkb.kb.search.index.schema import SeenFile
 from roamkb.kb.search.index.schema import add_note
 from roamkb.kb.search.index.schema import content_digest
@@ -53,6 +54,8 @@ class IndexChanges:
     missing_files: list[str] = field(default_factory=list)
     #: Files whose content is as it was, and whose stat is now another or can be trusted.
     unchanged_files: list[SeenFile] = field(default_factory=list)
+    #: Whether words of what was read earlier aren't counted yet.
+    has_uncounted: bool = False
     #: How many notes were read so far.
     read_count: int = 0
 
@@ -76,7 +79,7 @@ class IndexChanges:
     @property
     def are_none(self) -> bool:
         """Whether the index agrees with the notes."""
-        return not (self.to_read or self.missing_files or self.unchanged_files)
+        return not (self.to_read or self.missing_files or self.unchanged_files or self.has_uncounted)
 
 
 def find_changes(
@@ -100,7 +103,9 @@ def find_changes(
         time.sleep(_SAVE)
         kb_walk = notes.walk_again()
         suspects, missing = _find_suspects(db, kb_walk, agreed)
-    changes = replace(IndexChanges.none_of(kb_walk), missing_files=missing)
+    changes = replace(
+        IndexChanges.none_of(kb_walk), missing_files=missing, has_uncounted=index_counts.has_uncounted(db)
+    )
     for file, old_digest in suspects:
         if file.file not in stale:
             _compare_file(file, old_digest, changes, clock)
@@ -215,7 +220,8 @@ def apply_changes(
         if time.monotonic() > until:
             break
     with transaction(db):
-        store_sums(db, is_whole=not changes.to_read)
+        changes.has_uncounted = bool(changes.to_read)
+        store_sums(db, is_whole=not changes.has_uncounted)
 
 
 def _read_in_time(

@@ -526,6 +526,18 @@ def test_an_index_grows_as_far_as_the_time_goes(many: Base) -> None:
     Index(Notes(many.kb), None).read_ahead(0)
 
 
+def test_an_index_whose_unread_notes_went_counts_the_words_that_it_has(many: Base) -> None:
+    """Words are counted once all is read, which can be since a note is gone that never was."""
+    many.ahead = 3_000_000_000
+    while many.index().count_unread_notes() > 1:
+        many.index().read_ahead(0)
+    (unread,) = many.index().find_unread_notes().to_read
+    Path(unread.place).unlink()
+    query = parse_query("zebra quiet", today=TODAY)
+    assert Index(Notes(many.kb), None).weigh(query) == many.index().weigh(query)
+    many.check("zebra quiet")
+
+
 _NAMES = st.sampled_from(["a.org", "b.org", "sub/c.org", "2024-01-01.org"])
 _BODIES = st.sampled_from(["zebra", "zebra stripe", "quagga", "", "Die zebra und der Streifen", "縞馬がいる"])
 _HOUR = 3600 * 10**9
