@@ -73,3 +73,22 @@ def test_the_token_does_not_lie_in_the_knowledge_base(world: World) -> None:
     with pytest.raises(DiskError, match="may not lie in the knowledge base"):
         kb.access_token()
     assert not (world.kb / "state").exists()
+
+
+def test_what_another_process_wrote_is_found_by_each_request(world: World) -> None:
+    """All of them share the watch, and none needs a walk for it."""
+    from roamkb.app.server import ServedKnowledgeBase
+
+    path = world.node("one.org", "one", "Zebra")
+    kb = ServedKnowledgeBase(world.open().environment)
+    assert ["Zebra"] == [hit.title for hit in kb.search("zebra").hits]
+    before = kb.notes_state()
+    for number in range(3):
+        text = path.read_text().replace("Zebra", f"Tapir{number}")
+        subprocess.run([sys.executable, "-c", f"open({str(path)!r}, 'w').write({text!r})"], check=True)
+        served = kb.for_connection(None, None)
+        assert [f"Tapir{number}"] == [hit.title for hit in served.search(f"tapir{number}").hits]
+        path.write_text(path.read_text().replace(f"Tapir{number}", "Zebra"))
+        assert ["Zebra"] == [hit.title for hit in kb.search("zebra").hits]
+    assert before != kb.notes_state()
+    assert kb.notes_state() is kb.notes_state()
