@@ -57,6 +57,8 @@ class IndexFile:
         self._seal = folder / "index.seal"
         self._agreed_tree = folder / "index.tree"
         self._clock = clock
+        #: Of the file as it was sealed under the lock that is held; None where it wasn't.
+        self.written_digest: str | None = None
 
     @contextlib.contextmanager
     def hold_lock(self, *, wait: float) -> Iterator[None]:
@@ -64,6 +66,7 @@ class IndexFile:
         make_private_folder(self.folder)
         with hold_lock(self.folder / "index.lock", wait=wait):
             self._remove_leftovers()
+            self.written_digest = None
             yield
 
     def is_sealed(self) -> bool:
@@ -91,7 +94,8 @@ class IndexFile:
     def seal_file(self) -> None:
         """Write the seal of the file as it is now; the lock is held."""
         file_stat = _stat_values(self.path)
-        self._write_seal(file_stat, _file_digest(self.path))
+        self.written_digest = _file_digest(self.path)
+        self._write_seal(file_stat, self.written_digest)
 
     def break_seal(self) -> None:
         """Remove the seal, before the file is changed."""
@@ -164,6 +168,7 @@ class IndexFile:
             for leftover in self._journal_paths():
                 leftover.unlink(missing_ok=True)
             self._write_seal(_stat_values(self.path), digest)
+            self.written_digest = digest
         finally:
             temporary.unlink(missing_ok=True)
 

@@ -239,7 +239,7 @@ class Index:
     def _open_fresh(self, file: IndexFile, wait: float) -> sqlite3.Connection:
         """Return the stored index, up to date; or a copy of it in memory, where it can't be written to."""
         seal = file.sealed_digest()
-        db = self._open_valid(file) if seal else None
+        db = self._open_sealed(file) if seal else None
         if db is not None:
             self._changes = self._compare_notes(db, file, seal)
             if self._changes.are_none:
@@ -256,8 +256,10 @@ class Index:
 
     def _open_valid(self, file: IndexFile) -> sqlite3.Connection | None:
         """Return the stored index if its seal holds and it was made for these notes."""
-        if not file.is_sealed():
-            return None
+        return self._open_sealed(file) if file.is_sealed() else None
+
+    def _open_sealed(self, file: IndexFile) -> sqlite3.Connection | None:
+        """Return the stored index, whose seal holds, if it was made for these notes."""
         db = file.open_connection()
         if is_made_by(db, self._maker):
             return db
@@ -302,7 +304,7 @@ class Index:
         """Remember what was read just now, where a file that is touched from now on is another object."""
         kb_walk = self._notes.kb_walk
         is_known = self._changes.are_none and kb_walk.is_watched and not has_unread_notes(db)
-        if is_known and (seal := file.sealed_digest()):
+        if is_known and (seal := file.written_digest or file.sealed_digest()):
             remember_agreed_files(seal, kb_walk.files)
 
     def _copy_on(self, file: IndexFile, seconds: float | None) -> None:
