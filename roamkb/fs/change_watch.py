@@ -66,7 +66,7 @@ class FolderWatch:
         self._queue.close()
 
 
-class FolderIdentity:
+class MountedFolder:
     """The folder that a path names, and the mounts by which it does: another one has other events."""
 
     __slots__ = ("_mount_table", "_real", "_status")
@@ -79,7 +79,7 @@ class FolderIdentity:
         self._status = (status.st_dev, status.st_ino)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, FolderIdentity) and (self._mount_table, self._real, self._status) == (
+        return isinstance(other, MountedFolder) and (self._mount_table, self._real, self._status) == (
             other._mount_table,
             other._real,
             other._status,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from roamkb.fs.change_watch import FolderIdentity
 from roamkb.fs.change_watch import FolderWatch
+from roamkb.fs.change_watch import MountedFolder
 from roamkb.fs.change_watch import link_target
 from roamkb.fs.mounts import parse_mounts
 
@@ -54,17 +54,17 @@ def test_a_folder_that_is_another_has_another_identity(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
     (tmp_path / "link").symlink_to("a")
-    before = FolderIdentity(tmp_path / "link")
-    assert before == FolderIdentity(tmp_path / "link")
+    before = MountedFolder(tmp_path / "link")
+    assert before == MountedFolder(tmp_path / "link")
     (tmp_path / "link").unlink()
     (tmp_path / "link").symlink_to("b")
-    assert before != FolderIdentity(tmp_path / "link")
+    assert before != MountedFolder(tmp_path / "link")
 
 
 def test_what_others_can_write_to_is_not_local(tmp_path: Path) -> None:
     """Such as /proc, which nobody has to write to, and a folder in which something else is mounted."""
-    assert not FolderIdentity(Path("/proc/self")).is_local
-    assert not FolderIdentity(Path("/")).is_local
+    assert not MountedFolder(Path("/proc/self")).is_local
+    assert not MountedFolder(Path("/")).is_local
 
 
 def test_a_mount_tells_its_file_system() -> None:

@@ -129,7 +129,7 @@ class _WatchedNotes:
         self._clock = clock
         self._watch = change_watch.FolderWatch()
         try:
-            self._identity = change_watch.FolderIdentity(kb)
+            self._identity = change_watch.MountedFolder(kb)
             if not self._identity.is_local:
                 raise OSError(f"{kb} may be changed by others than this system")
             walker = _WatchingWalker(kb, self._watch)
@@ -156,7 +156,7 @@ class _WatchedNotes:
         """Return the files in `kb` as they are now; None where only a new walk can tell."""
         try:
             changes = self._watch.read_changes()
-            if changes is None or kb != self._kb or self._identity != change_watch.FolderIdentity(kb):
+            if changes is None or kb != self._kb or self._identity != change_watch.MountedFolder(kb):
                 return None
             if any(change_watch.link_target(place) != target for place, target in self._links.items()):
                 return None

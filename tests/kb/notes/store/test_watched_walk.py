@@ -12,7 +12,7 @@ from typing import IO
 import pytest
 
 from roamkb.core.errors import NoKnowledgeBase
-from roamkb.fs.change_watch import FolderIdentity
+from roamkb.fs.change_watch import MountedFolder
 from roamkb.kb.notes.store import watched_walk
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.notes.store.walk import walk_checked
@@ -33,7 +33,7 @@ def kb(tmp_path: Path) -> Path:
     (folder / ".stfolder").mkdir()
     (folder / "a.org").write_text("#+title: Zebra\n")
     (folder / "x" / "b.org").write_text("#+title: Tapir\n")
-    if sys.platform != "linux" or not FolderIdentity(folder).is_local:
+    if sys.platform != "linux" or not MountedFolder(folder).is_local:
         pytest.skip("nothing can be watched here: each walk is a whole one")
     return folder
 
