@@ -111,6 +111,43 @@ def test_while_nothing_changes_the_result_is_the_same_object(kb: Path) -> None:
     assert second.files[1] is first.files[1]
 
 
+def test_an_index_agrees_again_with_files_that_were_not_touched(kb: Path, tmp_path: Path) -> None:
+    """Although no stat is trusted yet, which another process compares with the files' contents; no digest is made."""
+    walk, cache = WatchedWalk(), tmp_path / "cache"
+
+    def changes_of(notes: Notes) -> tuple[list[str], list[str]]:
+        changes = Index(notes, cache, clock=lambda: (kb / "a.org").stat().st_ctime_ns).find_unread_notes()
+        return [file.file for file in changes.to_read], [file.file for file in changes.unchanged_files]
+
+    Index(Notes(kb, live_walk=walk.walk), cache, clock=lambda: (kb / "a.org").stat().st_ctime_ns).content_counts()
+    assert ([], []) == changes_of(Notes(kb, live_walk=walk.walk))
+    assert ([], ["a.org", "x/b.org"]) == changes_of(Notes(kb))
+    (kb / "a.org").touch()
+    (kb / "c.org").write_text("#+title: Okapi\n")
+    assert (["c.org"], ["a.org"]) == changes_of(Notes(kb, live_walk=walk.walk))
+    assert not (cache / "index.tree").exists()
+    assert Notes(kb, live_walk=walk.walk).tree_before_walk() is None
+
+
+@pytest.mark.parametrize("is_local", [True, False])
+def test_a_kept_index_that_another_process_changed_is_compared_anew(
+    kb: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_local: bool
+) -> None:
+    """What agreed with one state of it says nothing of another state, whether or not folders are watched."""
+    if not is_local:
+        monkeypatch.setattr("roamkb.fs.change_watch._LOCAL", frozenset())
+    walk, cache = WatchedWalk(), tmp_path / "cache"
+    query = parse_query("tapir zebra", today=TODAY)
+    fresh = Index(Notes(kb), None).find_passages(query)
+    assert fresh == Index(Notes(kb, live_walk=walk.walk), cache).find_passages(query)
+    (kb / "a.org").rename(tmp_path / "a.org")
+    Index(Notes(kb), cache).find_passages(query)
+    (tmp_path / "a.org").rename(kb / "a.org")
+    assert fresh == Index(Notes(kb, live_walk=walk.walk), cache).find_passages(query)
+    assert fresh == Index(Notes(kb, live_walk=walk.walk), cache).find_passages(query)
+    assert is_local == walk.is_watching
+
+
 def test_an_editors_lock_and_its_copies_cost_no_new_walk(kb: Path) -> None:
     """Emacs links `.#a.org`, saves `#a.org#` and keeps `a.org~` beside the note."""
     walk = WatchedWalk()
