@@ -21,6 +21,7 @@ from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
 from roamkb.core.untrusted import frame_items
 from roamkb.log.learning import MUST_CHECK
+from roamkb.log.state.learning_state import ARCHIVED
 from roamkb.log.state.learning_state import CANONICAL
 from roamkb.log.state.learning_state import NEEDS_REVIEW
 from roamkb.log.state.learning_state import SUPERSEDED
@@ -100,20 +101,18 @@ def approved_checklist(state: LogState) -> tuple[LearningState, ...]:
     must_checks = [
         standing
         for standing in state.learnings_with("type", MUST_CHECK)
-        if standing.status != SUPERSEDED and is_approved(standing)
+        if standing.status not in (SUPERSEDED, ARCHIVED) and is_approved(standing)
     ]
     return tuple(sorted(must_checks, key=lambda standing: (-standing.learning.ts, standing.id)))
 
 
 def review_counts(state: LogState) -> tuple[int, int]:
     """Return the numbers of learnings that need a review otherwise, and that may contradict another."""
-    contradicting = [standing for standing in state.learnings_with("contradicts", YES) if standing.status != SUPERSEDED]
-    to_review = [
-        standing for standing in state.learnings_with("status", NEEDS_REVIEW) if "may_contradict" not in standing.flags
-    ]
-    return sum(not standing.is_archived for standing in to_review), sum(
-        not standing.is_archived for standing in contradicting
+    contradicting = sum(
+        standing.status not in (SUPERSEDED, ARCHIVED) for standing in state.learnings_with("contradicts", YES)
     )
+    to_review = sum("may_contradict" not in standing.flags for standing in state.learnings_with("status", NEEDS_REVIEW))
+    return to_review, contradicting
 
 
 def render_brief(brief: SessionBrief, *, nonce: str) -> tuple[str, SessionBrief]:

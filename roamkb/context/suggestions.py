@@ -25,6 +25,7 @@ from roamkb.kb.search.query import TermWeights
 from roamkb.kb.search.query import parse_words
 from roamkb.kb.search.query import query_of
 from roamkb.log import known_learnings
+from roamkb.log.state.learning_state import ARCHIVED
 from roamkb.log.state.learning_state import CONTESTED
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
@@ -179,9 +180,9 @@ def best_borne_out(standings: Iterable[LearningState]) -> tuple[LearningState, .
 
 
 def is_in_force(standing: LearningState) -> bool:
-    """Return whether a learning is in force: not superseded, invalidated, contested or archived."""
-    is_current = standing.status != SUPERSEDED and standing.verdict != "invalidated"
-    return is_current and CONTESTED not in standing.flags and not standing.is_archived
+    """Return whether a learning is in force: not superseded, archived by a curator, invalidated or contested."""
+    is_current = standing.status not in (SUPERSEDED, ARCHIVED) and standing.verdict != "invalidated"
+    return is_current and CONTESTED not in standing.flags
 
 
 def is_lasting(standing: LearningState) -> bool:

@@ -6,6 +6,7 @@ from roamkb.core.request import AsOfOption
 from roamkb.core.request import flag_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.log.state.learning_state import ARCHIVED
 from roamkb.log.state.learning_state import EVERY_KEY
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
@@ -16,7 +17,7 @@ class ExportRequest:
     """Parameters of `export`."""
 
     _: KW_ONLY
-    all: bool = flag_option("--all", "The archive as well.")
+    all: bool = flag_option("--all", "What a curator archived as well.")
     as_of: AsOfOption = None
 
 
@@ -28,7 +29,7 @@ class LearningExport:
 
 
 def export(state: LogState, *, archived: bool = False) -> LearningExport:
-    """Return the learnings of the log, those of the archive only if `archived`."""
+    """Return the learnings of the log, what a curator archived only if `archived`."""
     return LearningExport(
-        learnings=tuple(standing for standing in state.standings.values() if archived or not standing.is_archived)
+        learnings=tuple(standing for standing in state.standings.values() if archived or standing.status != ARCHIVED)
     )

@@ -62,7 +62,7 @@ class RecallRequest:
     _: KW_ONLY
     type: str | None = text_option("--type", "Only learnings of this type.", metavar="T", values="types")
     kb: bool = flag_option("--kb", "The knowledge base as well.")
-    all: bool = flag_option("--all", "The archive as well.")
+    all: bool = flag_option("--all", "What a curator archived as well.")
     recent: int | None = count_option("--recent", "The latest N instead of the best.")
     stats: bool = flag_option("--stats", "How much there is, by type and tag.")
     topic: str | None = text_option("--topic", "Only learnings of this task or bead.", metavar="ID", values="tasks")

@@ -16,6 +16,7 @@ from roamkb.core.json_form import Share
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import fold_text
 from roamkb.log.learning import Learning
+from roamkb.log.state.learning_state import ARCHIVED
 from roamkb.log.state.learning_state import CANONICAL
 from roamkb.log.state.learning_state import NEEDS_REVIEW
 from roamkb.log.state.learning_state import SUPERSEDED
@@ -65,6 +66,7 @@ class RecallFilter:
     without_tags: tuple[str, ...] = ()
     #: Whether a learning's own patterns meet the file that is asked about.
     concerns: Callable[[Sequence[str]], bool] | None = None
+    #: Whether what a curator archived passes; what rotation moved always does.
     archived: bool = False
 
     @property
@@ -82,8 +84,7 @@ class RecallFilter:
         """Say whether `standing` passes the filter."""
         learning = standing.learning
         return (
-            # most of a large log lies in the archive
-            (self.archived or not standing.is_archived)
+            (self.archived or standing.status != ARCHIVED)
             and (not self.type or learning.canonical_type == self.type)
             and (not self.topic or self.topic in (learning.bead, learning.task, *standing.tasks))
             and (not self.scope or standing.scope == self.scope)

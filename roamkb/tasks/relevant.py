@@ -19,6 +19,7 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.kb.search.query import Query
 from roamkb.log.known_learnings import LearningLookup
 from roamkb.log.known_learnings import scores_by_id
+from roamkb.log.state.learning_state import ARCHIVED
 from roamkb.log.state.learning_state import LogState
 from roamkb.tasks.relevance_score import RelevantLearning
 from roamkb.tasks.relevance_score import candidate_learnings
@@ -108,7 +109,7 @@ def relevant(
         fits
         for standing in candidate_learnings(state, words=words, seen_tasks=seen_tasks, actions=query.actions)
         if standing.confidence >= query.least_confidence
-        and not standing.is_archived
+        and standing.status != ARCHIVED
         and (
             fits := score_relevance(
                 standing,

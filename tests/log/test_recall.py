@@ -159,12 +159,20 @@ def test_the_ranking_is_the_promised_one(world: World, log: ProjectLog) -> None:
     ]
 
 
-def test_the_archive_is_asked_only_when_told(world: World, log: ProjectLog) -> None:
-    """By `--all`."""
+def test_only_what_a_curator_archived_is_asked_for(world: World, log: ProjectLog) -> None:
+    """By `--all`; what rotation moved to the archive is still knowledge."""
     say(world, {"content": "zebra old"}, file="knowledge.archive.jsonl")
-    say(world, {"content": "zebra new"})
-    assert ["zebra new"] == shown(log, "zebra") == shown(log)
-    assert {"zebra new", "zebra old"} == set(shown(log, "zebra", all=True))
+    say(
+        world,
+        {"content": "zebra new"},
+        {"content": "zebra gone", "status": "archived"},
+        {"id": "a", "content": "zebra"},
+    )
+    happen(world, {"event": "curated", "of": "a", "status": "archived"})
+    for archived in ("zebra gone", "zebra"):
+        assert archived not in shown(log, "zebra") + shown(log)
+    assert {"zebra new", "zebra old"} == set(shown(log, "zebra")) == set(shown(log))
+    assert {"zebra new", "zebra old", "zebra gone", "zebra"} == set(shown(log, "zebra", all=True))
 
 
 def test_the_latest_are_the_latest_of_all_that_answer(world: World, log: ProjectLog) -> None:

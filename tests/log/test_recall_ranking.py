@@ -122,7 +122,8 @@ def test_the_least_confidence_is_inclusive(least: int, is_in: bool) -> None:
     assert is_in == RecallFilter(least_confidence=least).is_match(found(ts=0).standing)
 
 
-def test_the_archive_is_left_out_unless_wanted() -> None:
-    """And nothing else is."""
-    old = found(is_archived=True).standing
+def test_what_a_curator_archived_is_left_out_unless_wanted() -> None:
+    """What rotation moved is not."""
+    assert RecallFilter().is_match(found(is_archived=True).standing)
+    old = found(status="archived").standing
     assert (False, True) == (RecallFilter().is_match(old), RecallFilter(archived=True).is_match(old))

@@ -142,7 +142,12 @@ def unasked_subjects(local: str, session: str, file: str, names: Sequence[str] =
     if os.path.exists(os.path.join(local, INJECTION_OFF_FILE)):
         return []
     try:
-        log_bytes = _read_regular_file(os.path.join(os.path.dirname(os.path.dirname(local)), "knowledge.jsonl"))
+        log_folder = os.path.dirname(os.path.dirname(local))
+        log_bytes = _read_regular_file(os.path.join(log_folder, "knowledge.jsonl"))
+        archive = os.path.join(log_folder, "knowledge.archive.jsonl")
+        # rotation moves what is still known
+        if os.path.exists(archive):
+            log_bytes += _read_regular_file(archive)
         subjects = [file] if _may_name_file(log_bytes, file) else []
         subjects += [name for name in names if name.encode() in log_bytes]
         if not subjects or not _is_file_name(session):

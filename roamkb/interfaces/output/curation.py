@@ -164,7 +164,7 @@ def _life_lines(result: "log_explain.Explanation") -> Iterator[str]:
     marks += ["pinned"] if learning_state.is_pinned else []
     marks += [f"preferred by {agent}" for agent in sorted(learning_state.preferred_by)]
     marks += ["overridden by a human"] if learning_state.is_overridden else []
-    marks += ["archived"] if learning_state.is_archived else []
+    marks += ["line in the archive"] if learning_state.is_archived else []
     yield (
         f"now {as_fraction(learning_state.confidence):.2f}, ranked as {as_fraction(result.ranked):.2f}: "
         + ", ".join(map(one_line, marks))

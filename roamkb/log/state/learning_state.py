@@ -23,6 +23,8 @@ ACTIVE: Final = "active"
 CANONICAL: Final = "canonical"
 SUPERSEDED: Final = "superseded"
 NEEDS_REVIEW: Final = "needs_review"
+#: A curator put it away; what rotation moved to the archive is as active as before.
+ARCHIVED: Final = "archived"
 #: How far a learning was raised, the narrowest first.
 SCOPES: Final = ("session", "agent", "task", "project")
 UNVERIFIED: Final = "unverified"
@@ -142,7 +144,7 @@ class LearningState:
     history: list[ConfidenceStep] = field(default_factory=list)
     #: Sources that moved its confidence already.
     counted_sources: set[tuple[str, ...]] = field(default_factory=set)
-    #: Whether its line was moved to the archive.
+    #: Whether rotation moved its line to the archive, which says nothing about its worth.
     is_archived: bool = False
     #: Tasks that it was given to or repeated in, beside the one that it was learned in.
     tasks: set[str] = field(default_factory=set)

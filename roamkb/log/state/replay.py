@@ -21,6 +21,7 @@ from roamkb.log.learning import content_identity
 from roamkb.log.state import confidence
 from roamkb.log.state.adoption import countable_events
 from roamkb.log.state.learning_state import ACTIVE
+from roamkb.log.state.learning_state import ARCHIVED
 from roamkb.log.state.learning_state import CANONICAL
 from roamkb.log.state.learning_state import NEEDS_REVIEW
 from roamkb.log.state.learning_state import PREFERS
@@ -298,7 +299,7 @@ def initial_state(learning: Learning, *, is_archived: bool) -> LearningState:
         return LearningState(learning=learning, confidence=trust, last_used=learning.ts, is_archived=is_archived)
     status = extra.get("status")
     # other tools keep the outcome of a review on the line itself
-    start_status = status if status in (CANONICAL, SUPERSEDED, NEEDS_REVIEW) else ACTIVE
+    start_status = status if status in (CANONICAL, SUPERSEDED, NEEDS_REVIEW, ARCHIVED) else ACTIVE
     if learning.is_adopted and start_status == CANONICAL:
         start_status = ACTIVE
     return LearningState(
@@ -441,7 +442,7 @@ def _fold_flagged(standing: LearningState, event: LedgerEvent) -> None:
 
 def _fold_curated(standing: LearningState, event: LedgerEvent) -> None:
     status = event.text_field("status")
-    if status in (CANONICAL, NEEDS_REVIEW, ACTIVE):
+    if status in (CANONICAL, NEEDS_REVIEW, ACTIVE, ARCHIVED):
         standing.status = status
     standing.merged_from = tuple(dict.fromkeys((*standing.merged_from, *event.text_list_field("merged_from"))))
     standing.supersedes = tuple(dict.fromkeys((*standing.supersedes, *event.text_list_field("supersedes"))))

@@ -308,6 +308,26 @@ def test_injection_is_turned_off_and_capture_goes_on(lived_in: World) -> None:
     assert "personal" in context(answer(lived_in, event(lived_in.personal, "SessionStart", source="resume")))
 
 
+@pytest.mark.parametrize("is_curated", [False, True])
+def test_what_rotation_moved_is_still_told(lived_in: World, is_curated: bool) -> None:
+    """By recall, at a prompt, before an edit and at the start; what a curator archived is not."""
+    lived_in.run("learn", "Releases run the migration by hand", "--type", "must-check", "--task", "T-1")
+    folder = lived_in.personal / ".roamkb"
+    said = (folder / "knowledge.jsonl").read_text()
+    if is_curated:
+        said = said.replace('"v":1}', '"status":"archived","v":1}')
+    (folder / "knowledge.archive.jsonl").write_text(said)
+    (folder / "knowledge.jsonl").write_text("")
+    assert (1 if is_curated else 0) == lived_in.run("recall", "allkeys-lru").status
+    prompt = event(lived_in.personal, "UserPromptSubmit", prompt="redis evicts sessions, is it maxmemory?")
+    edit = event(lived_in.personal, "PreToolUse", tool_name="Edit")
+    edit["tool_input"] = {"file_path": str(lived_in.personal / "migrations" / "0001.sql")}
+    told = context(answer(lived_in, prompt)), context(answer(lived_in, edit))
+    brief = lived_in.run("brief", "--task", "T-1").out
+    expected = [not is_curated] * 3
+    assert expected == ["allkeys-lru" in told[0], "runner skips names" in told[1], "by hand" in brief]
+
+
 # At a tool
 
 
