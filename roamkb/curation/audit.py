@@ -123,7 +123,7 @@ def audit(log: Log, contents: LogContents, references: ProjectReferences, *, kee
     state = contents.replay_state()
     invalid = [
         AuditAction(
-            name="skip_invalid_json",
+            name="keep_newer_version" if fault.is_newer else "skip_invalid_json",
             fields={"source": fault.path.name, "line": fault.line, "reason": fault.reason},
         )
         for fault in contents.line_faults
@@ -139,7 +139,8 @@ def audit(log: Log, contents: LogContents, references: ProjectReferences, *, kee
     doubtful = list(_find_doubtful(active, judge_anchors(active, references)))
     actions = (*invalid, *noise, *repetitions, *doubtful)
     counts = {
-        "invalid_json": len(invalid),
+        "invalid_json": sum(not fault.is_newer for fault in contents.line_faults),
+        "newer_version": sum(fault.is_newer for fault in contents.line_faults),
         "filtered_noise": len(noise),
         "duplicate_key": sum(candidate.name == "dedupe_key" for candidate in repetitions),
         "duplicate_content": sum(candidate.name == "dedupe_content" for candidate in repetitions),

@@ -18,6 +18,7 @@ from roamkb.core.text import one_line
 from roamkb.fs.git_index import tracked_files_below
 from roamkb.fs.git_worktrees import linked_worktrees
 from roamkb.install.doctor_harnesses import check_harnesses
+from roamkb.install.doctor_notes import MAX_CLOCK_LEAD
 from roamkb.install.doctor_notes import check_notes
 from roamkb.install.doctor_report import DoctorCheck
 from roamkb.install.doctor_report import DoctorReport
@@ -57,6 +58,7 @@ def doctor(context: DoctorContext) -> DoctorReport:
         checks.append(run_check("project's log", lambda: _check_log(log)))
         if log.is_adopted:
             now = context.now.timestamp()
+            checks.append(run_check("log's lines", lambda: _check_log_lines(log, now)))
             checks.append(run_check("hooks", lambda: _check_hooks(log.local_folder, now)))
             checks.append(
                 run_check("waiting calls", lambda: _check_waiting_calls(log.local_folder, context.state.state, now))
@@ -152,6 +154,24 @@ def _check_log(log: Log) -> DoctorCheck:
         detail = f"{log.folder} came with the project, and isn't adopted"
         return DoctorCheck(name=name, ok=True, detail=detail, fix=fix, proved=False)
     return DoctorCheck(name=name, ok=True, detail="none", fix="`roamkb init` makes one", proved=False)
+
+
+def _check_log_lines(log: Log, now: float) -> DoctorCheck:
+    """Check the log for lines that can't be read, are of a newer version or dated ahead; report its size."""
+    contents = log.read_contents()
+    learnings = (*contents.learnings, *contents.archived_learnings)
+    faults = [f"{bad.path.name}:{bad.line}: {bad.reason}" for bad in contents.line_faults if not bad.is_newer]
+    fixes = ["nothing is lost of the other lines; `git log -p .roamkb` says what the torn one was"] if faults else []
+    if newer := sum(bad.is_newer for bad in contents.line_faults):
+        faults.append(f"{count_phrase(newer, 'line')} {'is' if newer == 1 else 'are'} of a newer version")
+        fixes.append("update roamkb on this machine: newer lines are kept, and newer events don't count until then")
+    times = (*(learning.ts for learning in learnings), *(event.ts for event in contents.events))
+    if ahead := sum(ts > now + MAX_CLOCK_LEAD for ts in times):
+        faults.append(f"{count_phrase(ahead, 'line')} {'is' if ahead == 1 else 'are'} dated ahead of this clock")
+        fixes.append("set the clock of the machine that wrote it, or of this one: it counts as the latest until then")
+    size = sum(len(page.data) for page in contents.pages)
+    counts = f"{count_phrase(len(learnings), 'learning')}, {count_phrase(len(contents.events), 'event')}"
+    return build_check("log's lines", faults, fine=f"{counts} in {size:,} bytes", fix="; ".join(fixes))
 
 
 def _check_hooks(local: Path, now: float) -> DoctorCheck:

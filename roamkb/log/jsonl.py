@@ -50,6 +50,8 @@ class BadLine:
     #: 1-based.
     line: int
     reason: str
+    #: Whether a newer roamkb reads it; of a learning, what is understood counts all the same.
+    is_newer: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +63,10 @@ class LearningLine:
 
 
 def read_learnings(lines: Iterable[bytes], *, first: int = 1) -> Iterator[LearningLine | BadLine]:
-    """Yield the learning of each line, in order; `first` is the number of the first line."""
+    """Yield the learning of each line, in order; `first` is the number of the first line.
+
+    One of a newer version is followed by a `BadLine` that says so.
+    """
     for number, parsed in _json_objects(lines, first):
         if isinstance(parsed, BadLine):
             yield parsed
@@ -71,13 +76,19 @@ def read_learnings(lines: Iterable[bytes], *, first: int = 1) -> Iterator[Learni
             yield BadLine(line=number, reason="it has no content")
         else:
             yield LearningLine(line=number, learning=learning)
+            if _is_newer(parsed):
+                yield _newer_line(number, parsed)
 
 
 def read_events(lines: Iterable[bytes], *, first: int = 1) -> Iterator[LedgerEvent | BadLine]:
-    """Yield the event of each line of a ledger."""
+    """Yield the event of each line of a ledger; one of a newer version as a `BadLine`."""
     for number, parsed in _json_objects(lines, first):
         if isinstance(parsed, BadLine):
             yield parsed
+            continue
+        if _is_newer(parsed):
+            # what it does to a learning may be another thing by now
+            yield _newer_line(number, parsed)
             continue
         event = _parse_event(parsed)
         yield BadLine(line=number, reason="it is no event") if event is None else event
@@ -111,7 +122,7 @@ def learning_line(learning: Learning) -> bytes:
 
 
 def _with_extra(fields: Mapping[str, object], extra: Mapping[str, object]) -> dict[str, object]:
-    return {**fields, **{key: value for key, value in extra.items() if key not in fields}, "v": VERSION}
+    return {**fields, **{key: value for key, value in extra.items() if key not in fields}, "v": extra.get("v", VERSION)}
 
 
 def event_line(event: LedgerEvent) -> bytes:
@@ -232,8 +243,9 @@ def _parse_learning(fields: Mapping[str, Any]) -> Learning | None:
         provenance=_text_field(fields, "provenance"),
         origin=_text_field(fields, "origin"),
         kind=_parse_kind(fields.get("kind")),
-        confidence=_parse_hundredths(fields.get("confidence"), is_ours="v" in fields),
-        extra=_unknown_fields(fields, _LEARNING_KEYS),
+        confidence=_parse_hundredths(fields.get("confidence"), is_ours=_version_of(fields) > 0),
+        # a newer line stays one wherever it is written again
+        extra=_unknown_fields(fields, _LEARNING_KEYS - {"v"} if _is_newer(fields) else _LEARNING_KEYS),
     )
 
 
@@ -256,6 +268,21 @@ def _parse_event(values: Mapping[str, Any]) -> LedgerEvent | None:
         machine=_text_field(values, "machine"),
         fields=_unknown_fields(values, _EVENT_KEYS),
     )
+
+
+def _version_of(fields: Mapping[str, Any]) -> int:
+    """Return the version of a line's form; 0 for another tool's, and for one that is no whole number from 1."""
+    version = fields.get("v")
+    return version if type(version) is int and version > 0 else 0
+
+
+def _is_newer(fields: Mapping[str, Any]) -> bool:
+    return _version_of(fields) > VERSION
+
+
+def _newer_line(number: int, fields: Mapping[str, Any]) -> BadLine:
+    reason = f"it has version {_version_of(fields):.6g}, and this roamkb knows {VERSION}"
+    return BadLine(line=number, reason=reason, is_newer=True)
 
 
 def _unknown_fields(fields: Mapping[str, Any], known_keys: Set[str]) -> dict[str, object]:

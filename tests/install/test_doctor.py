@@ -203,6 +203,33 @@ def test_local_state_that_git_tracks_is_named(logged: DoctorContext, world: Worl
     assert "git rm -r --cached .roamkb/local" in found.fix
 
 
+def test_the_lines_of_a_log_are_looked_at(world: World) -> None:
+    """Unreadable ones, those of a newer version, and those from the future; and how large it is."""
+    world.run("init")
+    world.run("learn", "OAuth redirect URIs must match exactly", "--type", "fact")
+    folder = world.personal / ".roamkb"
+    assert "ok log's lines: 1 learning, 0 events in " in world.run("doctor").out
+    learned = json.loads((folder / "knowledge.jsonl").read_text())
+    newer = {**learned, "id": "n", "content": "zebras are striped", "v": 2}
+    pin = {"id": "01939b7a-0000-7000-8000-000000000001", "ts": 5, "event": "pinned", "of": learned["id"]}
+    forms = [
+        {"id": "a", "confidence": 1, "content": "malformed", "v": "1"},
+        {**learned, "id": "f", "ts": 4_000_000_000},
+    ]
+    with (folder / "knowledge.jsonl").open("a") as log:
+        log.write("".join(json.dumps(line) + "\n" for line in (newer, *forms)) + "{torn\n")
+    (folder / "ledger.jsonl").write_text(json.dumps({**pin, "v": 2}) + "\n")
+    said = world.run("doctor").out
+    for fault in ("knowledge.jsonl:5: it isn't JSON", "2 lines are of a newer version", "1 line is dated ahead"):
+        assert fault in said
+    audit = world.run("audit", "--json").json
+    assert (1, 2) == (audit["summary"]["invalid_json"], audit["summary"]["newer_version"])
+    learnings = {one["id"]: one for one in world.run("export", "--json").json["learnings"]}
+    assert (False, 0.95) == (learnings[learned["id"]]["pinned"], learnings["a"]["confidence"])
+    assert "striped" in world.run("recall", "zebras").out
+    assert 2 == json.loads(world.run("recall", "zebras", "--raw").out)["v"]
+
+
 def test_private_folders(patient: DoctorContext) -> None:
     """One that others can read, and one that is a file."""
     patient.state.state.mkdir(mode=0o755, parents=True)

@@ -52,6 +52,7 @@ _COUNT_LABELS = {
     "total": "lines",
     "active": "answered from",
     "invalid_json": "unreadable",
+    "newer_version": "of a newer version",
     "filtered_noise": "noise",
     "duplicate_key": "same key",
     "duplicate_content": "same words",
@@ -64,6 +65,8 @@ def _action_line(action: Json) -> str:
     match action:
         case {"action": "skip_invalid_json", "source": source, "line": line, "reason": reason}:
             return f"unreadable: {one_line(str(source))}:{line}: {one_line(str(reason))}"
+        case {"action": "keep_newer_version", "source": source, "line": line, "reason": reason}:
+            return f"newer: {one_line(str(source))}:{line}: {one_line(str(reason))}"
         case {"action": "filter_noise", "key": key, "reason": reason}:
             return f"noise: {one_line(str(key))}: {one_line(str(reason))}"
         case {

@@ -73,11 +73,13 @@ _Dated = TypeVar("_Dated", Learning, LedgerEvent)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogFault:
-    """An unreadable line of the log."""
+    """A line of the log that can't be read, or not all of it."""
 
     path: Path
     line: int
     reason: str
+    #: Whether it is of a newer version, which is no damage.
+    is_newer: bool = False
 
 
 class ReachedState(NamedTuple):
@@ -145,9 +147,9 @@ class LogContents:
 
     @property
     def line_faults(self) -> tuple[LogFault, ...]:
-        """The unreadable lines."""
+        """The unreadable lines, and those of a newer version."""
         return tuple(
-            LogFault(path=page.path, line=bad.line, reason=bad.reason)
+            LogFault(path=page.path, line=bad.line, reason=bad.reason, is_newer=bad.is_newer)
             for page in self.pages
             for bad in page.told.faults
         )
