@@ -129,9 +129,9 @@ class Notes:
         data = self.read_data(file.place)
         return data if isinstance(data, UnreadableFile) else coding.decode_note(data)[0]
 
-    def read_data(self, place: str) -> bytes | UnreadableFile:
-        """Return the bytes of the note or set-up file at the absolute path `place`."""
-        return disk.read_file(Path(place), limit=LARGEST_NOTE)
+    def read_data(self, place: str, *, patience: float = 0.0) -> bytes | UnreadableFile:
+        """Return the bytes of the note or set-up file at the absolute path `place`; `patience` as for `read_file`."""
+        return disk.read_file(Path(place), limit=LARGEST_NOTE, patience=patience)
 
     def parse_text(self, file: NoteFile, text: str) -> Note:
         """Return `text`, read from `file`, as a parsed note."""

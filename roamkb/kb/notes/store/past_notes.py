@@ -44,7 +44,7 @@ class PastNotes(Notes):
         # nothing compares the stat of what is read for one answer
         return {name: NoteFile(f"{self.kb}/{name}", name, (0, 0, 0, 0, 0)) for name in self.past.versions}
 
-    def read_data(self, place: str) -> bytes | UnreadableFile:
+    def read_data(self, place: str, *, patience: float = 0.0) -> bytes | UnreadableFile:
         """Return the bytes that a file held at that moment."""
         version = self.past.versions.get(place.removeprefix(f"{self.kb}/"))
-        return super().read_data(place) if version is None else version
+        return super().read_data(place, patience=patience) if version is None else version

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
+from collections.abc import Set
 from pathlib import Path
 
 from roamkb.core.model import UnreadableFile
@@ -35,6 +36,8 @@ from roamkb.org import coding
 
 #: Seconds that a syncer's or an editor's save takes at most, by far: it was measured at 9 ms.
 _SAVE = 0.15
+#: Seconds between two looks at a file that is missing: a save takes about as long.
+_LOOK_AGAIN = 0.005
 #: Notes a transaction: what a rollback journal holds.
 _BATCH = 500
 
@@ -52,6 +55,8 @@ class IndexChanges:
     unreadable: tuple[UnreadableFile, ...] = ()
     to_read: list[NoteFile] = field(default_factory=list)
     missing_files: list[str] = field(default_factory=list)
+    #: Those of `to_read` that had content: they may be missing or empty while they are saved.
+    had_content: set[str] = field(default_factory=set)
     #: Files whose content is as it was, and whose stat is now another or can be trusted.
     unchanged_files: list[SeenFile] = field(default_factory=list)
     #: Whether words of what was read earlier aren't counted yet.
@@ -98,13 +103,18 @@ def find_changes(
     if agreed is kb_walk.files and not stale:
         return IndexChanges.none_of(kb_walk)
     suspects, missing = _find_suspects(db, kb_walk, agreed)
-    if missing:
-        # a syncer unlinks a note before it renames the new one into place
-        time.sleep(_SAVE)
+    gone, until = set(missing), time.monotonic() + _SAVE
+    # a syncer unlinks a note before it renames the new one into place
+    while missing:
+        is_back = _await_any(notes.kb, gone, until)
         kb_walk = notes.walk_again()
         suspects, missing = _find_suspects(db, kb_walk, agreed)
+        # what was there at one of the looks is being saved: the next search looks again
+        gone.intersection_update(missing)
+        if not is_back:
+            break
     changes = replace(
-        IndexChanges.none_of(kb_walk), missing_files=missing, has_uncounted=index_counts.has_uncounted(db)
+        IndexChanges.none_of(kb_walk), missing_files=sorted(gone), has_uncounted=index_counts.has_uncounted(db)
     )
     for file, old_digest in suspects:
         if file.file not in stale:
@@ -131,6 +141,15 @@ def remember_agreed_files(seal: str, files: tuple[NoteFile, ...]) -> None:
 
 #: The notes that a walk found and the index knew, each as it is; by the index's seal. The last one only.
 _AGREED: dict[str, tuple[NoteFile, ...]] = {}
+
+
+def _await_any(kb: Path, files: Set[str], until: float) -> bool:
+    """Wait until one of the missing `files` is there; return False where none was until that time."""
+    while time.monotonic() < until:
+        if any((kb / file).exists() for file in files):
+            return True
+        time.sleep(_LOOK_AGAIN)
+    return False
 
 
 def _find_suspects(
@@ -167,6 +186,8 @@ def _compare_file(file: NoteFile, old_digest: bytes | None, changes: IndexChange
         changes.unchanged_files.append(_seen_file(file, old_digest, now))
     else:
         changes.to_read.append(file)
+        if old_digest:
+            changes.had_content.add(file.file)
 
 
 def _seen_file(file: NoteFile, content: bytes, now: int) -> SeenFile:
@@ -212,7 +233,7 @@ def apply_changes(
         batch = changes.to_read[:_BATCH]
         with transaction(db):
             remove_notes(db, (file.file for file in batch))
-            batch_count = _read_in_time(db, notes, batch, clock, until)
+            batch_count = _read_in_time(db, notes, batch, changes.had_content, clock, until)
         del changes.to_read[:batch_count]
         changes.read_count += batch_count
         if progress:
@@ -225,11 +246,16 @@ def apply_changes(
 
 
 def _read_in_time(
-    db: sqlite3.Connection, notes: Notes, files: Sequence[NoteFile], clock: Callable[[], int], until: float
+    db: sqlite3.Connection,
+    notes: Notes,
+    files: Sequence[NoteFile],
+    had_content: Set[str],
+    clock: Callable[[], int],
+    until: float,
 ) -> int:
     """Read one file, and the others as long as the time allows; return their number."""
     for count, file in enumerate(files, start=1):
-        _read_file(db, notes, file, clock)
+        _read_file(db, notes, file, clock, patience=_SAVE if file.file in had_content else 0.0)
         if time.monotonic() > until:
             return count
     return len(files)
@@ -241,9 +267,11 @@ def _confirm_file(db: sqlite3.Connection, seen_file: SeenFile) -> None:
     )
 
 
-def _read_file(db: sqlite3.Connection, notes: Notes, file: NoteFile, clock: Callable[[], int]) -> None:
+def _read_file(
+    db: sqlite3.Connection, notes: Notes, file: NoteFile, clock: Callable[[], int], *, patience: float
+) -> None:
     now = clock()
-    data = notes.read_data(file.place)
+    data = notes.read_data(file.place, patience=patience)
     if isinstance(data, UnreadableFile):
         # no digest: it is read again each time, until it can be
         add_note(db, _seen_file(file, b"", now), None, trouble=data.reason, setups=())
