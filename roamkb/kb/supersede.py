@@ -8,6 +8,7 @@ from typing import Annotated
 
 from roamkb.boundary.policy import WritePermit
 from roamkb.core.errors import DiskError
+from roamkb.core.errors import NearDuplicate
 from roamkb.core.errors import NotDurable
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
@@ -16,6 +17,7 @@ from roamkb.core.model import NodeCandidate
 from roamkb.core.model import Note
 from roamkb.core.request import Argument
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import one_line
 from roamkb.core.text import shorten_title
 from roamkb.fs import files as disk
@@ -70,6 +72,7 @@ def supersede(
 ) -> SupersededNode:
     """Write `fact` and mark the agent node called `name` as superseded by it; both or neither.
 
+    Where an earlier call was killed between the two, the same call marks the old node and writes nothing twice.
     `NotDurable` means both, as far as anybody can see now.
 
     Raises:
@@ -90,13 +93,40 @@ def supersede(
         )
     path = notes.note_path(note)
     text = _exact_text(path, data)
-    planned = plan_write(notes, index, permit, fact, stamp, options, supersedes=old_node)
-    marked = _marked_text(notes, note, old_node, text, planned.node)
-    written = planned.node
+    planned, earlier = _plan_successor(notes, partial(plan_write, notes, index, permit, fact, stamp), options, old_node)
+    written = earlier or planned.node
+    marked = _marked_text(notes, note, old_node, text, written)
     if not options.dry_run:
         mark = partial(_swap_marked, notes, path, marked.encode(), was=disk.content_digest(data), lock=lock)
-        written = _put_and_mark(notes, permit, planned, mark)
+        if earlier:
+            mark()
+        else:
+            written = _put_and_mark(notes, permit, planned, mark)
     return SupersededNode(written=written, old=node_candidate(notes, note, old_node))
+
+
+def _plan_successor(
+    notes: Notes, plan: Callable[..., PlannedNode], options: WriteOptions, old_node: Node
+) -> tuple[PlannedNode, WrittenNode | None]:
+    """Return the plan, and the same node where an earlier call wrote it and was killed before the mark."""
+    try:
+        return plan(replace(options, anyway=False), supersedes=old_node), None
+    except NearDuplicate as error:
+        planned = plan(replace(options, anyway=True), supersedes=old_node)
+        wanted = _timeless_lines(planned.node.text)
+        for candidate in error.candidates:
+            data = disk.read_file(candidate.path)
+            if isinstance(data, bytes) and _timeless_lines(data.decode(errors="replace")) == wanted:
+                earlier = replace(planned.node, id=candidate.id, path=candidate.path, text=data.decode(), warnings=())
+                return planned, replace(earlier, dry_run=options.dry_run)
+        if not options.anyway:
+            raise
+        return planned, None
+
+
+def _timeless_lines(text: str) -> list[str]:
+    """Return the lines of a node's text but for its id and its time."""
+    return [line for line in text.split("\n") if not line.startswith((":ID:", ":CREATED:"))]
 
 
 def _swap_marked(notes: Notes, path: Path, data: bytes, *, was: str, lock: AbstractContextManager[object]) -> None:

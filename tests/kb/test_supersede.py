@@ -3,6 +3,8 @@
 import errno
 import os
 import stat
+import subprocess
+import sys
 
 import pytest
 
@@ -117,6 +119,46 @@ def test_a_new_node_of_uncertain_fate_goes_with_a_failed_mark(world: World, monk
     with pytest.raises(ChangedOnDisk):
         world.open().supersede(old.id, "Something quite different")
     assert before == world.files()
+
+
+#: `roamkb` in a process that dies at one of its fsyncs, as by `kill -9`.
+_DYING = """
+import os, sys
+sync, left = os.fsync, iter(range(int(sys.argv.pop(1))))
+def fsync(fd):
+    sync(fd)
+    if next(left, None) is None:
+        os._exit(137)
+os.fsync = fsync
+from roamkb.__main__ import main
+sys.exit(main())
+"""
+
+
+def test_a_call_that_was_killed_can_be_made_again(world: World) -> None:
+    """At whatever step: it ends as if made once, and a third call says that it is superseded already."""
+    world.node("human.org", "id-human", "Lions sleep at noon")
+    for calls in range(20):
+        old = world.open().write("A fact")
+        words = "supersede", old.id, "Something quite different"
+        dying = subprocess.run(
+            [sys.executable, "-c", _DYING, str(calls), *words],
+            cwd=world.personal,
+            env={**world.environment(), "PWD": str(world.personal)},
+            capture_output=True,
+            check=False,
+        )
+        assert dying.returncode in (0, 137), dying.stderr
+        again = world.run(*words)
+        new = world.open().show(words[2]).node
+        assert new.id == world.open().show(old.id).node.properties["SUPERSEDED_BY"]
+        assert 3 == sum(name.endswith(".org") for name in world.files()), "a file that was cut off has no note's name"
+        if dying.returncode == 0:
+            assert "superseded already" in again.err
+            break
+        for path in world.kb.glob("2*.org"):
+            path.unlink()
+    assert calls > 2, "it has more steps than that"
 
 
 def test_a_correction_of_a_correction_may_keep_the_title(world: World) -> None:
