@@ -93,7 +93,7 @@ def supersede(
         )
     path = notes.note_path(note)
     text = _exact_text(path, data)
-    planned, earlier = _plan_successor(notes, partial(plan_write, notes, index, permit, fact, stamp), options, old_node)
+    planned, earlier = _plan_successor(partial(plan_write, notes, index, permit, fact, stamp), options, old_node)
     written = earlier or planned.node
     marked = _marked_text(notes, note, old_node, text, written)
     if not options.dry_run:
@@ -106,7 +106,7 @@ def supersede(
 
 
 def _plan_successor(
-    notes: Notes, plan: Callable[..., PlannedNode], options: WriteOptions, old_node: Node
+    plan: Callable[..., PlannedNode], options: WriteOptions, old_node: Node
 ) -> tuple[PlannedNode, WrittenNode | None]:
     """Return the plan, and the same node where an earlier call wrote it and was killed before the mark."""
     try:
