@@ -148,7 +148,14 @@ def sweep_nodes(
 
     selected = [pair for pair in notes.read_all().node_pairs() if passes_filters(*pair)]
     if yes:
-        selected = list(_sweep_files(notes, bin, {note.file for note, _ in selected}, passes_filters))
+        moved: list[tuple[Note, Node]] = []
+        try:
+            moved.extend(_sweep_files(notes, bin, {note.file for note, _ in selected}, passes_filters))
+        except RoamkbError as error:
+            error.message += f"; {len(moved)} of {len(selected)} are in the trash, the others are where they were"
+            error.hint = "call it again to move the rest; `roamkb restore --last` puts back what was moved"
+            raise
+        selected = moved
     return _trash_report(notes, selected, done=yes)
 
 

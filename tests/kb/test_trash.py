@@ -272,3 +272,20 @@ def test_a_refusal_says_what_was_not_done(words: tuple[str, ...], world: World) 
     assert 3 == done.status
     assert "; nothing was " in done.err and "the trash: " in done.err
     assert "written" not in done.err
+
+
+def test_a_sweep_that_stops_says_what_is_done(world: World) -> None:
+    """What moved, what didn't, and what to call; the same call does the rest."""
+    for title in ("Zebras graze at dawn", "Compilers fold constants", "Tea needs hot water"):
+        world.open().write(title)
+    last = sorted(world.kb.glob("*.org"))[-1]
+    lock = world.kb / f".#{last.name}"
+    lock.symlink_to("human@desk.123:456")
+    stopped = world.run("trash", "--all-agent", "--yes")
+    assert 4 == stopped.status
+    left = len([*world.kb.glob("2*.org")])
+    assert f"{3 - left} of 3 are in the trash" in stopped.err
+    assert "call it again" in stopped.err
+    lock.unlink()
+    assert 0 == world.run("trash", "--all-agent", "--yes").status
+    assert [] == [*world.kb.glob("2*.org")]
