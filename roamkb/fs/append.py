@@ -8,6 +8,7 @@ import errno
 import os
 import stat
 import time
+from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,9 +16,11 @@ from typing import BinaryIO
 
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotDurable
+from roamkb.fs.files import content_digest
 from roamkb.fs.files import disk_error
 from roamkb.fs.files import error_reason
 from roamkb.fs.files import is_missing
+from roamkb.fs.files import swap_file
 from roamkb.fs.files import sync_folder
 
 #: The files of a project's log: what was said, its oldest lines, what happened to it.
@@ -128,6 +131,24 @@ def append_lines(path: Path, lines: Sequence[bytes], *, mode: int = 0o644, is_du
         # after fsync there is nothing left that close could fail to write
         with contextlib.suppress(OSError):
             os.close(fd)
+
+
+def replace_content(path: Path, change: Callable[[bytes], bytes]) -> bool:
+    """Replace the file by what `change` makes of its bytes; return whether it differs. The caller holds the lock.
+
+    Raises:
+        DiskError, ChangedOnDisk, OSError: it is as it was. NotDurable: it was replaced.
+    """
+    with open_regular_file(path) as file:
+        data = file.read()
+        changed = change(data)
+        if changed == data:
+            return False
+        swap_file(path, changed, expected_digest=content_digest(data), lock=contextlib.nullcontext())
+        # a program that knows no lock of ours may have added to the file that is gone
+        if late_lines := file.read().removesuffix(b"\n"):
+            append_lines(path, late_lines.split(b"\n"))
+    return True
 
 
 def _write_lines(fd: int, lines: Sequence[bytes], path: Path) -> None:

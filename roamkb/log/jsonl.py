@@ -8,6 +8,7 @@ number and reason, and is never fatal.
 """
 
 import json
+from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
@@ -23,7 +24,10 @@ from roamkb.core.timestamps import parse_timestamp
 from roamkb.log.learning import Learning
 from roamkb.log.learning import content_identity
 from roamkb.log.learning import key_of
+from roamkb.log.state.learning_state import FORGOTTEN
 from roamkb.log.state.learning_state import LedgerEvent
+from roamkb.log.state.tombstones import Tombstones
+from roamkb.log.state.tombstones import tombstones_of
 
 #: Ours is the first form of the lines.
 VERSION: Final = 1
@@ -38,6 +42,7 @@ _MOST_TORN = 64
 _MOST_LEVELS = 100
 #: Python converts 4,300 by default; no count or time comes near.
 _MOST_DIGITS = 400
+_FORGOTTEN_WORD = f'"{FORGOTTEN}"'.encode()
 _OBJECT_START = lazily(r'\{\s*"')
 _CONFLICT_MARKER = lazily(r"(?:<{7}|={7}|>{7}|\|{7})(?: |$)")
 _UNNAMABLE = lazily("[\0\ud800-\udfff]")
@@ -71,7 +76,7 @@ def read_learnings(lines: Iterable[bytes], *, first: int = 1) -> Iterator[Learni
         if isinstance(parsed, BadLine):
             yield parsed
             continue
-        learning = _parse_learning(parsed)
+        learning = parse_learning(parsed)
         if learning is None:
             yield BadLine(line=number, reason="it has no content")
         else:
@@ -90,8 +95,16 @@ def read_events(lines: Iterable[bytes], *, first: int = 1) -> Iterator[LedgerEve
             # what it does to a learning may be another thing by now
             yield _newer_line(number, parsed)
             continue
-        event = _parse_event(parsed)
+        event = parse_event(parsed)
         yield BadLine(line=number, reason="it is no event") if event is None else event
+
+
+def read_tombstones(ledger: bytes) -> Tombstones:
+    """Return the tombstones of a ledger, whose other lines aren't parsed."""
+    if _FORGOTTEN_WORD not in ledger:
+        return Tombstones()
+    events = read_events(line for line in ledger.split(b"\n") if _FORGOTTEN_WORD in line)
+    return tombstones_of(event for event in events if isinstance(event, LedgerEvent))
 
 
 def learning_line(learning: Learning) -> bytes:
@@ -150,7 +163,40 @@ def _dump_json(value: object, *, ascii: bool) -> str:
         return _dump_json(json.loads(json.dumps(value), parse_constant=lambda _: None), ascii=ascii)
 
 
+def redact_line(
+    line: bytes,
+    redact_object: Callable[[dict[str, Any]], dict[str, Any] | None],
+    tells: Callable[[str], bool],
+) -> bytes:
+    """Return a line without its newline, each object in it as `redact_object` gives it; None takes it out.
+
+    What that doesn't change stays byte for byte, a torn part too, unless `tells` says that it has to go.
+    """
+    plain = line.strip(_LINE_BLANKS)
+    parsed = _decode_line(plain) if plain and len(line) <= LONGEST_LINE else None
+    if isinstance(parsed, dict):
+        return _redact_object(line, parsed, redact_object(parsed))
+    text, parts, position = line.decode("utf-8", "surrogateescape"), [], 0
+    for start, end, decoded in _object_spans(text):
+        torn, whole = text[position:start], text[start:end].encode("utf-8", "surrogateescape")
+        parts += ["" if tells(torn) else torn]
+        parts += [_redact_object(whole, decoded, redact_object(decoded)).decode("utf-8", "surrogateescape")]
+        position = end
+    torn = text[position:]
+    return "".join([*parts, "" if tells(torn) else torn]).encode("utf-8", "surrogateescape")
+
+
+def _redact_object(line: bytes, parsed: dict[str, Any], redacted: dict[str, Any] | None) -> bytes:
+    if redacted is None:
+        return b""
+    # of what a value changed in, the end of the line stays
+    return line if redacted == parsed else json_line(redacted) + (b"\r" if line.endswith(b"\r") else b"")
+
+
 # Reading
+
+#: What stands around a line that isn't its own, a byte order mark among it.
+_LINE_BLANKS: Final = b" \t\r\n\xef\xbb\xbf\0"
 
 
 def _json_objects(lines: Iterable[bytes], first_number: int) -> Iterator[tuple[int, dict[str, Any] | BadLine]]:
@@ -158,7 +204,7 @@ def _json_objects(lines: Iterable[bytes], first_number: int) -> Iterator[tuple[i
         if len(raw) > LONGEST_LINE:
             yield number, BadLine(line=number, reason=f"it has more than {LONGEST_LINE:,} bytes")
             continue
-        line = raw.strip(b" \t\r\n\xef\xbb\xbf\0")
+        line = raw.strip(_LINE_BLANKS)
         if not line:
             continue
         parsed = _decode_line(line)
@@ -192,7 +238,13 @@ _DECODER = json.JSONDecoder(parse_int=_parse_integer)
 
 def _glued_objects(line: bytes) -> Iterator[dict[str, Any]]:
     """Yield the whole objects of a broken line: a torn line has the next line glued to it."""
-    text = line.decode("utf-8", "replace")
+    for _, _, decoded in _object_spans(line.decode("utf-8", "replace")):
+        if "content" in decoded or "event" in decoded:
+            yield decoded
+
+
+def _object_spans(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
+    """Yield the start, the end and the value of each whole object in a broken line."""
     position = torn = 0
     while torn < _MOST_TORN and (start := _OBJECT_START.search(text, position)):
         try:
@@ -200,8 +252,8 @@ def _glued_objects(line: bytes) -> Iterator[dict[str, Any]]:
         except (ValueError, RecursionError):
             torn, position = torn + 1, start.end()
             continue
-        if isinstance(decoded, dict) and ("content" in decoded or "event" in decoded):
-            yield decoded
+        if isinstance(decoded, dict):
+            yield start.start(), position, decoded
 
 
 def _line_fault(line: bytes, parsed: object, pieces: list[dict[str, Any]]) -> str:
@@ -212,14 +264,15 @@ def _line_fault(line: bytes, parsed: object, pieces: list[dict[str, Any]]) -> st
     return "it isn't JSON" if parsed is None else "it isn't a JSON object"
 
 
-#: What `_parse_learning` reads; everything else is kept as it is.
+#: What `parse_learning` reads; everything else is kept as it is.
 _LEARNING_KEYS = frozenset(
     "key type content source tags ts bead id agent session task category files actions provenance origin "
     "kind confidence v".split()
 )
 
 
-def _parse_learning(fields: Mapping[str, Any]) -> Learning | None:
+def parse_learning(fields: Mapping[str, Any]) -> Learning | None:
+    """Return the learning of a line's object; None where it has no content."""
     content = fields.get("content")
     if not isinstance(content, str) or not content.strip():
         return None
@@ -252,7 +305,8 @@ def _parse_learning(fields: Mapping[str, Any]) -> Learning | None:
 _EVENT_KEYS = frozenset("id ts event of by agent session task machine v".split())
 
 
-def _parse_event(values: Mapping[str, Any]) -> LedgerEvent | None:
+def parse_event(values: Mapping[str, Any]) -> LedgerEvent | None:
+    """Return the event of a line's object; None where it is none."""
     id, name = _parse_id(values), _text_field(values, "event")
     if not id or not name:
         return None

@@ -39,9 +39,12 @@ from roamkb.log.new_learning import repetition_fields
 from roamkb.log.state.confidence import MOST_AT_FIRST
 from roamkb.log.state.confidence import Hundredths
 from roamkb.log.state.confidence import start_confidence
+from roamkb.log.state.learning_state import FORGOTTEN
 from roamkb.log.state.learning_state import MAY_CONTRADICT
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
+from roamkb.log.state.tombstones import content_digest_of
+from roamkb.log.state.tombstones import tombstones_of
 from roamkb.log.store.project_log import Log
 from roamkb.log.store.project_log import LogContents
 from roamkb.secrets.detector import has_high_entropy
@@ -155,6 +158,7 @@ def learn(
     with log.append_lock():
         contents = log.read_contents()
         state = contents.replay_state()
+        _check_forgotten(state, new_learning.content)
         if not any_type:
             _check_type(state, new_learning.type)
         superseded = get_learning(log, state, supersedes) if supersedes else None
@@ -190,6 +194,15 @@ def learn(
         warnings=tuple(_learn_warnings(new_learning, learning)),
         path=log.knowledge,
     )
+
+
+def _check_forgotten(state: LogState, content: str) -> None:
+    """Raise where a human had just that statement forgotten."""
+    if content_digest_of(content) in tombstones_of(state.events_named(FORGOTTEN)).digests:
+        raise UsageError(
+            "a human had that statement forgotten; nothing was written",
+            hint="say it without what mustn't be kept",
+        )
 
 
 def _check_type(state: LogState, word: str) -> None:

@@ -246,7 +246,11 @@ def _lost_lines(log: Log, members: Mapping[str, bytes]) -> _LostLines:
             learnings = [
                 learning.learning for learning in read_learnings((line,)) if isinstance(learning, LearningLine)
             ]
-            lost_learnings = [learning for learning in learnings if learning.id not in known_ids]
+            lost_learnings = [
+                learning
+                for learning in learnings
+                if learning.id not in known_ids and not contents.tombstones.covers(learning)
+            ]
             if lost_learnings:
                 lost.lines.setdefault(path, []).append(line)
                 lost.learnings += lost_learnings
@@ -255,7 +259,9 @@ def _lost_lines(log: Log, members: Mapping[str, bytes]) -> _LostLines:
         events = [
             learning
             for learning in read_events((line,))
-            if isinstance(learning, LedgerEvent) and learning.id not in known_event_ids
+            if isinstance(learning, LedgerEvent)
+            and learning.id not in known_event_ids
+            and not contents.tombstones.covers_event(learning)
         ]
         if events:
             lost.lines.setdefault(log.ledger, []).append(line)

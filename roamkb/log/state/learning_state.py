@@ -35,6 +35,10 @@ CONTESTED: Final = "contested"
 ATTEMPTED: Final = "attempted"
 #: Takes back the event that it is about.
 UNDONE: Final = "undone"
+#: A human had the learning taken out of the log for good (`log/state/tombstones`).
+FORGOTTEN: Final = "forgotten"
+#: What stands where a text was that tells of a forgotten learning.
+REDACTED: Final = "[forgotten]"
 #: Another agent found it true.
 VALIDATED: Final = "validated"
 #: The flag of a learning that nearly says the same as another, and may claim otherwise.

@@ -23,8 +23,10 @@ from roamkb.log.state.adoption import countable_events
 from roamkb.log.state.learning_state import ACTIVE
 from roamkb.log.state.learning_state import ARCHIVED
 from roamkb.log.state.learning_state import CANONICAL
+from roamkb.log.state.learning_state import FORGOTTEN
 from roamkb.log.state.learning_state import NEEDS_REVIEW
 from roamkb.log.state.learning_state import PREFERS
+from roamkb.log.state.learning_state import REDACTED
 from roamkb.log.state.learning_state import REPETITION_FIELDS
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import TRAITS
@@ -37,6 +39,10 @@ from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.learning_state import Reach
+from roamkb.log.state.tombstones import Tombstones
+from roamkb.log.state.tombstones import event_mark
+from roamkb.log.state.tombstones import marks_of
+from roamkb.log.state.tombstones import tombstones_of
 
 
 def replay(
@@ -49,19 +55,23 @@ def replay(
     """Return the state that the lines give, in whatever order they come.
 
     `as_of`, in seconds since 1970, leaves out what came later; a learning without a time was
-    there always.
+    there always, and what was forgotten since wasn't there at any time.
     """
+    events = list(events)
+    tombstones = tombstones_of(events)
     standings = {
         learning.id: initial_state(learning, is_archived=is_archived)
         for learning, is_archived in _distinct_learnings(
             (learning, is_archived)
             for is_archived, group in ((False, learnings), (True, archived))
             for learning in group
-            if as_of is None or learning.ts <= as_of
+            if (as_of is None or learning.ts <= as_of) and not tombstones.covers(learning)
         )
     }
-    last_id, undone_ids, counted = _order_countable(event for event in events if as_of is None or event.ts <= as_of)
-    unmet = _fold_events(counted, standings.get) | undone_ids
+    last_id, undone_ids, counted = _order_countable(
+        (event for event in events if as_of is None or event.ts <= as_of or event.event == FORGOTTEN), tombstones
+    )
+    unmet = _fold_events(counted, standings.get) | undone_ids | tombstones.marks
     return LogState(
         standings=_order_by_time(standings.values()),
         events=counted,
@@ -170,12 +180,16 @@ def advance_standings(
     last_id, unmet = reach
     for event in events:
         # a slower clock can have taken it back before it was read
-        if event.id <= last_id or event.event == UNDONE or event.is_adopted or event.id in unmet:
+        if event.id <= last_id or event.event in (UNDONE, FORGOTTEN) or event.is_adopted:
+            return None
+        if event.id in unmet or event_mark(event) in unmet:
             return None
         last_id = event.id
     changed: dict[str, LearningState] = {}
     for learning in learnings:
         if learning.id in changed or learning.id in unmet or standing_of(learning.id) is not None:
+            return None
+        if not unmet.isdisjoint(marks_of(learning)):
             return None
         changed[learning.id] = initial_state(learning, is_archived=False)
 
@@ -265,23 +279,31 @@ def _fullness_key(learning: Learning) -> tuple[int, str]:
     return len(representation), representation
 
 
-def _order_countable(events: Iterable[LedgerEvent]) -> tuple[str, set[str], list[LedgerEvent]]:
+def _order_countable(events: Iterable[LedgerEvent], tombstones: Tombstones) -> tuple[str, set[str], list[LedgerEvent]]:
     """Return the greatest id, the undone ids that are missing, and the events that count, in order.
 
-    Each counts once, and none that was taken back.
+    Each counts once, and none that was taken back or tells of what was forgotten.
     """
     by_id: dict[str, LedgerEvent] = {}
     for event in events:
         known_event = by_id.get(event.id)
-        if known_event is None or repr(event) < repr(known_event):
+        if known_event is None or _choice_key(event) < _choice_key(known_event):
             by_id[event.id] = event
     undone: set[str] = set()
     # the latest first: an undoing that was itself undone takes nothing back
     for event in sorted(by_id.values(), key=lambda event: event.id, reverse=True):
         if event.event == UNDONE and event.id not in undone:
             undone.add(event.of)
-    counted = list(countable_events(by_id[id] for id in sorted(by_id) if id not in undone))
+    # nothing takes a tombstone back
+    lasting = (by_id[id] for id in sorted(by_id) if id not in undone or by_id[id].event == FORGOTTEN)
+    counted = [event for event in countable_events(lasting) if not tombstones.covers_event(event)]
     return max(by_id, default=""), undone - by_id.keys(), counted
+
+
+def _choice_key(event: LedgerEvent) -> tuple[bool, str]:
+    """Return the order in which events of one id are preferred: what was redacted before what a merge brought back."""
+    representation = repr(event)
+    return REDACTED not in representation, representation
 
 
 def starting_confidence(learning: Learning) -> int:

@@ -25,6 +25,7 @@ from roamkb.log.jsonl import read_events
 from roamkb.log.jsonl import read_learnings
 from roamkb.log.learning import Learning
 from roamkb.log.state.learning_state import LedgerEvent
+from roamkb.log.state.tombstones import Tombstones
 from roamkb.log.store.project_log import Log
 
 CREATED: Final = "knowledge:created"
@@ -83,7 +84,8 @@ class LogChangeFeed:
             if stamp is None or stamp == self._looked.get(path):
                 continue
             lines = self._new_lines(path)
-            changes = _ledger_changes(lines) if path == log.ledger else _created_changes(lines)
+            is_ledger = path == log.ledger
+            changes = _ledger_changes(lines) if is_ledger else _created_changes(lines, log.read_contents().tombstones)
             for change in changes:
                 if change.id not in self._seen:
                     self._seen.add(change.id)
@@ -104,9 +106,9 @@ class LogChangeFeed:
         return complete.split(b"\n")
 
 
-def _created_changes(lines: list[bytes]) -> Iterator[LogChange]:
+def _created_changes(lines: list[bytes], tombstones: Tombstones) -> Iterator[LogChange]:
     for parsed in read_learnings(lines):
-        if isinstance(parsed, LearningLine):
+        if isinstance(parsed, LearningLine) and not tombstones.covers(parsed.learning):
             learning = parsed.learning
             details = {
                 "id": learning.id,

@@ -30,22 +30,24 @@ from roamkb.fs.append import ARCHIVE
 from roamkb.fs.append import KNOWLEDGE
 from roamkb.fs.append import LEDGER
 from roamkb.fs.append import append_lines
-from roamkb.fs.append import open_regular_file
+from roamkb.fs.append import read_bytes
 from roamkb.fs.append import read_lines
+from roamkb.fs.append import replace_content
 from roamkb.fs.append import stat_signature
-from roamkb.fs.files import content_digest
 from roamkb.fs.files import make_folder
-from roamkb.fs.files import swap_file
 from roamkb.fs.locks import hold_lock
 from roamkb.fs.user_dirs import local_state_name
 from roamkb.log import jsonl
 from roamkb.log.learning import Learning
 from roamkb.log.state.adoption import NONE_ADOPTED
 from roamkb.log.state.adoption import AdoptedLines
+from roamkb.log.state.learning_state import FORGOTTEN
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.replay import advance_state
 from roamkb.log.state.replay import replay
+from roamkb.log.state.tombstones import Tombstones
+from roamkb.log.state.tombstones import tombstones_of
 from roamkb.log.store import adoptions
 from roamkb.log.store import observations
 from roamkb.log.store.file_contents import FileVersion
@@ -128,8 +130,14 @@ class LogContents:
         )
 
     @cached_property
+    def tombstones(self) -> Tombstones:
+        """What was forgotten, also where that was after `as_of`."""
+        on_disk, added = jsonl.read_tombstones(self.pages[2].data), tombstones_of(self.added_events)
+        return Tombstones(ids=on_disk.ids | added.ids, digests=on_disk.digests | added.digests)
+
+    @cached_property
     def learnings(self) -> tuple[Learning, ...]:
-        """The learnings of the log, and those added since."""
+        """The learnings of the log, and those added since; none that was forgotten."""
         return self._until_as_of((*self.adopted.mark_learnings(self.pages[0].told.learnings), *self.added_learnings))
 
     @cached_property
@@ -143,7 +151,16 @@ class LogContents:
         return self._until_as_of((*self.adopted.mark_events(self.pages[2].told.events), *self.added_events))
 
     def _until_as_of(self, lines: tuple[_Dated, ...]) -> tuple[_Dated, ...]:
-        return lines if self.as_of is None else tuple(line for line in lines if line.ts <= self.as_of)
+        if self.as_of is None and not self.tombstones:
+            return lines
+        return tuple(line for line in lines if self._counts(line))
+
+    def _counts(self, line: Learning | LedgerEvent) -> bool:
+        """Say whether a line is to be seen at `as_of`: a tombstone always, and what it covers at no time."""
+        is_early = self.as_of is None or line.ts <= self.as_of
+        if isinstance(line, Learning):
+            return is_early and not self.tombstones.covers(line)
+        return (is_early or line.event == FORGOTTEN) and not self.tombstones.covers_event(line)
 
     @property
     def line_faults(self) -> tuple[LogFault, ...]:
@@ -369,11 +386,15 @@ class Log:
     def append_entries(self, learnings: Iterable[Learning] = (), events: Iterable[LedgerEvent] = ()) -> None:
         """Append lines to the files; the lock is held, and the contents were read since.
 
+        What was forgotten isn't written again: replay would drop it, and the text would stay.
+
         Raises:
             SecretFound, DiskError: nothing was added. NotDurable: it was, and the disk would not promise to
                 keep it, or took the learnings and not the events.
         """
         learnings, events = tuple(learnings), tuple(events)
+        if learnings and (tombstones := jsonl.read_tombstones(read_bytes(self.ledger))):
+            learnings = tuple(learning for learning in learnings if not tombstones.covers(learning))
         entries: tuple[Learning | LedgerEvent, ...] = (*learnings, *events)
         detector.refuse_secrets([getattr(entry, field.name) for entry in entries for field in fields(entry)])
         self._record_identity()
@@ -416,24 +437,18 @@ class Log:
 
         They are durable there before they leave, so that at no moment a line is in neither file.
         """
-        with open_regular_file(self.knowledge) as file:
-            data = file.read()
+
+        def without_oldest(data: bytes) -> bytes:
             too_many = data.count(b"\n") - ROTATE_AT
             if too_many <= 0 or not data.endswith(b"\n"):
-                return
+                return data
             lines = data.split(b"\n")
             moved_count = -(-too_many // ROTATED_LINES) * ROTATED_LINES
             archived_lines = {b"", *read_lines(self.archive)}
             append_lines(self.archive, [line for line in lines[:moved_count] if line not in archived_lines])
-            swap_file(
-                self.knowledge,
-                b"\n".join(lines[moved_count:]),
-                expected_digest=content_digest(data),
-                lock=contextlib.nullcontext(),
-            )
-            # a program that knows no lock of ours may have added to the file that is gone
-            if late_lines := file.read().removesuffix(b"\n"):
-                append_lines(self.knowledge, late_lines.split(b"\n"))
+            return b"\n".join(lines[moved_count:])
+
+        replace_content(self.knowledge, without_oldest)
 
 
 class _LogMemory:

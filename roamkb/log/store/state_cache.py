@@ -33,6 +33,7 @@ from roamkb.log.state import confidence
 from roamkb.log.state import learning_state as ledger
 from roamkb.log.state import replay
 from roamkb.log.state import state_rows as rows
+from roamkb.log.state import tombstones
 from roamkb.log.state.adoption import NONE_ADOPTED
 from roamkb.log.state.adoption import AdoptedLines
 from roamkb.log.state.learning_state import TRAITS
@@ -172,7 +173,7 @@ class StateCache:
 
     def _maker_version(self) -> str:
         """Return a version of all that a state depends on beside its lines: code and adoption."""
-        modules = (adoption, confidence, learnings, ledger, replay, lines, rows)
+        modules = (adoption, confidence, learnings, ledger, replay, lines, rows, tombstones)
         file_stats = [Path(str(item.__file__)).stat() for item in modules]
         code = ((item.st_size, item.st_mtime_ns) for item in file_stats)
         return json.dumps([SCHEMA, sys.hexversion, self._adopted.digest, *code])

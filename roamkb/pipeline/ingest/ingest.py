@@ -290,6 +290,7 @@ class _KnownLearnings:
                 # also where the merge was taken back since: that was somebody's decision
                 self._ids.update(event.text_list_field("source"))
         self._keys = {entry.key for entry in self._learnings.values()}
+        self._tombstones = contents.tombstones
         self._last_event = contents.last_event
         self._likely = _LikelyDuplicates()
         self._said: dict[tuple[str, str], str] = {}
@@ -318,7 +319,9 @@ class _KnownLearnings:
         return plan
 
     def _has_line(self, learning: Learning) -> bool:
-        """Say whether the log has that very line: from an earlier run, or as a line of its own."""
+        """Say whether the log has that very line: from an earlier run, as a line of its own, or forgotten since."""
+        if self._tombstones.covers(learning):
+            return True
         source_learning = self._learnings.get(str(learning.extra.get("source_id")))
         return learning.id in self._ids or (source_learning is not None and source_learning.content == learning.content)
 
