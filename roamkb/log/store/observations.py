@@ -117,6 +117,20 @@ def mark_consolidated(local: Path, session: str) -> None:
         write_private_file(path.with_suffix(_DONE_SUFFIX), str(size).encode())
 
 
+def restate_consolidated(path: Path, *, old_size: int) -> None:
+    """Record of a session's file that got shorter than `old_size` how much of it was consolidated.
+
+    Raises:
+        OSError, DiskError: the record is as it was.
+    """
+    finished = _finished_size(path)
+    if finished == old_size:
+        write_private_file(path.with_suffix(_DONE_SUFFIX), str(path.lstat().st_size).encode())
+    elif finished >= 0:
+        # what is consolidated twice is one more occurrence at most
+        path.with_suffix(_DONE_SUFFIX).unlink(missing_ok=True)
+
+
 def open_sessions(local: Path) -> list[str]:
     """Return the sessions with observations since they were consolidated, the oldest first."""
     dated_sessions: list[tuple[float, str]] = []

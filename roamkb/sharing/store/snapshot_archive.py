@@ -4,6 +4,7 @@ They are made whole or not at all, and are read only as a whole: an archive in w
 byte differs from its manifest is damaged, and nothing is taken from it.
 """
 
+import contextlib
 import hashlib
 import io
 import json
@@ -129,6 +130,19 @@ def read_members(snapshot: Snapshot) -> Mapping[str, bytes]:
         raise DiskError(snapshot.path, f"{_TOO_LARGE_REASON}; nothing was taken from it", hint=_OTHERS_HINT) from error
     except _DAMAGE_ERRORS as error:
         raise _damage_error(snapshot.path) from error
+
+
+def replace_members(snapshot: Snapshot, members: Mapping[str, bytes]) -> None:
+    """Replace the members of a snapshot, which keeps its name and time.
+
+    Raises:
+        DiskError, ChangedOnDisk: it is as it was. NotDurable: it was replaced.
+    """
+    data = _read_archive(snapshot.path)
+    if data is None:
+        raise DiskError(snapshot.path, "can't be read")
+    packed = _pack_archive(members, source=snapshot.what, when=snapshot.when)
+    disk.swap_file(snapshot.path, packed, expected_digest=disk.content_digest(data), lock=contextlib.nullcontext())
 
 
 def get_snapshot(folder: Path, id: str) -> Snapshot:
