@@ -13,13 +13,16 @@ from roamkb.core.request import AsOfOption
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
+from roamkb.core.timestamps import format_iso
 from roamkb.fs import private_files
 from roamkb.log import jsonl
 from roamkb.log.recall_ranking import repetition_key
 from roamkb.log.recall_ranking import representative_key
+from roamkb.log.state.learning_state import FORGOTTEN
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
+from roamkb.log.state.tombstones import tombstones_of
 from roamkb.log.store.project_log import Log
 from roamkb.log.store.project_log import LogContents
 from roamkb.pipeline.gate.noise import noise_of
@@ -137,10 +140,12 @@ def audit(log: Log, contents: LogContents, references: ProjectReferences, *, kee
     ]
     noise = list(_find_noise(active))
     doubtful = list(_find_doubtful(active, judge_anchors(active, references)))
-    actions = (*invalid, *noise, *repetitions, *doubtful)
+    forgotten = list(_find_forgotten(contents, state))
+    actions = (*invalid, *forgotten, *noise, *repetitions, *doubtful)
     counts = {
         "invalid_json": sum(not fault.is_newer for fault in contents.line_faults),
         "newer_version": sum(fault.is_newer for fault in contents.line_faults),
+        "forgotten": len(forgotten),
         "filtered_noise": len(noise),
         "duplicate_key": sum(candidate.name == "dedupe_key" for candidate in repetitions),
         "duplicate_content": sum(candidate.name == "dedupe_content" for candidate in repetitions),
@@ -206,6 +211,22 @@ def _find_repetitions(contents: LogContents, state: LogState) -> Iterator[AuditA
                 "effect": _BOTH_KEPT_EFFECT if duplicate is standing else _COLLAPSED_EFFECT,
             },
         )
+
+
+def _find_forgotten(contents: LogContents, state: LogState) -> Iterator[AuditAction]:
+    """Yield each tombstone, with the lines that it hides and that are still there, by a merge or by hand."""
+    raw_learnings = (*contents.pages[0].told.learnings, *contents.pages[1].told.learnings)
+    for event in state.events_named(FORGOTTEN):
+        tombstone = tombstones_of([event])
+        fields = {
+            "id": event.of,
+            "event": event.id,
+            "ts": format_iso(event.ts),
+            "operator": event.text_field("operator"),
+            "hidden_lines": sum(tombstone.covers(learning) for learning in raw_learnings),
+            "effect": "hidden",
+        }
+        yield AuditAction(name="forgotten", fields=fields)
 
 
 def _find_noise(standings: Iterable[LearningState]) -> Iterator[AuditAction]:

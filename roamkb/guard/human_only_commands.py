@@ -16,6 +16,7 @@ _RULE_OPTIONS = ("--kb", "--work-root", "--project-parent", "--yes")
 _HUMAN_ONLY_IF: dict[str, tuple[str, Callable[[list[str]], bool]]] = {
     "review": ("review", lambda words: bool({"--curate", "--edit"} & set(words))),
     "curate": ("curate --apply", lambda words: _has_option(words, "--apply")),
+    "forget": ("forget", lambda words: "--dry-run" not in words),
     "journal": ("journal restore", lambda words: "restore" in words and "--dry-run" not in words),
     "install": ("install", lambda words: "--dry-run" not in words and _has_option(words, *_RULE_OPTIONS)),
     # without it a log that came with the project is refused to the agent that our process finds above it
@@ -23,7 +24,7 @@ _HUMAN_ONLY_IF: dict[str, tuple[str, Callable[[list[str]], bool]]] = {
 }
 _APPROVAL_IN_TEXT = (
     r"roamkb['\"]?[,\s\]]{1,9}(?:['\"]?--?[\w-]{1,40}['\"]?[,\s]{1,9}){0,8}"
-    r"['\"]?(?P<verb>approve|override|reject|review\b[^\n;|&]{0,60}?--(?:curate|edit)|init\b[^\n;|&]{0,60}?--yes|rollback|uninstall|journal\b[^\n;|&]{0,60}?\brestore)\b(?!['\"]?[,\s]+['\"]?--help)"
+    r"['\"]?(?P<verb>approve|override|reject|review\b[^\n;|&]{0,60}?--(?:curate|edit)|init\b[^\n;|&]{0,60}?--yes|rollback|uninstall|forget\b(?![^\n;|&]{0,100}--dry-run)|journal\b[^\n;|&]{0,60}?\brestore)\b(?!['\"]?[,\s]+['\"]?--help)"
     r"|roamkb\b[^\n;|&]{0,60}?\b(?P<curate>curate)\b[^\n;|&]{0,100}?--apply"
 )
 

@@ -42,6 +42,7 @@ _HUMAN_COMMANDS = (
     "reject",
     "rollback",
     "uninstall",
+    "forget",
     "journal restore",
     "curate --apply",
     "review --curate",

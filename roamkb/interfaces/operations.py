@@ -261,6 +261,13 @@ OPERATIONS: tuple[Operation, ...] = (
         panel=_LOG,
     ),
     Operation(
+        "forget",
+        "Take a learning out of the log and its local files for good; asks at the terminal.",
+        "roamkb forget learned-the-staging-password-is-on-the-wiki",
+        request="ForgetRequest",
+        panel=_LOG,
+    ),
+    Operation(
         "audit",
         "Say what recall makes of each learning (noise, repetitions, lost files), and why.",
         "roamkb audit",

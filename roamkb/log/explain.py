@@ -4,15 +4,19 @@ from collections.abc import Callable
 from collections.abc import Mapping
 from typing import Annotated
 
+from roamkb.core.errors import NotFound
 from roamkb.core.request import Argument
 from roamkb.core.request import AsOfOption
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
+from roamkb.core.text import one_line
+from roamkb.core.timestamps import format_iso
 from roamkb.log.known_learnings import get_learning
 from roamkb.log.state import confidence
 from roamkb.log.state.confidence import Hundredths
 from roamkb.log.state.learning_state import EVERY_KEY
+from roamkb.log.state.learning_state import FORGOTTEN
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.replay import starting_confidence
@@ -90,6 +94,7 @@ def explain(
     Raises:
         NotFound: there is none. Ambiguous: there are several.
     """
+    _check_forgotten(state, name)
     standing = get_learning(log, state, name)
     learning = standing.learning
     return Explanation(
@@ -99,6 +104,16 @@ def explain(
         ranked=standing.rank_confidence(now),
         constants=CONSTANTS,
     )
+
+
+def _check_forgotten(state: LogState, id: str) -> None:
+    """Raise where `id` has a tombstone, with all that it says."""
+    for event in state.events_named(FORGOTTEN):
+        if event.of == id:
+            human = event.text_field("operator") or "somebody unnamed"
+            when = format_iso(event.ts)[:10]
+            hint = f"{human} had it forgotten on {when}, by the event {event.id}; nothing of it is shown any more"
+            raise NotFound(id, kind="learning", hint=one_line(hint))
 
 
 def _start_reason(standing: LearningState) -> str:

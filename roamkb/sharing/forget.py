@@ -19,6 +19,7 @@ from roamkb.core.request import Argument
 from roamkb.core.request import flag_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import clip_text
 from roamkb.core.text import one_line
 from roamkb.log.jsonl import LearningLine
@@ -26,6 +27,7 @@ from roamkb.log.jsonl import read_events
 from roamkb.log.jsonl import read_learnings
 from roamkb.log.known_learnings import get_learning
 from roamkb.log.learning import Learning
+from roamkb.log.learning import content_identity
 from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory
 from roamkb.log.redaction import Redaction
@@ -42,6 +44,8 @@ from roamkb.sharing.store.redacted_files import RedactedPlace
 
 #: What a human types, so that it isn't done for another command.
 _WORD: Final = "forget"
+#: What neither a shell nor a regular expression takes for anything else.
+_PLAIN_ID = lazily(r"[\w-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +131,7 @@ def _plan(log: Log, name: str) -> _ForgetPlan:
         redaction=redaction,
         places=tuple(redacted_files.find_places(log, redaction)),
         left=tuple(_left_places(log, contents, redaction, events)),
-        history_command=_history_command(id, log.folder) if tracked else "",
+        history_command=_history_command(id, learnings, log.folder) if tracked else "",
     )
 
 
@@ -214,9 +218,11 @@ def _left_places(
         yield f"{one_line(str(path))}, which git put there: update that worktree"
 
 
-def _history_command(id: str, folder: Path) -> str:
+def _history_command(id: str, learnings: tuple[Learning, ...], folder: Path) -> str:
     """Return the command that lists the commits which added the line or took it out; it doesn't name the text."""
-    return f'git log --all --oneline -G \'"id": *"{one_line(id)}"\' -- {folder.name}'
+    has_own_id = any(id == learning.id != content_identity(learning.type, learning.content) for learning in learnings)
+    only = f""" -G '"id": *"{id}"'""" if has_own_id and _PLAIN_ID.fullmatch(id) else ""
+    return f"git log --all --oneline{only} -- {folder.name}"
 
 
 def _question(plan: _ForgetPlan) -> str:

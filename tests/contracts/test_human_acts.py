@@ -10,7 +10,7 @@ from tests.conftest import World
 from tests.interfaces.http.served import serving
 
 #: A human's decisions, and what changes the machine or names files.
-NEVER = frozenset("approve reject rollback override init install uninstall inject ingest bundle".split())
+NEVER = frozenset("approve reject rollback override init install uninstall forget inject ingest bundle".split())
 #: What may only be looked at: a node is made where somebody answers for it, a review is a human's.
 LISTED = frozenset({"promote", "review", "curate"})
 

@@ -31,6 +31,7 @@ NEEDED: dict[str, Arguments] = {
     "remedy": {"action": "record", "error": "KeyError: 'x'", "technique": "do it"},
     "relevant": {"title": "zebra"},
     "override": {"key": KEY, "confidence": "0.5"},
+    "forget": {"key": KEY, "dry_run": True},
     "pin": {"key": KEY},
     "prefer": {"key": KEY},
     "undo": {"event": "01JXE5QK7M0000000000000000"},

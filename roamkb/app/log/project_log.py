@@ -39,6 +39,7 @@ from roamkb.pipeline.extract import model_extraction
 from roamkb.pipeline.ingest import ingest as pipeline_ingest
 from roamkb.remedies import remedy as remedy_verb
 from roamkb.sharing import bundle as sharing_bundle
+from roamkb.sharing import forget as sharing_forget
 from roamkb.sharing import snapshot as sharing_snapshot
 from roamkb.sharing import template as sharing_template
 from roamkb.tasks import relevant as tasks_relevant
@@ -62,6 +63,7 @@ class ProjectLog(ProjectContext):
     template = OperationMethod(lambda: (sharing_template.TemplateRequest, sharing.template))
     bundle = OperationMethod(lambda: (sharing_bundle.BundleRequest, sharing.bundle))
     snapshot = OperationMethod(lambda: (sharing_snapshot.SnapshotRequest, sharing.snapshot))
+    forget = OperationMethod(lambda: (sharing_forget.ForgetRequest, sharing.forget))
     audit = OperationMethod(lambda: (curation_audit.AuditRequest, curation.audit))
     refine = OperationMethod(lambda: (curation_refine.RefineRequest, curation.refine))
     curate = OperationMethod(lambda: (curate_verb.CurateRequest, curation.curate))

@@ -16,6 +16,7 @@ from roamkb.kb.notes.file_names import require_name
 from roamkb.log import learning
 from roamkb.log.store import project_log
 from roamkb.sharing import bundle as sharing_bundle
+from roamkb.sharing import forget as sharing_forget
 from roamkb.sharing import snapshot as sharing_snapshot
 from roamkb.sharing import template as sharing_template
 
@@ -146,6 +147,25 @@ def snapshot(
     if request.action == "restore":
         return sharing_snapshot.restore_snapshot(log, kb, request.name, yes=request.yes)
     return sharing_snapshot.take_snapshot(log, kb, now=context.environment.now(), daily=request.daily)
+
+
+def forget(
+    context: "project_context.ProjectContext", request: "sharing_forget.ForgetRequest"
+) -> "sharing_forget.ForgetResult":
+    """Take a learning out of the log for good; only a human at a terminal can. `dry_run` lists where it is.
+
+    Raises:
+        UsageError, NoLog, Refused, NotFound, Ambiguous: nothing was written.
+        DiskError, ChangedOnDisk, NotDurable: some of it was done; called again, it goes on.
+    """
+    return sharing_forget.forget(
+        context.log_to_read() if request.dry_run else context.log_to_write(f"forget {request.key}"),
+        request.key,
+        context.make_author(),
+        operator=context.environment.login,
+        human=context.human_at_terminal,
+        dry_run=request.dry_run,
+    )
 
 
 def _log_or_none(context: "project_context.ProjectContext", *, writing: bool) -> "project_log.Log | None":

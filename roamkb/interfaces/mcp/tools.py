@@ -1,6 +1,6 @@
 """Tools that agents may call over MCP: operations, less those that only a human or a shell needs.
 
-Nothing here approves, curates, overrides, promotes or installs.
+Nothing here approves, curates, overrides, forgets, promotes or installs.
 """
 
 import json

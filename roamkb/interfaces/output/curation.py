@@ -53,6 +53,7 @@ _COUNT_LABELS = {
     "active": "answered from",
     "invalid_json": "unreadable",
     "newer_version": "of a newer version",
+    "forgotten": "forgotten",
     "filtered_noise": "noise",
     "duplicate_key": "same key",
     "duplicate_content": "same words",
@@ -67,6 +68,9 @@ def _action_line(action: Json) -> str:
             return f"unreadable: {one_line(str(source))}:{line}: {one_line(str(reason))}"
         case {"action": "keep_newer_version", "source": source, "line": line, "reason": reason}:
             return f"newer: {one_line(str(source))}:{line}: {one_line(str(reason))}"
+        case {"action": "forgotten", "id": id, "ts": ts, "operator": operator, "hidden_lines": lines}:
+            hidden = f"; {lines} of its lines are there: `roamkb forget {one_line(str(id))}`" if lines else ""
+            return f"forgotten: {one_line(str(id))} on {str(ts)[:10]} by {one_line(str(operator)) or 'nobody named'}{hidden}"
         case {"action": "filter_noise", "key": key, "reason": reason}:
             return f"noise: {one_line(str(key))}: {one_line(str(reason))}"
         case {

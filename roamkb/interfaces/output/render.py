@@ -184,7 +184,7 @@ _RENDERER_MODULES = {
         "maintenance": "hygiene conflicts doctor install uninstall",
         "spool": "queued",
         "journal": "journal",
-        "sharing": "template bundle snapshot",
+        "sharing": "template bundle snapshot forget",
         "log": "init learn extract observe consolidate recall ingest",
         "pipeline": "verify promote",
         "instructions": "review approve reject rollback",

@@ -15,6 +15,7 @@ from roamkb.log.state.learning_state import UNVERIFIED
 from roamkb.log.state.learning_state import LearningState
 from roamkb.sharing import bundle as sharing_bundle
 from roamkb.sharing import bundle_format
+from roamkb.sharing import forget as sharing_forget
 from roamkb.sharing import snapshot as sharing_snapshot
 from roamkb.sharing import template as sharing_template
 from roamkb.sharing import template_model
@@ -225,3 +226,15 @@ def _title_lines(learnings: "Iterable[Learning]", terminal: bool) -> Iterator[st
 
 def _counted_noun(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def forget(result: "sharing_forget.ForgetResult") -> PrintedResult:
+    """Render the places of a forgotten learning, and what is left to a human."""
+    done = "forgot" if result.done else "would forget"
+    lines = [f"{done} {one_line(result.id)}", *(f"  {sharing_forget.place_line(place)}" for place in result.places)]
+    lines += [f"not touched: {clause}" for clause in result.left]
+    if result.history_command:
+        lines.append("git tracks the log, and its history keeps what was committed; these commits touched it:")
+        lines.append(f"  {result.history_command}")
+        lines.append("  roamkb never rewrites history: if it was pushed, it is known; `git filter-repo` takes it out")
+    return PrintedResult(result=result, text=lambda _: "\n".join(lines))

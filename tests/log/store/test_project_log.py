@@ -20,6 +20,7 @@ from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.ids import new_id
 from roamkb.core.model import ProjectKind
+from roamkb.fs import append
 from roamkb.fs.files import swap_file
 from roamkb.log.init import init
 from roamkb.log.jsonl import learning_line
@@ -186,7 +187,7 @@ def test_a_program_that_knows_no_lock_loses_nothing_to_a_rotation(
             if moment == "after":
                 theirs.write(lines(77))
 
-    monkeypatch.setattr(module, "swap_file", meanwhile)
+    monkeypatch.setattr(append, "swap_file", meanwhile)
     add(log, 10)
     assert [*(f"L{n:06}" for n in range(11)), "L000077"] == everything(log)
     assert () == log.read_contents().line_faults
