@@ -70,7 +70,8 @@ def _action_line(action: Json) -> str:
             return f"newer: {one_line(str(source))}:{line}: {one_line(str(reason))}"
         case {"action": "forgotten", "id": id, "ts": ts, "operator": operator, "hidden_lines": lines}:
             hidden = f"; {lines} of its lines are there: `roamkb forget {one_line(str(id))}`" if lines else ""
-            return f"forgotten: {one_line(str(id))} on {str(ts)[:10]} by {one_line(str(operator)) or 'nobody named'}{hidden}"
+            human = one_line(str(operator)) or "nobody named"
+            return f"forgotten: {one_line(str(id))} on {str(ts)[:10]} by {human}{hidden}"
         case {"action": "filter_noise", "key": key, "reason": reason}:
             return f"noise: {one_line(str(key))}: {one_line(str(reason))}"
         case {
