@@ -66,6 +66,7 @@ from roamkb.pipeline.proposed_learning import ProposedLearning
 from roamkb.pipeline.proposed_learning import parse_proposals
 from roamkb.remedies import remedy as remedying
 from roamkb.remedies.episodes import ErrorEpisode
+from roamkb.sharing import forget as forgetting
 
 #: More than one page, with an end that a part of it lacks.
 BODY = b":PROPERTIES:\n:ID: 1\n:END:\n#+title: old\n" * 200 + b"the end\n"
@@ -390,6 +391,23 @@ def fact(n: int) -> Learning:
     return Learning(id=f"L{n}", key=f"k{n}", type="learned", content=f"{KNOWN} {n}" if n else KNOWN, ts=n)
 
 
+class _Consents:
+    """A human who says yes."""
+
+    def confirm(self, question: str, word: str) -> bool:
+        """Say yes."""
+        return bool(question and word)
+
+    def edit(self, path: Path, editor: Sequence[str]) -> bool:
+        """Edit nothing."""
+        return bool(path and editor)
+
+
+def forget(folder: Path) -> str:
+    """Forget one of two learnings."""
+    return forgetting.forget(log_of(folder), "L1", _hand(), operator="me", human=_Consents()).id
+
+
 def bad_append(folder: Path) -> str:
     """Add a line as most programs do: nothing is synced, a torn line before it is glued to it."""
     with log_of(folder).knowledge.open("ab") as file:
@@ -434,6 +452,7 @@ TASKS: dict[str, Callable[[Path], str]] = {
         verify,
         amount,
         rotate,
+        forget,
         bad_append,
         bad_rotate,
     )

@@ -1,23 +1,30 @@
 """Killed or failed at any system call, a log loses no line, and what is said about it is so."""
 
+import contextlib
 import json
 import signal
 import tempfile
+import zipfile
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from roamkb.core.errors import NotFound
 from roamkb.fs import files as disk
 from roamkb.log.init import init
 from roamkb.log.jsonl import learning_line
+from roamkb.log.observation import Observation
 from roamkb.log.state.learning_state import ATTEMPTED
 from roamkb.log.state.learning_state import LedgerEvent
+from roamkb.log.store.observations import record_observation
 from roamkb.log.store.project_log import ROTATE_AT
 from roamkb.log.store.state_cache import StateCache
 from roamkb.remedies.effectiveness import parse_attempts
+from roamkb.sharing.snapshot import take_snapshot
 from tests.faults import program
 from tests.faults.promises import wrong_manners
 from tests.faults.sweep import Run
@@ -25,6 +32,8 @@ from tests.faults.sweep import Sweep
 
 pytestmark = pytest.mark.usefixtures("strace")
 
+#: What is forgotten.
+GONE = program.fact(1).content
 TORN = b'{"id":"T","content":"never fini'
 FULL = [learning_line(program.fact(n)) for n in range(ROTATE_AT)]
 LAST = learning_line(program.fact(ROTATE_AT))
@@ -60,6 +69,47 @@ def sourced(folder: Path) -> None:
     known(folder)
     lines = [learning_line(program.fact(n)) for n in (0, 1, 2, 1)]
     program.source_of(folder).write_bytes(b"\n".join([*lines, TORN, learning_line(program.fact(3))]) + b"\n")
+
+
+def snapped(folder: Path) -> None:
+    """Lay out a log that says two things, a session that repeats one, and a snapshot."""
+    two_known(folder)
+    log = program.log_of(folder)
+    record_observation(log.ignored, Observation(id="1", ts=1.0, type="message", text=GONE, session="s"))
+    take_snapshot(log, None, now=datetime(2026, 6, 10), token=lambda: "0" * 8)
+
+
+def forgotten(run: Run) -> str:
+    """Check a line that was forgotten: once its tombstone is there nobody is shown it, and done again it is gone."""
+    log = program.log_of(run.folder)
+    if not log.knowledge.read_bytes().startswith(FULL[0] + b"\n" + TORN):
+        return "what was there isn't"
+    contents = log.read_contents()
+    if "L1" in contents.tombstones.ids and "L1" in contents.replay_state().standings:
+        return "a tombstone that hides nothing"
+    if run.acknowledged and (held := holders(run)):
+        return f"acknowledged, and {held} hold it"
+    if wrong := wrong_manners(run):
+        return wrong
+    with contextlib.suppress(NotFound):
+        # the line is gone, and so is its key
+        program.forget(run.folder)
+    if held := holders(run):
+        return f"done again, {held} hold it"
+    return "" if [*log.read_contents().replay_state().standings] == ["L0"] else "another learning is gone"
+
+
+def holders(run: Run) -> list[str]:
+    """Return the files that hold the forgotten text, archives unpacked."""
+    log = program.log_of(run.folder)
+    held = []
+    for path in log.folder.rglob("*"):
+        data = path.read_bytes() if path.is_file() else b""
+        if path.suffix == ".zip":
+            with zipfile.ZipFile(path) as archive:
+                data = b"".join(archive.read(name) for name in archive.namelist())
+        held += [path.name] if GONE.encode() in data else []
+    return held
 
 
 def two_known(folder: Path) -> None:
@@ -315,6 +365,7 @@ SWEEPS = [
     Sweep(task="episode", set_up=known, check=episode),
     Sweep(task="mend", set_up=mended, check=said),
     Sweep(task="rotate", set_up=full, check=rotated),
+    Sweep(task="forget", set_up=snapped, check=forgotten, only_writing=True),
     *(
         Sweep(task=task.__name__, set_up=set_up, check=partial(as_undisturbed, task=task, set_up=set_up))
         for task, set_up in (
