@@ -245,9 +245,9 @@ def _learn_warnings(new_learning: NewLearning, learning: Learning) -> Iterator[s
     if new_learning.thin_reason:
         yield f"kept, and flagged as thin: {new_learning.thin_reason}"
     if names_a_secret(new_learning.content):
-        yield "it reads as if it told a password; if it does, change it there: only a human can take the line out, with `roamkb forget`"
+        yield "it reads as if it told a password; if it does, change it there: a human can `roamkb forget` the line"
     elif has_high_entropy(new_learning.content):
-        yield "a word in it looks random; if it is a secret, change it there: only a human can take the line out, with `roamkb forget`"
+        yield "a word in it looks random; if it is a secret, change it there: a human can `roamkb forget` the line"
     if new_learning.confidence is not None and (learning.confidence or 0) < min(new_learning.confidence, 100):
         yield f"it begins at {MOST_AT_FIRST / 100:.2f}: for more a human says `roamkb override`"
     if learning.key != label_of(learning.type, learning.content):
