@@ -77,6 +77,7 @@ def test_every_action_has_the_documents_name(world: World) -> None:
     assert {
         "action": "summary",
         "invalid_json": 1,
+        "newer_version": 0,
         "forgotten": 0,
         "filtered_noise": 1,
         "duplicate_key": 1,
