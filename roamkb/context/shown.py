@@ -136,6 +136,11 @@ def _pair_occasions(
     yield from ((None, record) for rest in by_session.values() for record in rest)
 
 
+def occasion_time(moment: float) -> str:
+    """Return seconds since 1970 in local time, ISO 8601 to the second."""
+    return datetime.fromtimestamp(moment).astimezone().isoformat(timespec="seconds")
+
+
 def _time_of(receipt: Receipt | None, record: SuggestionRecord | None) -> float:
     return receipt.ts if receipt else record.ts if record else 0.0
 
@@ -160,7 +165,7 @@ def _occasion(
     near = [answer for answer in record.answers if answer.dropped and answer.id not in shown] if record else []
     source = receipt or record
     return ShownOccasion(
-        time=datetime.fromtimestamp(_time_of(receipt, record)).astimezone().isoformat(timespec="seconds"),
+        time=occasion_time(_time_of(receipt, record)),
         session=source.session if source else "",
         agent=receipt.agent if receipt else "",
         worktree=receipt.worktree if receipt else "",

@@ -83,7 +83,9 @@ class RecallRequest:
     as_of: AsOfOption = None
     raw: bool = flag_option("--raw", "The log's own lines.")
     framed: bool = flag_option("--framed", "In the frame that marks it as data for a prompt.")
-    trace: bool = flag_option("--trace", "All candidates instead, each with its signals and why it isn't shown.")
+    trace: bool = flag_option(
+        "--trace", "The best 50 candidates instead, each with its signals and why it isn't shown."
+    )
     agent: AgentOption = None
     session: SessionOption = None
     task: str | None = text_option("--task", "The task that it is for.", metavar="ID", values="tasks")

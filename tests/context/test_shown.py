@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from typing import Any
 
 import pytest
@@ -131,6 +132,9 @@ def test_a_hook_can_be_traced(told: World) -> None:
     assert "acks_late" in ran.json["hookSpecificOutput"]["additionalContext"]
     assert "shown: " in ran.err
     assert "prompt " in ran.err
+    payload = json.dumps({"session_id": "s1", "cwd": str(told.personal), "tool_name": "Read"})
+    time.sleep(1)
+    assert "nothing was shown" in told.run("hook", "pre-tool-use", "--trace", input=payload).err
     elsewhere = json.dumps({"session_id": "s1", "cwd": str(told.unknown), "prompt": _PROMPT})
     ran = told.run("hook", "user-prompt-submit", "--trace", input=elsewhere, cwd=told.unknown)
     assert "no trace: " in ran.err
@@ -164,3 +168,4 @@ def test_a_recall_can_be_traced(told: World) -> None:
     assert shown == {one["id"] for one in ran.json["trace"] if one["dropped"] is None}
     assert "over the limit" in {one["dropped"] for one in ran.json["trace"]}
     assert "[shown]" in told.run("recall", "celery worker tasks", "--trace").out
+    assert told.run("recall", "celery worker tasks", "--trace", "--framed").status == 2

@@ -307,13 +307,16 @@ class HookEventSession(HookSession):
                 session=self.session,
             )
 
-    def last_occasion(self) -> "shown.ShownList":
-        """Return what the session was shown last, with what was weighed then.
+    def shown_since(self, moment: float) -> "shown.ShownList":
+        """Return what the session was shown since `moment`, in seconds since 1970, with what was weighed then.
 
         Raises:
             NoLog: the project has no log, so that nothing was recorded.
         """
-        return self._project_log.shown(session=self.session, limit=1)
+        latest = self._project_log.shown(session=self.session, limit=1)
+        # to the second, as occasions have it
+        since = shown.occasion_time(moment)
+        return replace(latest, occasions=tuple(one for one in latest.occasions if one.time >= since))
 
     # What a session may do
 

@@ -35,6 +35,8 @@ def recall(
         NoLog: the project has none.
     """
     require_name(request.task or "", "the task")
+    if request.trace and (request.framed or request.raw):
+        raise UsageError("--trace isn't for a prompt", hint="leave --framed and --raw out")
     if request.scope and request.scope not in learning_state.SCOPES:
         raise UsageError(f"no scope {one_line(request.scope)}", hint=f"one of {', '.join(learning_state.SCOPES)}")
     log = context.log_to_read()

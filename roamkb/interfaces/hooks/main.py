@@ -12,6 +12,7 @@ import json
 import os
 import re
 import sys
+import time
 
 from roamkb import lazy_module
 from roamkb.boundary.store.kb_paths import all_kb_names
@@ -103,6 +104,7 @@ def run(words: list[str]) -> int:
     event = next((word for word in words if not word.startswith("-")), "")
     answer: Answer = {}
     data = b""
+    began = time.time()
     try:
         data = _read_standard_input()
         _require_end()
@@ -112,7 +114,7 @@ def run(words: list[str]) -> int:
         event = event or _dashed_event(str(payload.get("hook_event_name", "")))
         answer = harness.translate_answer(_with_queued_outcomes(event, payload, _answer_event(event, payload)))
         if "--trace" in words:
-            _print_trace(payload)
+            _print_trace(payload, began)
     except Exception as error:  # noqa: BLE001 - a bug of ours is no reason to stop somebody's work
         answer = _answer_crash(event, data, error)
     text = json.dumps(answer)
@@ -124,10 +126,10 @@ def run(words: list[str]) -> int:
     return 0
 
 
-def _print_trace(payload: "Payload") -> None:
-    """Say on standard error what the session was shown last, and what was weighed."""
+def _print_trace(payload: "Payload", began: float) -> None:
+    """Say on standard error what the session was shown since `began`, and what was weighed."""
     try:
-        trace_text = context.trace_text(_event_session(payload).last_occasion())
+        trace_text = context.trace_text(_event_session(payload).shown_since(began))
     except Exception as error:  # noqa: BLE001 - see `run`
         trace_text = f"roamkb: no trace: {error}"
     print(trace_text, file=sys.stderr)

@@ -109,7 +109,7 @@ def shown(result: "ShownList") -> PrintedResult:
 def trace_text(shown_list: "ShownList") -> str:
     """Return the occasions with what was shown and weighed, a line each."""
     lines = [line for occasion in shown_list.occasions for line in _occasion_lines(occasion)]
-    return "\n".join(lines or ["nothing was shown to any session here"])
+    return "\n".join(lines or ["nothing was shown"])
 
 
 def _occasion_lines(occasion: "ShownOccasion") -> Iterator[str]:

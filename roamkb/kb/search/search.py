@@ -85,7 +85,9 @@ class SearchRequest:
     as_of: str | None = text_option(
         "--as-of", "As the notes stood at the end of that day, and what replaced them since.", metavar="D"
     )
-    trace: bool = flag_option("--trace", "All candidates instead, each with its signals and why it isn't shown.")
+    trace: bool = flag_option(
+        "--trace", "The best 50 candidates instead, each with its signals and why it isn't shown."
+    )
 
     @property
     def text(self) -> str:

@@ -393,7 +393,7 @@ class Log:
                 keep it, or took the learnings and not the events.
         """
         learnings, events = tuple(learnings), tuple(events)
-        if learnings and (tombstones := jsonl.read_tombstones(read_bytes(self.ledger))):
+        if learnings and (tombstones := self._tombstones_on_disk()):
             learnings = tuple(learning for learning in learnings if not tombstones.covers(learning))
         entries: tuple[Learning | LedgerEvent, ...] = (*learnings, *events)
         detector.refuse_secrets([getattr(entry, field.name) for entry in entries for field in fields(entry)])
@@ -420,6 +420,13 @@ class Log:
             # what was said is safe by now, and the next to append tries again
             with contextlib.suppress(RoamkbError, OSError):
                 self._rotate_to_archive()
+
+    def _tombstones_on_disk(self) -> Tombstones:
+        """Return what was forgotten; nothing where the ledger can't be read, which its caller will meet."""
+        try:
+            return jsonl.read_tombstones(read_bytes(self.ledger))
+        except DiskError:
+            return tombstones_of(())
 
     def _record_identity(self) -> None:
         """Record the log's identity again where it is unknown: a checkout may have made its files anew.
