@@ -51,8 +51,9 @@ class NearMiss:
 
     id: str
     name: OrNull
-    #: Of evidence, to compare with the occasion's `threshold`.
+    #: Of evidence, and the least that would have done.
     bits: float
+    least_bits: float
     #: Why it wasn't shown.
     dropped: str
 
@@ -71,8 +72,6 @@ class ShownOccasion:
     by: str
     #: The first digits of the prompt's SHA-256; null where there was none.
     prompt: OrNull
-    #: The least bits of evidence that are shown unasked; null where nothing was weighed.
-    threshold: float | None
     shown: tuple[ShownItem, ...]
     near: tuple[NearMiss, ...]
 
@@ -171,12 +170,18 @@ def _occasion(
         worktree=receipt.worktree if receipt else "",
         by=source.by if source else "",
         prompt=record.prompt if record else "",
-        threshold=record.threshold if record else None,
         shown=tuple(
             ShownItem(id=id, name=name_of(id), outcome=outcomes.get((receipt.id, id), "") if receipt else "")
             for id in shown
         ),
         near=tuple(
-            NearMiss(id=answer.id, name=name_of(answer.id), bits=answer.bits, dropped=answer.dropped) for answer in near
+            NearMiss(
+                id=answer.id,
+                name=name_of(answer.id),
+                bits=answer.bits,
+                least_bits=answer.least_bits,
+                dropped=answer.dropped,
+            )
+            for answer in near
         ),
     )

@@ -58,8 +58,9 @@ class WeighedAnswer:
     """An answer that a hook weighed."""
 
     id: str
-    #: Of evidence that it shares with the prompt.
+    #: Of evidence that it shares with the prompt, and the least that would do beside the best of its kind.
     bits: float
+    least_bits: float
     #: Why it isn't suggested; empty where it is.
     dropped: str = ""
 
@@ -71,8 +72,6 @@ class Suggested(Generic[_T]):
     items: tuple[_T, ...] = ()
     #: The best first.
     weighed: tuple[WeighedAnswer, ...] = ()
-    #: The least bits that suffice; 0 where nothing was weighed.
-    threshold: float = 0.0
 
 
 def suggest_nodes(
@@ -104,8 +103,8 @@ def suggest_nodes(
         if not dropped:
             hits.append(search.hit_of(answer, notes.kb, answer.line, answer.title))
         if answer.id:
-            weighed.append(WeighedAnswer(id=answer.id, bits=bits, dropped=dropped))
-    return Suggested(items=tuple(hits), weighed=tuple(weighed), threshold=threshold)
+            weighed.append(WeighedAnswer(id=answer.id, bits=bits, least_bits=threshold, dropped=dropped))
+    return Suggested(items=tuple(hits), weighed=tuple(weighed))
 
 
 def suggest_learnings(
@@ -127,8 +126,11 @@ def suggest_learnings(
     unlike = tuple(_without_repetitions(lasting, state, besides)) if lasting else ()
     dropped |= {one.id: REPEATS for one in lasting if one not in unlike}
     dropped |= {one.id: OVER_LIMIT for one in unlike[limit:]}
-    weighed = (WeighedAnswer(id=answer.file, bits=bits, dropped=dropped[answer.file]) for answer, bits in worths)
-    return Suggested(items=unlike[:limit], weighed=tuple(weighed), threshold=threshold)
+    weighed = (
+        WeighedAnswer(id=answer.file, bits=bits, least_bits=threshold, dropped=dropped[answer.file])
+        for answer, bits in worths
+    )
+    return Suggested(items=unlike[:limit], weighed=tuple(weighed))
 
 
 def _too_weak(bits: float, threshold: float) -> str:

@@ -46,7 +46,7 @@ def test_a_prompt_is_listed_with_what_was_shown_and_what_was_not(told: World) ->
     assert all(item["outcome"] is None for item in occasion["shown"])
     for miss in occasion["near"]:
         assert miss["dropped"]
-        assert miss["dropped"] != "too little evidence" or miss["bits"] < occasion["threshold"]
+        assert miss["dropped"] != "too little evidence" or miss["bits"] < miss["least_bits"]
     local = told.log().local_folder
     assert "killed" not in (local / "suggestions.jsonl").read_text()
 

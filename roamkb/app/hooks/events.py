@@ -70,9 +70,8 @@ class HookSuggestions:
 
     learnings: "Sequence[learning_state.LearningState]" = ()
     nodes: "Sequence[Hit]" = ()
-    #: All that was weighed, the best of each kind first, and the least bits that suffice.
+    #: All that was weighed, the best of each kind first.
     weighed: "Sequence[suggestions.WeighedAnswer]" = ()
-    threshold: float = 0.0
 
     @property
     def suggested_ids(self) -> tuple[str, ...]:
@@ -150,7 +149,7 @@ class HookEventSession(HookSession):
             # where nobody remembers what was shown, it would be shown again and again
             return HookSuggestions()
         nodes = log_brief.suggest_nodes(self._project_log, prompt, besides=self._shown_without_log)
-        suggested = HookSuggestions(nodes=nodes.items, weighed=nodes.weighed, threshold=nodes.threshold)
+        suggested = HookSuggestions(nodes=nodes.items, weighed=nodes.weighed)
         return suggested if self._remember_shown(suggested.suggested_ids) else HookSuggestions()
 
     def _suggest(
@@ -162,7 +161,6 @@ class HookEventSession(HookSession):
             learnings=learnings.items,
             nodes=nodes.items,
             weighed=(*learnings.weighed, *nodes.weighed),
-            threshold=max(learnings.threshold, nodes.threshold),
         )
         if suggested.weighed and self.writable_log is not None:
             record = suggestion_record.SuggestionRecord(
@@ -170,7 +168,6 @@ class HookEventSession(HookSession):
                 session=self.session,
                 by=shown_by,
                 prompt=suggestion_record.prompt_digest(text),
-                threshold=suggested.threshold,
                 answers=tuple(suggested.weighed),
             )
             # a full disk keeps nothing from the agent

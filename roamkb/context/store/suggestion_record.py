@@ -39,8 +39,6 @@ class SuggestionRecord:
     by: str
     #: Digest of the prompt.
     prompt: str
-    #: The least bits that are offered.
-    threshold: float
     answers: tuple[WeighedAnswer, ...]
 
 
@@ -62,8 +60,10 @@ def save_suggestion_record(local: Path, record: SuggestionRecord) -> None:
             "session": record.session,
             "by": record.by,
             "prompt": record.prompt,
-            "threshold": record.threshold,
-            "answers": [[answer.id, round(answer.bits, 2), answer.dropped] for answer in record.answers],
+            "answers": [
+                [answer.id, round(answer.bits, 2), round(answer.least_bits, 2), answer.dropped]
+                for answer in record.answers
+            ],
         }
     )
     try:
@@ -90,8 +90,8 @@ def _parse_record(record: Mapping[str, Any]) -> SuggestionRecord:
         session=str(record["session"]),
         by=str(record["by"]),
         prompt=str(record["prompt"]),
-        threshold=float(record["threshold"]),
         answers=tuple(
-            WeighedAnswer(id=str(id), bits=float(bits), dropped=str(dropped)) for id, bits, dropped in record["answers"]
+            WeighedAnswer(id=str(id), bits=float(bits), least_bits=float(least), dropped=str(dropped))
+            for id, bits, least, dropped in record["answers"]
         ),
     )

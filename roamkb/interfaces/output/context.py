@@ -122,8 +122,8 @@ def _occasion_lines(occasion: "ShownOccasion") -> Iterator[str]:
         outcome = f" ({item.outcome})" if item.outcome else ""
         yield f"  shown: {one_line(item.name or item.id)}{outcome}"
     for miss in occasion.near:
-        least = f" of {occasion.threshold:.1f}" if occasion.threshold is not None else ""
-        yield f"  not shown: {one_line(miss.name or miss.id)}: {miss.dropped} ({miss.bits:.1f}{least} bits)"
+        bits = f"{miss.bits:.1f} of {miss.least_bits:.1f} bits"
+        yield f"  not shown: {one_line(miss.name or miss.id)}: {miss.dropped} ({bits})"
 
 
 def inject(result: bool) -> Annotated[PrintedResult, InjectAnswer]:
