@@ -568,7 +568,7 @@ def test_no_tools_log_hides_anothers(world: World) -> None:
     assert (6, 4) == (done["read"], done["new"])
     assert {
         "already": 1,
-        "invalid": [{"line": 2, "reason": "knowledge.archive.jsonl: it isn't JSON"}],
+        "invalid": [{"line": 2, "reason": "knowledge.archive.jsonl: it isn't JSON", "newer": False}],
     } == done["skipped"]
     assert [".beads", ".lavra", ".lavra", ".oro"] == [
         Path(name).relative_to(world.personal).parts[0] for name in done["files"]
