@@ -80,7 +80,6 @@ class ShownOccasion:
 class ShownList:
     """The occasions, the latest first."""
 
-    JSON = "occasions more"
     occasions: tuple[ShownOccasion, ...]
     #: Occasions beyond the limit.
     more: int

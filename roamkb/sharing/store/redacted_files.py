@@ -42,7 +42,6 @@ _LOCK_SUFFIX: Final = ".lock"
 class RedactedPlace:
     """A file that holds what is forgotten, and what becomes of it."""
 
-    JSON = "path kind lines"
     path: Path
     #: Lines or records that are taken out or blanked, a snapshot with some, a cache or local file that is removed.
     kind: str
