@@ -15,6 +15,7 @@ from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.fs.files import read_file
+from roamkb.fs.git_worktrees import pointed_folder
 
 _MAX_POINTER_BYTES: Final = 16 * 1024
 #: A log of years; only its end is of interest.
@@ -60,11 +61,8 @@ def _find_git_folder(git: Path) -> Path | None:
     """Return the folder that holds HEAD: `.git`, or the folder that the file of that name points to."""
     if git.is_dir():
         return git
-    pointer = _read_text(git, _MAX_POINTER_BYTES)
-    if not pointer.startswith("gitdir:"):
-        return None
-    folder = git.parent / pointer.removeprefix("gitdir:").strip()
-    return folder if folder.is_dir() else None
+    folder = pointed_folder(str(git))
+    return Path(folder) if folder and Path(folder).is_dir() else None
 
 
 def _read_text(path: Path, limit: int) -> str:

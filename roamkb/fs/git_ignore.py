@@ -7,6 +7,7 @@ from pathlib import Path
 from roamkb.core.gitignore import last_match
 from roamkb.core.model import UnreadableFile
 from roamkb.fs.files import read_file
+from roamkb.fs.git_worktrees import pointed_folder
 
 _IGNORE_FILE = ".gitignore"
 _EXCLUDE_FILE = Path("info") / "exclude"
@@ -44,14 +45,9 @@ def _ignore_files(root: Path, folders: tuple[str, ...], home: Path) -> Iterator[
 def git_folder(root: Path) -> Path:
     """Return the folder with the git files of the repository at `root`; worktrees share one."""
     git = root / ".git"
-    if git.is_file():
-        text = read_file(git, limit=4096)
-        if not isinstance(text, UnreadableFile) and text.startswith(b"gitdir:"):
-            worktree_git = root / text.partition(b":")[2].decode("utf-8", "replace").strip()
-            common = read_file(worktree_git / "commondir", limit=4096)
-            if isinstance(common, UnreadableFile):
-                return worktree_git
-            return worktree_git / common.decode("utf-8", "replace").strip()
+    if folder := pointed_folder(str(git)):
+        common = read_file(Path(folder, "commondir"), limit=4096)
+        return Path(folder, "" if isinstance(common, UnreadableFile) else common.decode("utf-8", "replace").strip())
     return git
 
 

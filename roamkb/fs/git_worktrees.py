@@ -75,12 +75,12 @@ def _main_checkout(git: str) -> str | None:
         return common if settings.get("bare", "").lower() == "true" else os.path.dirname(common)
     # a submodule's files lie where its configuration says, if they say so, too
     checkout = os.path.realpath(os.path.join(common, settings.get("worktree", "")))
-    return checkout if _pointed_folder(os.path.join(checkout, ".git")) == common else common
+    return checkout if pointed_folder(os.path.join(checkout, ".git")) == common else common
 
 
 def _admin_folder(git: str) -> str | None:
     """Return the folder in which the repository keeps the worktree with this `.git`; None unless both agree."""
-    admin = _pointed_folder(git)
+    admin = pointed_folder(git)
     if admin is None:
         return None
     listed = os.path.dirname(admin)
@@ -97,7 +97,7 @@ def _admin_folder(git: str) -> str | None:
     return admin if agrees else None
 
 
-def _pointed_folder(git: str) -> str | None:
+def pointed_folder(git: str) -> str | None:
     """Return the real folder that a `.git` file names; None where it is no such file."""
     pointer = _read_line(git)
     if not pointer.startswith("gitdir:"):

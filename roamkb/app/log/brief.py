@@ -80,10 +80,7 @@ def make_brief(
         to_review, contradicting = (0, 0) if is_narrow else brief_text.review_counts(state)
     promoted_nodes = frozenset(learning.node for learning in learnings if learning.node)
     nodes, reading, trouble = _nodes_about(context, at_hand, besides=promoted_nodes)
-    log_notice = "" if log or is_narrow else _unusable_log_notice(context)
-    log_troubles = () if is_narrow else (injections.recent_hook_errors(log.local_folder, now=author.ts) if log else ())
-    wall = "" if is_narrow else _wall_trouble(context)
-    waiting = _waiting_calls_notice(log, context.kb.state_folders.state, now=author.ts) if log and not is_narrow else ""
+    troubles = () if is_narrow else _troubles_at_start(context, log, now=author.ts)
     _, session_brief = brief_text.render_brief(
         brief_text.SessionBrief(
             project=project,
@@ -99,7 +96,7 @@ def make_brief(
             note_count=reading.notes if reading else None,
             learning_count=len(state.standings) if state else None,
             conflict_copies=0 if is_narrow or not reading else reading.conflict_copies,
-            troubles=(*log_troubles, *filter(None, [wall, waiting, trouble, log_notice])),
+            troubles=(*troubles, *filter(None, [trouble])),
         ),
         nonce="0" * 8,
     )
@@ -114,6 +111,17 @@ def make_brief(
             is_empty_kept=shown_by == injections.BRIEF_AFRESH,
         )
     return session_brief
+
+
+def _troubles_at_start(
+    context: "project_context.ProjectContext", log: "project_log.Log | None", *, now: float
+) -> tuple[str, ...]:
+    """Return what is wrong with hooks, wall and log, and what waits, a line each."""
+    wall = _wall_trouble(context)
+    if log is None:
+        return tuple(filter(None, (wall, _unusable_log_notice(context))))
+    waiting = _waiting_calls_notice(log, context.kb.state_folders.state, now=now)
+    return (*injections.recent_hook_errors(log.local_folder, now=now), *filter(None, (wall, waiting)))
 
 
 def suggest_for_prompt(

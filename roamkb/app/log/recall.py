@@ -57,16 +57,7 @@ def recall(
                 request.words if isinstance(request.words, str) else " ".join(request.words),
                 today=author.now.date(),
             ),
-            recall_ranking.RecallFilter(
-                type=learning.canonical_type(request.type) if request.type else "",
-                topic=request.topic or "",
-                scope=request.scope or "",
-                least_confidence=parse_hundredths(request.min_confidence) or 0,
-                action=request.action or "",
-                tags=as_text_tuple(request.tags),
-                concerns=_file_matcher(context, log, request.file),
-                archived=request.all,
-            ),
+            _filter_of(context, log, request),
             log_recall.RecallPage(
                 limit=_first_given(request.recent, request.limit, log_recall.DEFAULT_LIMIT),
                 offset=request.offset or 0,
@@ -87,6 +78,22 @@ def recall(
         recall_result,
         form="raw" if request.raw else "framed" if request.framed else "plain",
         unknown_type=(request.type or "") if wanted_type and not state.learnings_with("type", wanted_type) else "",
+    )
+
+
+def _filter_of(
+    context: "project_context.ProjectContext", log: "project_log.Log", request: "log_recall.RecallRequest"
+) -> "recall_ranking.RecallFilter":
+    """Return the conditions that a request names beside its words."""
+    return recall_ranking.RecallFilter(
+        type=learning.canonical_type(request.type) if request.type else "",
+        topic=request.topic or "",
+        scope=request.scope or "",
+        least_confidence=parse_hundredths(request.min_confidence) or 0,
+        action=request.action or "",
+        tags=as_text_tuple(request.tags),
+        concerns=_file_matcher(context, log, request.file),
+        archived=request.all,
     )
 
 
