@@ -5,7 +5,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit format types lint docs bench bench-recall install uninstall clean
+.PHONY: help demo test unit format types lint docs bench bench-recall reliability mutation install uninstall clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -28,8 +28,10 @@ help:
 	@echo 'make format     lay out the code, and mend what the linter can'
 	@echo 'make types      the types alone'
 	@echo 'make docs       write the generated parts of docs/'
-	@echo 'make bench      figures: reading, searching, starting; KB=/your/notes measures yours'
+	@echo 'make bench      figures: reading, searching, starting, a year of use; KB=/your/notes measures yours'
 	@echo 'make bench-recall SETS="DIR..."  how well search finds, on public question sets'
+	@echo 'make reliability  the sheet of what must not break, each row tried by its command: an hour; ROWS="2 27" tries those'
+	@echo 'make mutation   how many mutants of what must not break the tests kill; AREAS="replay secrets" tries those'
 	@echo 'make clean      remove what the others made in this folder'
 	@echo
 	@echo 'PYTHON=/path/to/python3.12 chooses another Python (3.11 or newer).'
@@ -80,11 +82,19 @@ bench: $(VENV)/.ready-test
 	$(VENV)/bin/python tests/benchmarks/ratios.py $(if $(KB),--kb '$(KB)')
 	$(VENV)/bin/python tests/benchmarks/speed.py $(if $(SIZES),--sizes '$(SIZES)')
 	$(VENV)/bin/python -m tests.benchmarks.hooks
+	$(VENV)/bin/python -m tests.benchmarks.year
 
 # SETS are folders of question sets, as tests/benchmarks/question_sets.py reads them, or PrecisionMemBench's; with
 # CACHE=DIR the sentence model answers as well, and what it read is kept there; LIMIT=0 asks every question
 bench-recall: $(VENV)/.ready-test
 	$(VENV)/bin/python tests/benchmarks/recall.py $(SETS) --limit $(or $(LIMIT),200) $(if $(CACHE),--semantic '$(CACHE)')
+
+# faults are put in by strace, a power cut takes root and loop devices; rows say what was skipped
+reliability: $(VENV)/.ready-test
+	$(VENV)/bin/python -m tests.benchmarks.reliability $(ROWS)
+
+mutation: $(VENV)/.ready-test
+	$(VENV)/bin/python -m tests.benchmarks.mutation $(AREAS)
 
 install:
 	@.ci/install '$(PYTHON)' "$(DATA)" "$(BIN)"

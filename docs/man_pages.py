@@ -23,6 +23,7 @@ from roamkb.core.request import ParameterShape
 from roamkb.core.request import VerbParameter
 from roamkb.interfaces.completion.scripts import CompletedCommand
 from roamkb.interfaces.completion.scripts import completed_commands
+from roamkb.interfaces.operations import HELP_PARAMETER
 from roamkb.interfaces.operations import find_operation
 
 _ROOT: Final = Path(__file__).parents[1]
@@ -117,7 +118,7 @@ def _program_page(commands: tuple[CompletedCommand, ...]) -> list[str]:
         r".B \-\-version",
         "The version.",
         ".TP",
-        r".B \-\-help",
+        r".B \-h, \-\-help",
         "Show this message and exit.",
     ]
     return [*lines, *_document_lines("docs/json.md", ("Exit status",))]
@@ -153,6 +154,8 @@ def _options(command: CompletedCommand) -> Iterator[str]:
 def _spelling(parameter: VerbParameter) -> str:
     if not parameter.flag:
         return rf"\fI{_text(parameter.placeholder)}\fR"
+    if parameter == HELP_PARAMETER:
+        return r"\fB\-h\fR, \fB\-\-help\fR"
     value = _text(parameter.metavar or "")
     again = " ..." if parameter.shape is ParameterShape.TEXTS else ""
     return rf"\fB{_text(parameter.flag)}\fR" + (rf" \fI{value}\fR{again}" if value else "")

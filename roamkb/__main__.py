@@ -39,6 +39,8 @@ def main() -> int:
     """Run the command line; return its exit status."""
     if sys.argv[1:] == ["--version"] and _print_version():
         return 0
+    if sys.argv[1:2] == ["help"] and sys.argv[2:] in (["hook"], ["exec"]):
+        sys.argv[1:] = [sys.argv[2], "--help"]
     if sys.argv[1:2] == ["hook"] and {"-h", "--help"} & set(sys.argv[2:]):
         print(HOOK_HELP)
         return 0

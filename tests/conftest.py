@@ -24,6 +24,7 @@ from roamkb.boundary.rule_file import render_rule
 from roamkb.boundary.store.folder_evidence import hidden_ancestry_reason
 from roamkb.core.ids import new_id
 from roamkb.install.wall_setup import WallSetup
+from roamkb.log.init import InitialisedLog
 from roamkb.log.learn import LearnResult
 from roamkb.log.store.project_log import Log
 from tests.answer_schemas import check_answer
@@ -197,6 +198,12 @@ def typed(kind: type[T], value: object) -> T:
 def learn(log: ProjectLog, text: str, **said: Any) -> LearnResult:
     """Learn one thing, as `learn` does of a text."""
     return typed(LearnResult, log.learn(text, **said))
+
+
+def adopt(world: World, cwd: Path | None = None) -> InitialisedLog:
+    """Adopt the log that came with a project, as its human does at a terminal."""
+    kb = world.open(cwd)
+    return ProjectLog(kb.environment, kb, folder=None, ask=lambda _: "y").init()
 
 
 def wall_of(home: Path) -> WallSetup:

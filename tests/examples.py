@@ -4,6 +4,8 @@ import os
 
 #: Set by `make unit`.
 IS_QUICK = "ROAMKB_TEST_QUICK" in os.environ
+#: Set by `make reliability`, which has an hour.
+IS_THOROUGH = "ROAMKB_TEST_THOROUGH" in os.environ
 _QUICK = 10
 
 

@@ -19,6 +19,8 @@ from tests.conftest import emulator
 
 #: What the question at the terminal ends with; the word is what it asks for.
 _PROMPT = re.compile(rb"Type (\S+) to do it: ")
+#: A question that waits for its answer.
+_WAITS = re.compile(r"(?:\]|:) \Z")
 #: Seconds between two looks at whether it ended.
 _MOMENT = 0.05
 
@@ -99,6 +101,51 @@ def run_at_a_terminal(
     os.close(slave)
     os.close(master)
     return Ran(status=process.returncode, out=out.decode(), err=err.decode()), shown
+
+
+def converse(
+    command: Sequence[str],
+    *,
+    maker: Path,
+    cwd: Path,
+    environment: Mapping[str, str],
+    answers: Sequence[tuple[str, str]],
+) -> tuple[int, str]:
+    """Run a command whose input and output are a terminal; return its status and all that was shown.
+
+    `answers` has for each question, in order, words in it and what is typed then; the call fails where the
+    program asks for more or less.
+    """
+    master, slave = os.openpty()
+    process = subprocess.Popen(
+        [maker, "-c", _EMULATE, "foreground", str(slave), *command],
+        cwd=cwd,
+        env={**environment, "PYTHONHOME": sys.base_prefix},
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        pass_fds=(slave,),
+    )
+    shown, seen, left = b"", 0, list(answers)
+    while True:
+        has_ended = process.poll() is not None
+        if select.select([master], [], [], 0 if has_ended else _MOMENT)[0]:
+            # a part of what is being shown may end like a question
+            shown += os.read(master, 4096)
+            continue
+        if has_ended:
+            break
+        text = shown.decode("utf-8", "replace")
+        if _WAITS.search(text, seen):
+            question, seen = text[seen:], len(text)
+            assert left, f"nobody answers {question}"
+            words, answer = left.pop(0)
+            assert words in question, f"{words!r} isn't asked: {question}"
+            os.write(master, f"{answer}\n".encode())
+    os.close(slave)
+    os.close(master)
+    assert not left, f"not asked: {left}; shown: {shown.decode('utf-8', 'replace')}"
+    return process.returncode, shown.decode("utf-8", "replace")
 
 
 def _answered(process: subprocess.Popen[bytes], master: int, answer: Callable[[str], str]) -> str:

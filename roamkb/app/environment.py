@@ -41,12 +41,19 @@ class ProcessEnvironment:
     new_id: Callable[[datetime], str]
     #: The same for nodes, which no hook waits for; what a test or a waiting call gives holds for both.
     new_node_id: Callable[[datetime], str] | None = None
+    #: Whether the password database knows the account; where it doesn't, its home is what HOME says.
+    is_account_known: bool = True
     #: The user's own state, cache and data folders; None for the system's usual ones.
     state: Path | None = None
     cache: Path | None = None
     data: Path | None = None
     #: The account's name, by the password database: who answers for what a human says.
     login: str = "someone"
+
+    @property
+    def trust_home(self) -> Path | None:
+        """The home with the account's list of what is trusted; None where only HOME says which it is."""
+        return self.account_home if self.is_account_known else None
 
     @property
     def agent_name(self) -> str:
@@ -84,6 +91,7 @@ class ProcessEnvironment:
         return ProcessEnvironment(
             home=home,
             account_home=_account_home(home),
+            is_account_known=_account()[1] is not None,
             variables=dict(os.environ),
             cwd=_current_folder(),
             pid=os.getpid(),

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from roamkb.app.environment import ProcessEnvironment
 from roamkb.app.log import project_log
-from roamkb.app.maintenance import KnowledgeBaseMaintenance
 from roamkb.app.operation_method import takes_request
+from roamkb.app.setup import KnowledgeBaseSetup
 from roamkb.boundary import human_consent
 from roamkb.boundary import policy
 from roamkb.boundary.store import folder_evidence
@@ -68,7 +68,7 @@ class KnowledgeBaseReading(NamedTuple):
     index_more: "Callable[[float], None]"
 
 
-class KnowledgeBase(KnowledgeBaseMaintenance):
+class KnowledgeBase(KnowledgeBaseSetup):
     """The human's knowledge base, with the permit that the current project has."""
 
     @classmethod
@@ -122,6 +122,8 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
             raise UsageError("--as-of ranks words", hint="roamkb search WORDS --as-of D")
         if request.trace and (request.regex or request.related is not None):
             raise UsageError("--trace explains how words are ranked", hint="roamkb search WORDS --trace")
+        if request.trace and request.budget is not None:
+            raise UsageError("--trace says all of each candidate", hint="leave --budget out")
         if request.related is not None:
             limit = sys.maxsize if request.all else request.limit
             return self._search_related(request.related, text, limit=limit, budget=request.budget)
@@ -214,7 +216,7 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
 
         notes = self._open_notes()
         with self._suggest_nodes_on_error(notes):
-            return kb_links.links(notes, request.name, folder=self.environment.cwd)
+            return kb_links.links(notes, request.name, home=self.environment.home, folder=self.environment.cwd)
 
     def tags(self) -> "kb_tags.TagList":
         """Return the tags that are in use, with counts."""

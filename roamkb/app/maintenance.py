@@ -19,7 +19,6 @@ from roamkb.harnesses.registry import declared_by
 from roamkb.install import doctor as install_doctor
 from roamkb.install import doctor_report
 from roamkb.install import doctor_wall
-from roamkb.install import install as install_verb
 from roamkb.install import plan
 from roamkb.install import requests
 from roamkb.install import uninstall as install_uninstall
@@ -49,7 +48,7 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
     @takes_request(lambda: kb_hygiene.HygieneRequest)
     def hygiene(self, request: "kb_hygiene.HygieneRequest") -> "kb_hygiene.HygieneReport":
         """Return the findings in the knowledge base that its human may want to tidy."""
-        return kb_hygiene.hygiene(self._open_notes(), org=request.org)
+        return kb_hygiene.hygiene(self._open_notes(), home=self.environment.home, org=request.org)
 
     @takes_request(lambda: kb_conflicts.ConflictsRequest)
     def conflicts(self, request: "kb_conflicts.ConflictsRequest") -> "kb_conflicts.ConflictList":
@@ -67,7 +66,8 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
             folder=self.environment.cwd,
         )
 
-    def doctor(self) -> "doctor_report.DoctorReport":
+    @takes_request(lambda: doctor_report.DoctorRequest)
+    def doctor(self, request: "doctor_report.DoctorRequest") -> "doctor_report.DoctorReport":
         """Return the faults of this installation, and the cures."""
         import platform
 
@@ -85,12 +85,14 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
             now=self.environment.now(),
             version=__version__,
             log=log,
+            account_home=self.environment.trust_home,
         )
         return doctor_report.DoctorReport(
             checks=(
                 *install_doctor.doctor(doctor_context).checks,
                 *doctor_wall.check_wall(doctor_context, self._wall_setup),
-            )
+            ),
+            is_strict=request.strict,
         )
 
     @takes_request(lambda: journal_verb.JournalRequest)
@@ -143,13 +145,10 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
             agent=led_by,
         )
 
-    @takes_request(lambda: requests.InstallRequest)
-    def install(self, request: "requests.InstallRequest") -> "plan.InstallReport":
-        """Install the rule and the requested parts; a second call changes nothing."""
+    def _install_options(self, request: "requests.InstallRequest") -> "plan.InstallOptions":
         from importlib.util import find_spec
 
-        now = self.environment.now()
-        options = plan.InstallOptions(
+        return plan.InstallOptions(
             kb=self._optional_absolute_path(request.kb),
             work_roots=tuple(map(self._absolute_path, as_text_tuple(request.work_roots))),
             project_parents=tuple(map(self._absolute_path, as_text_tuple(request.project_parents))),
@@ -161,18 +160,6 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
             yes=request.yes,
             program=self._find_hook_program(),
             has_mcp=find_spec("mcp") is not None,
-        )
-        return install_verb.install(
-            options,
-            home=self.environment.home,
-            data=self._data_folder,
-            account_home=self.environment.account_home,
-            session=self._call_origin,
-            rules=apply.shipped_rules(),
-            wall=self._wall_setup,
-            now=now,
-            new_id=lambda: self.environment.new_id(now),
-            ask=self._ask,
         )
 
     @takes_request(lambda: requests.UninstallRequest)

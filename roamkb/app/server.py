@@ -94,7 +94,11 @@ class ServedKnowledgeBase(KnowledgeBase):
     def log_change_feed(self) -> "changes.LogChangeFeed":
         """Return the feed of changes to the project's log; it is empty as long as there is no log."""
         root = self.classify(str(self.project_folder or self.environment.cwd or "/")).root
-        return changes.LogChangeFeed(None if root is None else project_log.Log(root, self.state_folders.state))
+        return changes.LogChangeFeed(
+            None
+            if root is None
+            else project_log.Log(root, self.state_folders.state, account_home=self.environment.trust_home)
+        )
 
     def notes_state(self) -> "tuple[walk.NoteFile, ...]":
         """Return the notes with their stats, which differ once one is written, moved or gone."""

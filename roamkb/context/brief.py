@@ -33,6 +33,8 @@ MOST_SHOWN = 12
 MOST_FITTING = 5
 #: Days that a task is open before it is taken for forgotten.
 _OPEN_DAYS = 14
+#: The latest of what happened to tasks: a year has tens of thousands.
+_MOST_TASK_EVENTS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class WorkAtHand:
 
 def current_work(state: LogState | None, branch: GitBranch, *, task: str, now: float) -> WorkAtHand:
     """Return the work at hand, by the branch, the last commits and the open tasks."""
-    known_tasks = parse_tasks(state.events_named("task")) if state else {}
+    known_tasks = parse_tasks(state.events_named("task", latest=_MOST_TASK_EVENTS)) if state else {}
     if task and task in known_tasks:
         return WorkAtHand(task=known_tasks[task], clues=((known_tasks[task].title, True),))
     recent = [
@@ -100,12 +102,13 @@ def fitting_learnings(
             words[id] = max(score, words.get(id, 0.0))
     task = work.task
     seen_tasks = {
-        other_task.id: degree for other_task, degree in similar_tasks(task, parse_tasks(state.events_named("task")))
+        other_task.id: degree
+        for other_task, degree in similar_tasks(task, parse_tasks(state.events_named("task", latest=_MOST_TASK_EVENTS)))
     } | {task.id: 1.0}
     seen_tasks.pop("", None)
     relevant_learnings = [
         relevant_learning
-        for candidate in candidate_learnings(state, words=words, seen_tasks=seen_tasks)
+        for candidate in candidate_learnings(state, words=words, files=task.files, seen_tasks=seen_tasks)
         if (is_in_force(candidate) and candidate.confidence >= least_confidence)
         and (
             relevant_learning := score_relevance(

@@ -108,10 +108,8 @@ def approved_checklist(state: LogState) -> tuple[LearningState, ...]:
 
 def review_counts(state: LogState) -> tuple[int, int]:
     """Return the numbers of learnings that need a review otherwise, and that may contradict another."""
-    contradicting = sum(
-        standing.status not in (SUPERSEDED, ARCHIVED) for standing in state.learnings_with("contradicts", YES)
-    )
-    to_review = sum("may_contradict" not in standing.flags for standing in state.learnings_with("status", NEEDS_REVIEW))
+    contradicting = state.count_learnings(("contradicts", (YES,)), lacking=("status", (SUPERSEDED, ARCHIVED)))
+    to_review = state.count_learnings(("status", (NEEDS_REVIEW,)), lacking=("contradicts", (YES,)))
     return to_review, contradicting
 
 

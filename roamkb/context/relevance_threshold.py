@@ -22,6 +22,7 @@ from collections.abc import Set
 from functools import cache
 from functools import cached_property
 from typing import Final
+from typing import NamedTuple
 from typing import TypeVar
 
 from roamkb.core.startup.dataclasses import dataclass
@@ -55,6 +56,8 @@ _RANK_PENALTY: Final = 0.1
 _MAX_PENALIZED_RANKS: Final = 3
 #: The share of the best answer's worth.
 _MIN_SHARE_OF_BEST: Final = 0.85
+#: The share of a question's evidence that an answer has which is sure to be about it.
+_LEAST_SURE_SHARE: Final = 0.5
 #: Letters that forms of a word have in common at its beginning, and the least share of the longer form.
 _STEM_LENGTH: Final = 4
 _MIN_FORM_SHARE: Final = 0.6
@@ -100,6 +103,13 @@ class _PromptWord:
     def whole_bits(self) -> float:
         """The evidence of the whole word, in bits."""
         return next(iter(self.term_evidence.values()))[0]
+
+
+class _AnswerWorth(NamedTuple):
+    """What prompt and answer share, in bits, and the share of the prompt's evidence that the answer has."""
+
+    bits: float
+    share: float
 
 
 @dataclass(frozen=True)
@@ -178,7 +188,7 @@ def weigh_answers(
     worths = [
         (
             answer,
-            _answer_worth(prompt, hyphenated_names, _AnswerText(title), _AnswerText(body))
+            _answer_worth(prompt, hyphenated_names, _AnswerText(title), _AnswerText(body)).bits
             * (1 - _RANK_PENALTY * min(rank, _MAX_PENALIZED_RANKS)),
         )
         for rank, (answer, title, body) in enumerate(answers)
@@ -197,14 +207,18 @@ def rate_evidence(
     """Return for each answer to a search for `words` whether it may be relied on to be about them.
 
     An answer is its names, each of which counts by itself, and what is shown beside them. The threshold is that
-    of a session's start: who searches isn't interrupted.
+    of a session's start, since who searches isn't interrupted; and half of what is asked for has to be in it: one
+    rare word of three is a note on something else.
     """
     prompt = list(_prompt_words(" ".join(words), weights))
     worths = (
         max(_answer_worth(prompt, (), _AnswerText(name), body) for name in names)
         for names, body in ((names, _AnswerText(text)) for names, text in answers)
     )
-    return [Evidence(worth, worth >= START_THRESHOLD.least_bits) for worth in worths]
+    return [
+        Evidence(worth.bits, worth.share, worth.bits >= START_THRESHOLD.least_bits and worth.share >= _LEAST_SURE_SHARE)
+        for worth in worths
+    ]
 
 
 def _prompt_words(text: str, weights: TermWeights) -> Iterator[_PromptWord]:
@@ -244,11 +258,11 @@ def _is_of_one_script(pair: str) -> bool:
 
 def _answer_worth(
     prompt: Sequence[_PromptWord], hyphenated_names: Sequence[str], title: _AnswerText, body: _AnswerText
-) -> float:
-    """Return the bits that prompt and answer share, times their share of the prompt's bits."""
+) -> _AnswerWorth:
+    """Return the bits that prompt and answer share, times their share of the prompt's bits; and what is covered."""
     body_factor = min(1.0, (_TITLE_LIKE_WORDS / max(1, len(body.text_words))) ** 0.5)
     names = title.name_terms | body.name_terms
-    uncovered_bits = 0.0
+    prompt_bits = uncovered_bits = 0.0
     shared_bits = _HYPHENATED_BITS * sum(name in fold_text(f"{title.text}\n{body.text}") for name in hyphenated_names)
     for word in prompt:
         term, in_title = _shared_part(word, title)
@@ -261,9 +275,14 @@ def _answer_worth(
         evidence *= _NAME_FACTOR if term in names else 1
         shared_bits += evidence * share / crowd
         uncovered_bits += evidence * (1 - share)
-    if shared_bits and _covers_title(title, prompt):
-        return shared_bits
-    return shared_bits * shared_bits / (shared_bits + uncovered_bits) if shared_bits else 0.0
+        prompt_bits += evidence
+    if not shared_bits:
+        return _AnswerWorth(0.0, 0.0)
+    # a hyphenated name tells beside the words that it is made of
+    covered_share = 1 - uncovered_bits / prompt_bits if prompt_bits else 1.0
+    if _covers_title(title, prompt):
+        return _AnswerWorth(shared_bits, covered_share)
+    return _AnswerWorth(shared_bits * shared_bits / (shared_bits + uncovered_bits), covered_share)
 
 
 def _covers_title(title: _AnswerText, prompt: Sequence[_PromptWord]) -> bool:

@@ -16,11 +16,14 @@ from roamkb.core.request import Option
 from roamkb.core.request import count_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.text import one_line
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.receipts import Receipt
 
 #: Occasions that somebody reads.
 DEFAULT_LIMIT: Final = 20
+#: How the id of a remedy begins.
+_REMEDY: Final = "remedy:"
 #: Seconds between a record of what was weighed and the receipt of what was shown.
 _SAME_OCCASION_SECONDS: Final = 5.0
 
@@ -36,7 +39,7 @@ class ShownRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownItem:
-    """A learning or node that was shown."""
+    """A learning, node or remedy that was shown."""
 
     id: str
     #: The learning's key or the node's title; null where it is gone.
@@ -68,7 +71,7 @@ class ShownOccasion:
     agent: str
     #: The worktree in which the session works; null for the main checkout.
     worktree: OrNull
-    #: What asked: brief, prompt, file, subagent, recall, relevant …
+    #: What asked: brief, prompt, file, error, subagent, recall, relevant …
     by: str
     #: The first digits of the prompt's SHA-256; null where there was none.
     prompt: OrNull
@@ -100,16 +103,23 @@ def list_shown(
         records = [record for record in records if record.session == session]
     pairs = sorted(_pair_occasions(receipts, records), key=lambda pair: _time_of(*pair), reverse=True)
     outcomes = _outcomes_by_receipt(state, {receipt.id for receipt, _ in pairs[:limit] if receipt})
-    ids = {id for receipt, record in pairs[:limit] for id in _ids_of(receipt, record)}
+    ids = {id for pair in pairs[:limit] for id in _ids_of(*pair) if not id.startswith(_REMEDY)}
     titles = find_titles(ids - state.standings.keys())
 
     def name_of(id: str) -> str:
+        if id.startswith(_REMEDY):
+            return id.removeprefix(_REMEDY)
         return state.standings[id].learning.key if id in state.standings else titles.get(id, "")
 
     return ShownList(
         occasions=tuple(_occasion(receipt, record, outcomes, name_of) for receipt, record in pairs[:limit]),
         more=max(0, len(pairs) - limit),
     )
+
+
+def remedy_id(technique: str) -> str:
+    """Return the id by which a receipt names a remedy, which has none of its own."""
+    return _REMEDY + one_line(technique)
 
 
 def _ids_of(receipt: Receipt | None, record: SuggestionRecord | None) -> Iterator[str]:

@@ -4,7 +4,10 @@ One root, `RoamkbError`. A `raise` line holds facts; the class holds the words, 
 exit status and the code that `--json` shows (docs/json.md).
 """
 
+from collections.abc import Callable
+from collections.abc import Iterator
 from collections.abc import Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar
 
@@ -24,6 +27,13 @@ class RoamkbError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+
+    def add_progress(self, progress: str, *, hint: str) -> None:
+        """Add what was done before the error, and what wasn't; `hint` names the command that does the rest."""
+        # true of the one file, and not of the whole
+        cause = self.message.removesuffix("; nothing was changed").removesuffix("; nothing was written")
+        self.message, self.hint = f"{cause}; {progress}", "; ".join(filter(None, (self.hint, hint)))
+        self.args = (self.message,)
 
 
 class UsageError(RoamkbError):
@@ -74,7 +84,7 @@ class BadRule(RoamkbError):
     def __init__(self, source: Path, why: str) -> None:
         super().__init__(
             f"the rule {one_line(str(source))} {why}",
-            hint="`make install` (or `roamkb install`) puts it there; `roamkb doctor` says what is wrong",
+            hint="`roamkb setup` (or `make install`) puts it there; `roamkb doctor` says what is wrong",
         )
         self.source = source
         self.why = why
@@ -109,10 +119,10 @@ class NearDuplicate(RoamkbError):
     code = "near_duplicate"
     JSON = "code message hint candidates"
 
-    def __init__(self, candidates: "Sequence[model.NodeCandidate]") -> None:
+    def __init__(self, candidates: "Sequence[model.NodeCandidate]", *, likeness: str = "looks like") -> None:
         names = "; ".join(f"{shorten_title(c.title)} ({one_line(c.id)})" for c in candidates)
         super().__init__(
-            f"nothing was written: looks like {names}",
+            f"nothing was written: {likeness} {names}",
             hint="read it with `roamkb show ID`; to replace an agent node use `roamkb supersede ID`; "
             "to write this one all the same add --anyway",
         )
@@ -127,7 +137,7 @@ class NotFound(RoamkbError):
     def __init__(self, name: str, *, kind: str = "node", hint: str = "") -> None:
         super().__init__(
             f"no {kind} {one_line(name)}",
-            hint=hint or "give an id, a title, an alias or a path; `roamkb search WORDS` finds them",
+            hint=hint or "give an id, a title, an alias, a ref or a path; `roamkb search WORDS` finds them",
         )
 
 
@@ -248,3 +258,33 @@ class Busy(RoamkbError):
     def __init__(self, path: Path) -> None:
         super().__init__(f"{one_line(str(path))} is held by another roamkb", hint="try again in a moment")
         self.path = path
+
+
+@contextmanager
+def tell_progress(describe: Callable[[], str], *, hint: str) -> Iterator[None]:
+    """Add to an error what `describe` says of the steps done until then, and the command that goes on."""
+    try:
+        yield
+    except RoamkbError as error:
+        error.add_progress(describe(), hint=hint)
+        raise
+
+
+class DurabilityDoubts:
+    """Steps that were done without the disk's promise to keep them: the others are done first, then it is said."""
+
+    def __init__(self) -> None:
+        self._first: NotDurable | None = None
+
+    @contextmanager
+    def collect(self) -> Iterator[None]:
+        """Go on after a step that is done but not durable."""
+        try:
+            yield
+        except NotDurable as error:
+            self._first = self._first or error
+
+    def raise_first(self) -> None:
+        """Raise the first doubt, if there was one; all steps are done."""
+        if self._first is not None:
+            raise self._first

@@ -23,8 +23,8 @@ from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.tombstones import tombstones_of
+from roamkb.log.store.log_contents import LogContents
 from roamkb.log.store.project_log import Log
-from roamkb.log.store.project_log import LogContents
 from roamkb.pipeline.gate.noise import noise_of
 from roamkb.pipeline.gate.references import ACTIVE
 from roamkb.pipeline.gate.references import NEEDS_REVIEW

@@ -41,6 +41,7 @@ from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.project_log import Log
 from roamkb.pipeline.gate.references import STALE
 from roamkb.pipeline.store.references_on_disk import ProjectReferences
+from roamkb.pipeline.store.references_on_disk import references_of_checkouts
 from roamkb.secrets.detector import refuse_secrets
 
 #: What the question at the terminal tells of a proposal; the dry run has all of it.
@@ -147,7 +148,7 @@ def apply_curation(
         word=proposal.digest[:TYPED_DIGEST_LENGTH],
     )
     # the human may have thought for long; what takes long is done before the lock is held
-    current_proposal = propose_curation(log, ProjectReferences(log.root), signature)
+    current_proposal = propose_curation(log, references_of_checkouts(log.root), signature)
     _require_same(log, current_proposal, proposal.digest)
     current_proposal = _select_clusters(current_proposal, only)
     with log.append_lock():

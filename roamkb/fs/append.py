@@ -58,6 +58,61 @@ def read_bytes(path: Path) -> bytes:
     raise DiskError(path, "is being written to")
 
 
+class OpenedBytes:
+    """The bytes of a file as it was when it was opened, read as they are wanted."""
+
+    def __init__(self, path: Path, status: os.stat_result) -> None:
+        self.path = path
+        self.stat = _stat_values(status)
+
+    def __len__(self) -> int:
+        return self.stat[0]
+
+    def __getitem__(self, part: slice) -> bytes:
+        """Return some of the bytes; a `DiskError` says that the file was cut off, or another is in its place."""
+        start, end, _ = part.indices(len(self))
+        try:
+            with open_regular_file(self.path) as file:
+                is_same = _stat_values(os.fstat(file.fileno()))[1:3] == self.stat[1:3]
+                file.seek(start)
+                data = file.read(max(end - start, 0)) if is_same else b""
+        except OSError as error:
+            raise disk_error(self.path, error) from error
+        if not is_same or len(data) < end - start:
+            raise DiskError(self.path, "is being written to")
+        return data
+
+    def is_unchanged(self) -> bool:
+        """Say whether the file's stat is what it was when it was opened."""
+        return self.stat == path_stat(self.path)
+
+
+def path_stat(path: Path) -> tuple[int, ...]:
+    """Return what `OpenedBytes.stat` would be; empty where there is no file."""
+    with contextlib.suppress(OSError):
+        return _stat_values(path.lstat())
+    return ()
+
+
+def _stat_values(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_size, status.st_ino, status.st_dev, status.st_mtime_ns, status.st_ctime_ns
+
+
+def open_bytes(path: Path) -> bytes | OpenedBytes:
+    """Open the file for reading; empty bytes if it doesn't exist.
+
+    Raises:
+        DiskError: it is a link, no file, or can't be read.
+    """
+    try:
+        with open_regular_file(path) as file:
+            return OpenedBytes(path, os.fstat(file.fileno()))
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise disk_error(path, error) from error
+
+
 @contextlib.contextmanager
 def open_regular_file(path: Path) -> Iterator[BinaryIO]:
     """Open the regular file at `path` for reading; an `OSError` says why there is none.

@@ -2,12 +2,14 @@
 
 import codecs
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from roamkb.core.gitignore import last_match
 from roamkb.core.model import UnreadableFile
 from roamkb.fs.files import read_file
 from roamkb.fs.git_worktrees import pointed_folder
+from roamkb.fs.git_worktrees import read_pointer
 
 _IGNORE_FILE = ".gitignore"
 _EXCLUDE_FILE = Path("info") / "exclude"
@@ -46,8 +48,9 @@ def git_folder(root: Path) -> Path:
     """Return the folder with the git files of the repository at `root`; worktrees share one."""
     git = root / ".git"
     if folder := pointed_folder(str(git)):
-        common = read_file(Path(folder, "commondir"), limit=4096)
-        return Path(folder, "" if isinstance(common, UnreadableFile) else common.decode("utf-8", "replace").strip())
+        with suppress(OSError, ValueError):
+            return Path(folder, read_pointer(str(Path(folder, "commondir"))).strip())
+        return Path(folder)
     return git
 
 

@@ -22,6 +22,7 @@ from urllib.parse import unquote
 from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
+from roamkb.fs import git_worktrees
 from roamkb.fs.files import MissingFile
 from roamkb.fs.files import error_reason
 from roamkb.fs.files import read_file
@@ -29,8 +30,6 @@ from roamkb.fs.files import read_file
 #: What makes a folder a project's root; `.git` may be a folder or a file.
 ROOT_MARKS = (".roamkb", ".git", ".jj", ".hg")
 
-#: A path and a word around it.
-_MAX_POINTER_BYTES = 16 * 1024
 _MAX_CONFIG_BYTES = 1024 * 1024
 
 #: `[remote "name"]`, and what may follow on its line.
@@ -144,7 +143,7 @@ def _git_folders(folder: str) -> Iterator[str]:
     if is_bare_repository(folder):
         git = folder
     elif _is_file(git):
-        git = _join_real_folder(folder, _read_pointer(git).removeprefix("gitdir:").strip())
+        git = _named_git_folder(git)
     yield git
     common = join(git, "commondir")
     if _is_file(common):
@@ -182,10 +181,7 @@ def _linked_folders(folder: str) -> Iterator[str]:
 def _git_linked_folders(git: str) -> Iterator[str]:
     """Yield the folders of a worktree, a submodule, or a repository made of links."""
     if _is_file(git):
-        line = _read_pointer(git)
-        if not line.startswith("gitdir:"):
-            raise _BrokenPointer(f"its file {git} names no repository")
-        git = _join_real_folder(dirname(git), line.removeprefix("gitdir:").strip())
+        git = _named_git_folder(git)
         yield git
     common = join(git, "commondir")
     folders = [git]
@@ -279,15 +275,22 @@ def _unquote_value(text: str) -> str:
     return "".join(pieces).strip()
 
 
+def _named_git_folder(git: str) -> str:
+    """Return the folder that a `.git` file names."""
+    try:
+        return git_worktrees.named_folder(git, _read_pointer(git))
+    except ValueError as error:
+        raise _BrokenPointer(f"its file {git} {error}") from error
+
+
 def _read_pointer(path: str) -> str:
-    """Return the path that a pointer file holds."""
-    data = read_file(Path(path), limit=_MAX_POINTER_BYTES)
-    if isinstance(data, UnreadableFile):
-        raise _BrokenPointer(f"its file {path} {data.reason}")
-    line = os.fsdecode(data).strip("\r\n")
-    if not line.strip() or "\0" in line or "\n" in line:
-        raise _BrokenPointer(f"its file {path} names no repository")
-    return line
+    """Return the line that a pointer file holds."""
+    try:
+        return git_worktrees.read_pointer(path, follows_links=True)
+    except OSError as error:
+        raise _BrokenPointer(f"its file {path} {error_reason(error)}") from error
+    except ValueError as error:
+        raise _BrokenPointer(f"its file {path} {error}") from error
 
 
 def _join_real_folder(folder: str, path: str) -> str:

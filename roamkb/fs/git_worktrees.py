@@ -11,6 +11,7 @@ imports nothing that takes time.
 
 import os
 import stat
+from contextlib import suppress
 
 #: A path and a word around it.
 _MAX_POINTER_BYTES = 16 * 1024
@@ -99,22 +100,51 @@ def _admin_folder(git: str) -> str | None:
 
 def pointed_folder(git: str) -> str | None:
     """Return the real folder that a `.git` file names; None where it is no such file."""
-    pointer = _read_line(git)
-    if not pointer.startswith("gitdir:"):
-        return None
-    return os.path.realpath(os.path.join(os.path.dirname(git), pointer.removeprefix("gitdir:").strip()))
+    with suppress(OSError, ValueError):
+        return os.path.realpath(named_folder(git, read_pointer(git)))
+    return None
+
+
+def read_pointer(path: str, *, follows_links: bool = False) -> str:
+    """Return the one line of a small file that names another place, such as a worktree's `.git` or `commondir`.
+
+    Raises:
+        OSError: it can't be read. ValueError: it holds no line, more than one, which git takes for a path, or too
+            long a one.
+    """
+    text = _read_text(path, _MAX_POINTER_BYTES + 1, follows_links=follows_links)
+    line = text.strip("\r\n")
+    if not line.strip() or "\0" in line or "\n" in line or len(text) > _MAX_POINTER_BYTES:
+        raise ValueError("names no repository")
+    return line
+
+
+def named_folder(git: str, line: str) -> str:
+    """Return the folder that the line of the `.git` file at `git` names, its links not followed.
+
+    Raises:
+        ValueError: it names none.
+    """
+    if not line.startswith("gitdir:"):
+        raise ValueError("names no repository")
+    return os.path.join(os.path.realpath(os.path.dirname(git)), line.removeprefix("gitdir:").strip())
 
 
 def _read_line(path: str) -> str:
-    """Return the first line of a small regular file, without its end; empty where there is none."""
-    return _read_text(path, _MAX_POINTER_BYTES).split("\n", 1)[0].strip()
+    """Return the line of a pointer file; empty where there is none."""
+    with suppress(OSError, ValueError):
+        return read_pointer(path).strip()
+    return ""
 
 
 def _core_settings(config: str) -> dict[str, str]:
     """Return the settings of the section `core` as git itself writes them, the last of each; names in lower case."""
     settings: dict[str, str] = {}
     section = ""
-    for line in _read_text(config, _MAX_CONFIG_BYTES).split("\n"):
+    text = ""
+    with suppress(OSError, ValueError):
+        text = _read_text(config, _MAX_CONFIG_BYTES)
+    for line in text.split("\n"):
         line = line.strip()
         if line.startswith("["):
             section = line.lower()
@@ -124,14 +154,12 @@ def _core_settings(config: str) -> dict[str, str]:
     return settings
 
 
-def _read_text(path: str, limit: int) -> str:
+def _read_text(path: str, limit: int, *, follows_links: bool = False) -> str:
+    """Return the beginning of a regular file; raise `OSError` or `ValueError` where there is none."""
+    fd = os.open(path, _READ_FLAGS & ~os.O_NOFOLLOW if follows_links else _READ_FLAGS)
     try:
-        fd = os.open(path, _READ_FLAGS)
-    except (OSError, ValueError):
-        return ""
-    try:
-        return os.fsdecode(os.read(fd, limit)) if stat.S_ISREG(os.fstat(fd).st_mode) else ""
-    except OSError:
-        return ""
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise ValueError("isn't a regular file")
+        return os.fsdecode(os.read(fd, limit))
     finally:
         os.close(fd)

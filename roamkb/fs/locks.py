@@ -22,6 +22,8 @@ from roamkb.fs.user_dirs import JOURNAL
 DEFAULT_WAIT = 5.0
 #: Of the state folder; the trash holds notes.
 LOCKS, SHOWN, SNAPSHOTS, TRASH = "locks", "shown", "snapshots", "trash"
+#: What `setup` made, in the state folder as well.
+SETUP_RECEIPT = "setup.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

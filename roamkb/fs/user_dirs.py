@@ -33,6 +33,8 @@ MACHINE_KEY = "machine-key"
 BROKERS = "brokers"
 #: Calls from a sandbox that their session is known to have made, likewise.
 SANDBOX_CALLS = "calls"
+#: The list of what the user trusts, likewise; a folder, which the wall closes before there is a list.
+TRUST_FOLDER = "trust"
 _KEY_BYTES = 32
 _NAME_BYTES = 8
 
@@ -92,6 +94,12 @@ def create_machine_key(state: "Path") -> None:
 def default_state_dir() -> str:
     """Return the user's state folder for roamkb as platformdirs names it: importing that takes too long."""
     return _default_dir("XDG_STATE_HOME", "~/.local/state", on_mac="~/Library/Application Support")
+
+
+def account_state_dir(account_home: str) -> str:
+    """Return the usual state folder of the account with that home, whatever the environment says."""
+    on_mac = sys.platform == "darwin"
+    return os.path.join(account_home, "Library/Application Support" if on_mac else ".local/state", "roamkb")
 
 
 def default_cache_dir() -> str:

@@ -12,19 +12,31 @@ _APPROVAL_VERBS = frozenset("approve override reject rollback uninstall".split()
 _ROAMKB_COMMAND = r"roamkb(?:[@=].*)?|-mroamkb|roamkb\.__main__|(?:[/~.$].*|.*bin)/roamkb"
 #: `--yes` would write a harness's settings; without it they are only shown to who isn't at a terminal.
 _RULE_OPTIONS = ("--kb", "--work-root", "--project-parent", "--yes")
+#: What stands behind one of these is its value, though it looks like an option; a test compares them.
+VALUE_OPTIONS = frozenset(
+    "--agent --agents-md --apply --as-of --digest --kb --log --mark --project --project-parent --reason --session "
+    "--snippets --until --work-root".split()
+)
 #: By verb: what is asked for, and whether the words ask for it; without those words the verb only lists.
 _HUMAN_ONLY_IF: dict[str, tuple[str, Callable[[list[str]], bool]]] = {
     "review": ("review", lambda words: bool({"--curate", "--edit"} & set(words))),
     "curate": ("curate --apply", lambda words: _has_option(words, "--apply")),
-    "forget": ("forget", lambda words: "--dry-run" not in words),
-    "journal": ("journal restore", lambda words: "restore" in words and "--dry-run" not in words),
-    "install": ("install", lambda words: "--dry-run" not in words and _has_option(words, *_RULE_OPTIONS)),
+    "forget": ("forget", lambda words: not _has_switch(words, "--dry-run")),
+    "journal": ("journal restore", lambda words: "restore" in words and not _has_switch(words, "--dry-run")),
+    "trust": ("trust", lambda words: bool({"add", "remove"} & set(words))),
+    "setup": ("setup", lambda words: not _has_switch(words, "--dry-run")),
+    "install": (
+        "install",
+        lambda words: not _has_switch(words, "--dry-run") and _has_option(words, *_RULE_OPTIONS),
+    ),
     # without it a log that came with the project is refused to the agent that our process finds above it
     "init": ("init --yes", lambda words: "--yes" in words),
 }
+#: What only a human calls, with some words or with any.
+HUMAN_ONLY_VERBS = _APPROVAL_VERBS | _HUMAN_ONLY_IF.keys()
 _APPROVAL_IN_TEXT = (
     r"roamkb['\"]?[,\s\]]{1,9}(?:['\"]?--?[\w-]{1,40}['\"]?[,\s]{1,9}){0,8}"
-    r"['\"]?(?P<verb>approve|override|reject|review\b[^\n;|&]{0,60}?--(?:curate|edit)|init\b[^\n;|&]{0,60}?--yes|rollback|uninstall|forget\b(?![^\n;|&]{0,100}--dry-run)|journal\b[^\n;|&]{0,60}?\brestore)\b(?!['\"]?[,\s]+['\"]?--help)"
+    r"['\"]?(?P<verb>approve|override|reject|review\b[^\n;|&]{0,60}?--(?:curate|edit)|init\b[^\n;|&]{0,60}?--yes|rollback|uninstall|(?:forget|setup)\b(?![^\n;|&]{0,100}--dry-run)|journal\b[^\n;|&]{0,60}?\brestore|trust\b[^\n;|&]{0,60}?\b(?:add|remove))\b(?!['\"]?[,\s]+['\"]?--help)"
     r"|roamkb\b[^\n;|&]{0,60}?\b(?P<curate>curate)\b[^\n;|&]{0,100}?--apply"
 )
 
@@ -50,6 +62,13 @@ def _has_option(words: list[str], *options: str) -> bool:
     return any(word.partition("=")[0] in options for word in words)
 
 
+def _has_switch(words: list[str], switch: str) -> bool:
+    """Say whether a switch is given, and not as the value of an option."""
+    return any(
+        word == switch and before not in VALUE_OPTIONS for before, word in zip(("", *words), words, strict=False)
+    )
+
+
 def find_approval_in_text(text: str) -> str:
     """Return the approval that a piece of code asks for; empty without one."""
     match = re.search(_APPROVAL_IN_TEXT, text)
@@ -58,7 +77,7 @@ def find_approval_in_text(text: str) -> str:
 
 def _requested_approval(words: list[str], text: str) -> str:
     """Return the approval that roamkb's words ask for; empty without one."""
-    if "--help" in words:
+    if _has_switch(words, "--help"):
         return ""
     remaining = iter(words)
     for word in remaining:

@@ -42,6 +42,7 @@ _HUMAN_COMMANDS = (
     "reject",
     "rollback",
     "uninstall",
+    "setup --undo",
     "forget",
     "journal restore",
     "curate --apply",

@@ -4,17 +4,20 @@ Nothing stops the checkup: what can't be looked at is a fault of that one check.
 """
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from roamkb.boundary.store.folder_evidence import missing_roots
 from roamkb.context.store.injections import recent_hook_errors
 from roamkb.core.errors import BadRule
+from roamkb.core.errors import DiskError
 from roamkb.core.gitignore import literal_path
 from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
 from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
+from roamkb.fs.append import read_lines
 from roamkb.fs.git_index import tracked_files_below
 from roamkb.fs.git_worktrees import linked_worktrees
 from roamkb.install.doctor_harnesses import check_harnesses
@@ -27,9 +30,18 @@ from roamkb.install.doctor_report import join_first
 from roamkb.install.doctor_report import run_check
 from roamkb.install.store import machine as checkup
 from roamkb.install.store.machine import DoctorContext
+from roamkb.log.jsonl import LearningLine
+from roamkb.log.jsonl import read_learnings
+from roamkb.log.store.project_log import LOG_FOLDER
 from roamkb.log.store.project_log import Log
+from roamkb.log.trust.store.trust_lists import read_trust_lists
 from roamkb.spool.call import describe_waiting
 from roamkb.spool.store.waiting_calls import waiting_calls
+
+_UNSEEN_FIX = (
+    "nobody vouches for those, and they aren't shown: `roamkb init` at a terminal takes them as nobody's word, "
+    "and `roamkb trust add` trusts a digest or a key"
+)
 
 __all__ = ["DoctorContext", "doctor"]
 
@@ -56,6 +68,7 @@ def doctor(context: DoctorContext) -> DoctorReport:
     if context.log is not None:
         log = context.log
         checks.append(run_check("project's log", lambda: _check_log(log)))
+        checks.append(run_check("trust", lambda: _check_trust(context)))
         if log.is_adopted:
             now = context.now.timestamp()
             checks.append(run_check("log's lines", lambda: _check_log_lines(log, now)))
@@ -146,14 +159,67 @@ def _check_log(log: Log) -> DoctorCheck:
             ),
         )
     if log.is_adopted:
-        worktrees = len(linked_worktrees(str(log.home)))
-        shared = f", shared with {count_phrase(worktrees, 'worktree')}" if worktrees else ""
-        return DoctorCheck(name=name, ok=True, detail=f"{log.folder} counts on this machine{shared}")
+        worktrees = linked_worktrees(str(log.home))
+        shared = f", shared with {count_phrase(len(worktrees), 'worktree')}" if worktrees else ""
+        detail = f"{log.folder} counts on this machine{shared}{_describe_vouchers(log)}"
+        counts = ((one_line(str(path)), _count_unshared(log, path)) for path in _own_logs(log, worktrees))
+        early = [(path, count) for path, count in counts if count]
+        if log.unseen_count or not early:
+            fix = _UNSEEN_FIX if log.unseen_count else ""
+            return DoctorCheck(name=name, ok=True, detail=detail, fix=fix, proved=not fix)
+        told = (f"{count_phrase(number, 'learning')} in {path} isn't in the shared log" for path, number in early)
+        return DoctorCheck(
+            name=name,
+            ok=True,
+            detail=f"{detail}; {join_first([*told])}",
+            fix=f"`roamkb ingest --file {early[0][0]}` takes what was learned there before the log was shared",
+            proved=False,
+        )
     if log.has_lines:
         fix = "look at its knowledge.jsonl, and `roamkb init` takes it; until then nothing of it is said"
         detail = f"{log.folder} came with the project, and isn't adopted"
         return DoctorCheck(name=name, ok=True, detail=detail, fix=fix, proved=False)
     return DoctorCheck(name=name, ok=True, detail="none", fix="`roamkb init` makes one", proved=False)
+
+
+def _describe_vouchers(log: Log) -> str:
+    """Return by whom a log counts that no human adopted, and what of it doesn't, as the end of a sentence."""
+    vouchers, unseen = [one_line(voucher) for voucher in log.vouchers if voucher], log.unseen_count
+    by = f" by {join_first(vouchers)}" if vouchers else ""
+    return by + (f", but {count_phrase(unseen, 'line')} of it that came with the project" if unseen else "")
+
+
+def _check_trust(context: DoctorContext) -> DoctorCheck:
+    """Check the lists of digests and keys by which a log counts that came with its project."""
+    entries, faults = read_trust_lists(context.account_home)
+    trusted = [
+        f"{entry.name} ({entry.source}{', expired' if entry.is_expired(context.now.date()) else ''})"
+        for entry in entries
+    ]
+    return build_check(
+        "trust",
+        map(one_line, faults),
+        fine=join_first(list(map(one_line, trusted))) if trusted else "no digest and no key: a human adopts each log",
+        fix="root's list and its folders are root's alone (`chmod go-w`), the user's is written by `roamkb trust`",
+    )
+
+
+def _own_logs(log: Log, worktrees: Sequence[str]) -> list[Path]:
+    """Return where worktrees have a log of their own: from before it was shared, or as git checked it out."""
+    return [path for worktree in worktrees if (path := Path(worktree) / LOG_FOLDER / log.knowledge.name).is_file()]
+
+
+def _count_unshared(log: Log, path: Path) -> int:
+    """Return how many learnings of the log at `path` the shared one has neither as they are nor forgotten."""
+    contents = log.read_contents()
+    known = {learning.content for learning in (*contents.learnings, *contents.archived_learnings)}
+    try:
+        lines = read_learnings(read_lines(path))
+    except DiskError:
+        # such as a link, which a branch may bring: nothing that counts was learned there
+        return 0
+    read = (line.learning for line in lines if isinstance(line, LearningLine))
+    return len({own.content for own in read if own.content not in known and not contents.tombstones.covers(own)})
 
 
 def _check_log_lines(log: Log, now: float) -> DoctorCheck:
@@ -169,7 +235,7 @@ def _check_log_lines(log: Log, now: float) -> DoctorCheck:
     if ahead := sum(ts > now + MAX_CLOCK_LEAD for ts in times):
         faults.append(f"{count_phrase(ahead, 'line')} {'is' if ahead == 1 else 'are'} dated ahead of this clock")
         fixes.append("set the clock of the machine that wrote it, or of this one: it counts as the latest until then")
-    size = sum(len(page.data) for page in contents.pages)
+    size = sum(page.size for page in contents.pages)
     counts = f"{count_phrase(len(learnings), 'learning')}, {count_phrase(len(contents.events), 'event')}"
     return build_check("log's lines", faults, fine=f"{counts} in {size:,} bytes", fix="; ".join(fixes))
 

@@ -5,10 +5,21 @@ from collections.abc import Iterable
 from collections.abc import Sequence
 
 from roamkb.core.errors import RoamkbError
+from roamkb.core.request import flag_option
+from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.text import count_phrase
 
 #: Names in one sentence; who wants all of them asks the command that the fix names.
 _MAX_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class DoctorRequest:
+    """Options of `doctor`."""
+
+    _: KW_ONLY
+    strict: bool = flag_option("--strict", "Status 2 where something is wrong, for scripts; 0 otherwise.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,12 +41,26 @@ class DoctorCheck:
 class DoctorReport:
     """The results of all checks, in order."""
 
+    JSON = "checks"
     checks: tuple[DoctorCheck, ...]
+    #: Whether a fault is to show in the status.
+    is_strict: bool = False
 
     @property
     def faults(self) -> tuple[DoctorCheck, ...]:
         """The checks that found a fault."""
         return tuple(check for check in self.checks if not check.ok)
+
+    @property
+    def verdict(self) -> str:
+        """All of it in one line."""
+        unproved = sum(check.ok and not check.proved for check in self.checks)
+        proved = len(self.checks) - len(self.faults) - unproved
+        rest = f"{proved} proved to be well" + (f", {unproved} with nothing to look at" if unproved else "")
+        if not self.faults:
+            return f"nothing is wrong: {count_phrase(len(self.checks), 'check')}, {rest}"
+        names = ", ".join(dict.fromkeys(check.name for check in self.faults))
+        return f"{count_phrase(len(self.faults), 'fault')} ({names}); {rest}"
 
 
 def run_check(name: str, check_function: Callable[[], DoctorCheck]) -> DoctorCheck:

@@ -5,6 +5,7 @@ What isn't ours is reported and left alone.
 """
 
 import re
+import shlex
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
@@ -31,18 +32,16 @@ from roamkb.core.errors import UsageError
 from roamkb.core.gitignore import escape_path
 from roamkb.core.gitignore import is_under
 from roamkb.core.gitignore import literal_path
-from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
 from roamkb.core.startup.dataclasses import replace
+from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
 from roamkb.fs.marked_block import BadMarks
 from roamkb.fs.marked_block import has_block
 from roamkb.fs.marked_block import with_block
 from roamkb.install.harness_settings import ask_approval
 from roamkb.install.harness_settings import harness_steps
-from roamkb.install.install_prompt import parse_answer
-from roamkb.install.install_prompt import render_question
 from roamkb.install.plan import AbsentPath
 from roamkb.install.plan import FolderOnDisk
 from roamkb.install.plan import InstallOptions
@@ -53,10 +52,13 @@ from roamkb.install.plan import MakeLink
 from roamkb.install.plan import PathState
 from roamkb.install.plan import PutFile
 from roamkb.install.plan import RegularFile
+from roamkb.install.plan import RemoveEmptyFolder
+from roamkb.install.plan import RemovePath
 from roamkb.install.plan import StepOutcome
 from roamkb.install.plan import SymbolicLink
 from roamkb.install.plan import left_alone_step
 from roamkb.install.plan import unchanged_step
+from roamkb.install.setup_dialog import AskFunction
 from roamkb.install.snippets import EMACS_NAME
 from roamkb.install.snippets import EMACS_SETTING
 from roamkb.install.snippets import FIRST_SLUG
@@ -66,22 +68,18 @@ from roamkb.install.snippets import STIGNORE_TEXT
 from roamkb.install.snippets import agents_block
 from roamkb.install.snippets import first_node
 from roamkb.install.store.apply import apply_steps
-from roamkb.install.store.apply import folders_in
 from roamkb.install.store.apply import read_path_state
 from roamkb.install.store.apply import real_path
+from roamkb.install.store.discovery import find_notes
 from roamkb.install.wall_setup import WallSetup
 from roamkb.kb.notes.file_names import note_name
 from roamkb.kb.notes.store.walk import kb_fault
 
 RULE_NAME = "knowledge-base.md"
-#: Puts a question to the human at the terminal and returns the line that they type.
-AskFunction = Callable[[str], str]
 _KB_STEP = "knowledge base"
-_FIRST_NOTE_STEP = "first note"
+FIRST_NOTE_STEP = "first note"
 RULE_COPY_STEP = "copy of the rule"
 _IN_PLACE = (StepOutcome.WRITTEN, StepOutcome.UNCHANGED)
-#: Who answers nonsense three times doesn't want to be asked.
-_MAX_ANSWERS = 3
 
 
 def install(  # noqa: PLR0913 - facts of this machine, each by name
@@ -99,18 +97,15 @@ def install(  # noqa: PLR0913 - facts of this machine, each by name
 ) -> InstallReport:
     """Install the rules and whatever else is requested; a second call changes nothing.
 
-    `ask` is given on a terminal only. It is called before there is a rule, since the work roots of
-    the rule that everybody gets are one person's, and before a harness's settings are written. Below `data`
+    `ask` is given on a terminal only, and called before a harness's settings are written. Below `data`
     lie copies of the rules that came with the program: an upgrade of Python takes away where it is installed.
 
     Raises:
         UsageError: there is no knowledge base, or no work root, where one was named; nothing was done.
         Refused: a session at work would change the rule, or one that isn't personal the knowledge base.
     """
-    rule_file, copies_folder, named_roots = rule_path(home), rule_copies_folder(data), wishes.work_roots
+    rule_file, copies_folder = rule_path(home), rule_copies_folder(data)
     fault = kb_fault(wishes.kb) if wishes.kb and not wishes.create_kb else ""
-    if ask and not fault and not wishes.work_roots and isinstance(read_path_state(rule_file), AbsentPath):
-        wishes = _ask_work_roots(wishes, ask, home=home, rules=rules)
     if wishes.agents_md:
         real_file = real_path(wishes.agents_md)
         if not isinstance(read_path_state(real_file.parent), FolderOnDisk):
@@ -134,7 +129,7 @@ def install(  # noqa: PLR0913 - facts of this machine, each by name
     kb = current_rule.kb if is_rule_kept and isinstance(current_rule, Rule) else rule.kb
     steps += harness_steps(wishes, home=home, kb=shorten_path(kb, home), wall=wall)
     require_install_permit("install", steps, rule=rule, home=home, account_home=account_home, session=session)
-    if missing := [path for path in named_roots if not isinstance(read_path_state(path.resolve()), FolderOnDisk)]:
+    if missing := [path for path in wishes.work_roots if not isinstance(read_path_state(path.resolve()), FolderOnDisk)]:
         raise UsageError(
             f"{one_line(str(missing[0]))} is no folder here: is the work root spelt right? nothing was changed",
             hint="all beside it would be personal; make the folder first if it is to come",
@@ -144,6 +139,8 @@ def install(  # noqa: PLR0913 - facts of this machine, each by name
             f"no knowledge base at {wishes.kb}: {fault}; nothing was installed",
             hint="mount it or name another; --create-kb begins one there, with a first note",
         )
+    if isinstance(path_states[rule_file], AbsentPath) and not wishes.create_kb:
+        _refuse_other_notes(rule.kb, home=home)
     warnings = _likely_mistakes(wishes, kb)
     if not wishes.dry_run:
         steps = ask_approval(steps, assume_yes=wishes.yes, ask=ask)
@@ -201,11 +198,18 @@ def require_install_permit(
     kbs = {candidate.kb for candidate in (written_rule, account_rule, rule) if isinstance(candidate, Rule)}
     is_new = written_rule is None or isinstance(read_path_state(rule_file), SymbolicLink)
     for step in changes:
-        is_first_note = step.what in (_KB_STEP, _FIRST_NOTE_STEP) and is_new and project.kind is not ProjectKind.WORK
-        if step.path and step.path != rule_file and not is_first_note:
+        is_free = project.kind is not ProjectKind.WORK and _touches_no_note(step, is_new=is_new)
+        if step.path and step.path != rule_file and not is_free:
             for kb in kbs:
                 if lies_within(step.path, kb):
                     require_permit(project, f"{command_name} {step.what} {step.path}", kb=kb)
+
+
+def _touches_no_note(step: InstallStep, *, is_new: bool) -> bool:
+    """Say whether a step in the knowledge base only begins it, or takes back an untouched beginning."""
+    # the first note is only removed while it is word for word as it was written
+    is_beginning = step.what in (_KB_STEP, FIRST_NOTE_STEP) and (is_new or isinstance(step.change, RemovePath))
+    return is_beginning or isinstance(step.change, RemoveEmptyFolder)
 
 
 def _parse_unused_rule(home: Path) -> Rule | None:
@@ -398,12 +402,12 @@ def _own_copy_data(
     kept_roots = tuple(
         root for root in present_rule.work_roots if old_copy or not added_roots or _is_below(root, parents)
     )
-    work_roots = (*_shorten_entries(kept_roots, home), *added_roots)
+    work_roots = (*shorten_entries(kept_roots, home), *added_roots)
     text = render_rule(
         (shipped if old_copy is None or old_copy.pristine else old_copy.text).decode(),
         kb=shorten_path(wishes.kb or present_rule.kb, home),
         work_roots=tuple(dict.fromkeys(work_roots)),
-        project_parents=_shorten_entries(parents, home),
+        project_parents=shorten_entries(parents, home),
     )
     return render_own_copy(RuleCopy(text.encode(), pristine=old_copy is None or old_copy.pristine))
 
@@ -416,10 +420,10 @@ def _is_below(entry: str, parents: Iterable[str]) -> bool:
 
 def _rule_entry(path: Path, home: Path) -> str:
     """Return the rule's entry that matches `path` alone."""
-    return _shorten_entries((escape_path(str(path)),), home)[0]
+    return shorten_entries((escape_path(str(path)),), home)[0]
 
 
-def _shorten_entries(entries: tuple[str, ...], home: Path) -> tuple[str, ...]:
+def shorten_entries(entries: tuple[str, ...], home: Path) -> tuple[str, ...]:
     """Return a rule's entries as people write them: from `~` where possible."""
     home_prefix = re.compile(rf"^(!?){re.escape(escape_path(str(home)))}(?=/|$)")
     return tuple(home_prefix.sub(r"\1~", entry) for entry in entries)
@@ -436,36 +440,29 @@ def _planned_rule(
     return parse_rule(shipped.decode(), source=rule_file, home=home)
 
 
-def _ask_work_roots(
-    wishes: InstallOptions, ask: AskFunction, *, home: Path, rules: Mapping[Path, bytes]
-) -> InstallOptions:
-    """Return `wishes` with the folders added that the user declares to be work."""
-    rule = _planned_rule(wishes, None, home=home, rules=rules)
-    projects = tuple(
-        classify_folder(folder, rule)
-        for parent in filter(None, map(_entry_folder, rule.project_parents))
-        # a parent that is a repository itself, such as ~/.emacs.d, is the project
-        for folder in ([parent] if (parent / ".git").exists() else folders_in(parent))
+def preview_rule(wishes: InstallOptions, *, home: Path, data: Path, rules: Mapping[Path, bytes]) -> Rule:
+    """Return the rule that `install` would put in place for `wishes`.
+
+    Raises:
+        BadRule: the user's own copy is broken.
+    """
+    states = (read_path_state(folder / RULE_NAME) for folder in (rule_path(home).parent, rule_copies_folder(data)))
+    return _planned_rule(wishes, _customized_copy(*states), home=home, rules=rules)
+
+
+def _refuse_other_notes(kb: Path, *, home: Path) -> None:
+    """Raise where a first rule would lead to a folder without notes while there are some elsewhere."""
+    if not kb_fault(kb) or not (notes := find_notes(home, kb=kb)):
+        return
+    found = ", ".join(f"{count_phrase(place.count, 'note')} in {shorten_path(place.path, home)}" for place in notes)
+    raise UsageError(
+        f"the rule would lead to {one_line(shorten_path(kb, home))}, where no notes are, and there are "
+        f"{one_line(found)}; nothing was installed",
+        hint=f"`roamkb setup` asks; or name them: roamkb install --kb {shlex.quote(str(notes[0].path))}",
     )
-    work = _ask_work_projects(projects, ask, home=home) if projects else ()
-    if not work:
-        return wishes
-    kept_roots = filter(None, map(_entry_folder, rule.work_roots))
-    return replace(wishes, work_roots=(*kept_roots, *work))
 
 
-def _ask_work_projects(projects: tuple[Project, ...], ask: AskFunction, *, home: Path) -> tuple[Path, ...]:
-    """Return the folders that the user declares to be work."""
-    question = render_question(projects, home=home)
-    for _ in range(_MAX_ANSWERS):
-        chosen = parse_answer(ask(question), projects)
-        if chosen is not None:
-            return tuple(project.root for project in chosen if project.root)
-        question = f"Only numbers from 1 to {len(projects)}, or Enter for none:"
-    raise UsageError("no answer that can be used; nothing was installed", hint="say it with --work-root DIR")
-
-
-def _entry_folder(entry: str) -> Path | None:
+def entry_folder(entry: str) -> Path | None:
     """Return the folder that an entry of the rule names; None for a pattern or a negation."""
     path = None if entry.startswith("!") else literal_path(entry)
     return Path(path) if path else None
@@ -500,7 +497,7 @@ def _kb_steps(
                 what=step_name, path=kb, outcome=StepOutcome.WRITTEN, why="a new folder", change=MakeFolder()
             )
             note_step = InstallStep(
-                what=_FIRST_NOTE_STEP,
+                what=FIRST_NOTE_STEP,
                 path=note,
                 outcome=StepOutcome.WRITTEN,
                 why="says what this folder is; it is yours",

@@ -101,7 +101,12 @@ class RemoveAll:
     names: tuple[str, ...]
 
 
-PathChange = MakeLink | PutFile | MakeFolder | RemovePath | RemoveAll
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoveEmptyFolder:
+    """A change that removes the folder if nothing is in it."""
+
+
+PathChange = MakeLink | PutFile | MakeFolder | RemovePath | RemoveAll | RemoveEmptyFolder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,11 +131,13 @@ class InstallStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstallReport:
-    """The steps of `install` or `uninstall`, in order."""
+    """The steps of `install`, `setup` or `uninstall`, in order."""
 
-    JSON = "dry_run steps warnings work_roots project_parents"
+    JSON = "dry_run steps warnings work_roots project_parents next_commands?"
     steps: tuple[InstallStep, ...]
     dry_run: bool = False
+    #: Commands to try next; None but after `setup`.
+    next_commands: tuple[str, ...] | None = None
     #: What to look at, one sentence each.
     warnings: tuple[str, ...] = ()
     #: The rule that counts from now on; None after `uninstall`.

@@ -37,6 +37,20 @@ class InstallRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class SetupRequest(InstallRequest):
+    """Options of `setup`: each answers a question, which is then not asked."""
+
+    _: KW_ONLY
+    no_work: bool = flag_option("--no-work", "Nothing is work but what the rule calls so.")
+    no_hooks: bool = flag_option("--no-hooks", "Leave all harnesses' settings as they are.")
+    logs: Sequence[str] = repeatable_option(
+        "--log", "Begin a log in this project (again for more).", metavar="DIR", values="folders"
+    )
+    no_logs: bool = flag_option("--no-logs", "Begin no log.")
+    undo: bool = flag_option("--undo", "Take back all that setup did, as far as nobody used it since.")
+
+
+@dataclass(frozen=True, slots=True)
 class UninstallRequest:
     """Options of `uninstall`."""
 

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from roamkb.boundary.store.folder_evidence import RULE_PATH
+from roamkb.core.startup.lazy_regex import lazily
 
 #: `%a` speaks the user's language; org's own days are English here.
 _DAY_NAMES = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -67,6 +68,7 @@ STIGNORE_TEXT = f"""// {OWNERSHIP_MARK}
 {chr(10).join(STIGNORE_LINES)}
 """
 
+_FIRST_DRAWER = lazily(r":PROPERTIES:\n:ID:       (\S+)\n:CREATED:  \[(\d{4}-\d\d-\d\d)(?: \w+)( \d\d:\d\d)\]\n")
 FIRST_TITLE = "About this knowledge base"
 FIRST_SLUG = "about_this_knowledge_base"
 
@@ -96,6 +98,17 @@ roamkb trash ID          # take an agent's note back
 roamkb hygiene           # what needs a human's eye
 #+end_src
 """
+
+
+def is_first_node(data: bytes) -> bool:
+    """Say whether a note is word for word what `first_node` wrote at some time."""
+    text = data.decode(errors="replace")
+    match = _FIRST_DRAWER.match(text)
+    try:
+        created = datetime.strptime(match[2] + match[3], "%Y-%m-%d %H:%M") if match else None
+    except ValueError:
+        return False
+    return bool(match and created and first_node(match[1], created) == text)
 
 
 def agents_block(*, kb: str, rule: str) -> str:

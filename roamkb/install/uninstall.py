@@ -1,6 +1,7 @@
 """Removal of what `install` made, a list of what remains, and a purge of roamkb's own files."""
 
 import sys
+from collections.abc import Container
 from collections.abc import Iterator
 from collections.abc import Mapping
 from pathlib import Path
@@ -81,17 +82,14 @@ def uninstall(
     """
     if wishes.agents_md:
         wishes = replace(wishes, agents_md=real_path(wishes.agents_md))
-    steps: tuple[InstallStep, ...] = ()
-    for path, shipped in rules.items():
-        link_path, copy = rule_path(home).with_name(path.name), rule_copies_folder(data) / path.name
-        steps += _rule_steps(link_path, copy, shipped, purge=wishes.purge)
+    steps = rule_removals(rules, home=home, data=data, purge=wishes.purge)
     steps += plan_uninstall(wishes, path_states={path: read_path_state(path) for path in requested_files(wishes)})
     # where nobody says where the knowledge base is, the rules about it can't be told from the user's
     rule_in_force = find_rule(home, account_home=account_home)
     kb = shorten_path(rule_in_force.kb, home) if isinstance(rule_in_force, Rule) else None
     steps += harness_removals(wishes, home=home, kb=kb, wall=wall)
     steps += _purge_steps(wishes, state, kb=rule_in_force.kb if isinstance(rule_in_force, Rule) else None)
-    steps += _remaining_steps(wishes, rule_in_force, home=home, data=data, wall=wall)
+    steps += remaining_steps(wishes, rule_in_force, home=home, data=data, wall=wall)
     require_install_permit("uninstall", steps, rule=None, home=home, account_home=account_home, session=session)
     if not wishes.dry_run:
         apply_steps(steps)
@@ -112,6 +110,19 @@ def plan_uninstall(wishes: InstallOptions, *, path_states: Mapping[Path, PathSta
     return tuple(steps)
 
 
+def rule_removals(
+    rules: Mapping[Path, bytes], *, home: Path, data: Path, purge: bool = False
+) -> tuple[InstallStep, ...]:
+    """Return the steps that take away the rules and their copies, but for what the user edited."""
+    return tuple(
+        step
+        for path, shipped in rules.items()
+        for step in _rule_steps(
+            rule_path(home).with_name(path.name), rule_copies_folder(data) / path.name, shipped, purge=purge
+        )
+    )
+
+
 def _rule_steps(link_path: Path, copy: Path, shipped: bytes, *, purge: bool) -> tuple[InstallStep, ...]:
     """Return the steps for a rule and for the copy that it is linked to."""
     link_state, copy_state = read_path_state(link_path), read_path_state(copy)
@@ -122,7 +133,7 @@ def _rule_steps(link_path: Path, copy: Path, shipped: bytes, *, purge: bool) -> 
     steps = [_rule_step(link_path, shipped, link_state, user_copy, purge=purge)]
     if linked_copy and (purge or not is_edited):
         steps.append(
-            _removal_step(RULE_COPY_STEP, copy, "edited" if is_edited else "as it was written", copy_state, folders=2)
+            removal_step(RULE_COPY_STEP, copy, "edited" if is_edited else "as it was written", copy_state, folders=2)
         )
     elif not isinstance(copy_state, AbsentPath):
         steps.append(
@@ -137,14 +148,14 @@ def _rule_step(
     if isinstance(path_state, AbsentPath):
         return unchanged_step("rule", link_path, "isn't there")
     if is_our_link(path_state, link_path.name, shipped):
-        return _removal_step("rule", link_path, "the link", path_state)
+        return removal_step("rule", link_path, "the link", path_state)
     if user_copy is None:
         return left_alone_step("rule", link_path, "isn't roamkb's, and stays; remove it by hand if it is to go")
     if not user_copy.pristine and not purge:
         return left_alone_step(
             "rule", link_path, f"was edited, and stays; it counts until it is removed, and {_PURGE_HINT}"
         )
-    return _removal_step("rule", link_path, "your own copy", path_state)
+    return removal_step("rule", link_path, "your own copy", path_state)
 
 
 # what roamkb keeps for itself
@@ -161,8 +172,8 @@ def _purge_steps(wishes: InstallOptions, state: StateFolders, *, kb: Path | None
     exceptions = (*((JOURNAL,) if has_journal else ()), *((TRASH,) if trashed else ()))
     reason = "which projects' logs count here, snapshots, locks"
     steps = [
-        *_purge_folder_steps("index", state.cache, "it can be made again", wishes, kb=kb),
-        *_purge_folder_steps("state", state.state, reason, wishes, kb=kb, exceptions=exceptions),
+        *purge_folder_steps("index", state.cache, "it can be made again", wishes, kb=kb),
+        *purge_folder_steps("state", state.state, reason, wishes, kb=kb, exceptions=exceptions),
     ]
     if trashed:
         reason = f"{count_phrase(trashed, 'note')}, thrown away and kept: no purge takes a note"
@@ -173,7 +184,7 @@ def _purge_steps(wishes: InstallOptions, state: StateFolders, *, kb: Path | None
     return tuple(steps)
 
 
-def _purge_folder_steps(
+def purge_folder_steps(
     step_name: str,
     folder: Path,
     reason: str,
@@ -203,10 +214,16 @@ def _purge_folder_steps(
             yield kept_step(step_name, folder, f"holds what isn't roamkb's: {join_first(foreign_names)}")
 
 
-def _remaining_steps(
-    wishes: InstallOptions, rule_in_force: Rule | BadRule, *, home: Path, data: Path, wall: WallSetup
+def remaining_steps(
+    wishes: InstallOptions,
+    rule_in_force: Rule | BadRule,
+    *,
+    home: Path,
+    data: Path,
+    wall: WallSetup,
+    gone: Container[Path] = (),
 ) -> tuple[InstallStep, ...]:
-    """Return steps that name what remains: notes, logs, hooks that weren't named, the program."""
+    """Return steps that name what remains: notes, logs, hooks that weren't named, the program; nothing of `gone`."""
     steps: list[InstallStep] = []
     if isinstance(rule_in_force, Rule):
         steps.append(kept_step("notes", rule_in_force.kb, "yours, and what agents wrote there"))
@@ -217,7 +234,7 @@ def _remaining_steps(
             steps += (
                 kept_step("project's log", log, "the project's")
                 for log in logs
-                if isinstance(read_path_state(log), FolderOnDisk)
+                if log not in gone and isinstance(read_path_state(log), FolderOnDisk)
             )
     for harness in all_harnesses():
         others = replace(wishes, harnesses=() if harness.name in wishes.harnesses else (harness.name,))
@@ -239,7 +256,7 @@ def _block_step(path: Path, path_state: PathState) -> InstallStep:
     except BadMarks as error:
         return left_alone_step(step_name, path, f"{error}; take the block out by hand")
     if data is None:
-        return _removal_step(step_name, path, "the file held nothing else", path_state)
+        return removal_step(step_name, path, "the file held nothing else", path_state)
     if data == path_state.data:
         return unchanged_step(step_name, path, "has no block of roamkb's")
     change = PutFile(data=data, was=path_state)
@@ -257,12 +274,13 @@ def _snippet_step(path: Path, path_state: PathState, step_name: str, text: str) 
         case AbsentPath():
             return unchanged_step(step_name, path, "isn't there")
         case RegularFile(data=data) if data == text.encode():
-            return _removal_step(step_name, path, "as it was written", path_state)
+            return removal_step(step_name, path, "as it was written", path_state)
     return left_alone_step(
         step_name, path, "was edited, or isn't roamkb's, and stays; remove it by hand if it is to go"
     )
 
 
-def _removal_step(step_name: str, path: Path, reason: str, path_state: PathState, *, folders: int = 0) -> InstallStep:
+def removal_step(step_name: str, path: Path, reason: str, path_state: PathState, *, folders: int = 0) -> InstallStep:
+    """Return a step that removes a file or link, and then so many of the folders above it that are empty."""
     change = RemovePath(was=path_state, folders=folders)
     return InstallStep(what=step_name, path=path, outcome=StepOutcome.REMOVED, why=reason, change=change)

@@ -6,6 +6,7 @@ stops in between, the next call sees which of the two is true.
 
 from collections.abc import Collection
 from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -15,8 +16,9 @@ from roamkb.boundary.human_consent import require_yes
 from roamkb.core.change_plan import TYPED_DIGEST_LENGTH
 from roamkb.core.change_plan import matches_digest
 from roamkb.core.errors import ChangedOnDisk
-from roamkb.core.errors import NotDurable
+from roamkb.core.errors import DurabilityDoubts
 from roamkb.core.errors import UsageError
+from roamkb.core.errors import tell_progress
 from roamkb.core.model import ProjectKind
 from roamkb.core.request import Argument
 from roamkb.core.request import Option
@@ -51,6 +53,7 @@ from roamkb.log.state.confidence import as_fraction
 from roamkb.log.store.project_log import Log
 
 _CHANGED_MESSAGE = "isn't what was shown any more, or the proposals aren't"
+_CONTINUE_HINT = "`roamkb review` shows what is left, with the command that approves it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +168,10 @@ def decide_proposals(
     context = read_approval_context(log, kind)
     plan = _plan_choice(context, choice)
     if digest is not None and not matches_digest(plan.digest, digest):
-        raise ChangedOnDisk(_first_target(context, plan), _CHANGED_MESSAGE)
+        changed_error = ChangedOnDisk(_first_target(context, plan), _CHANGED_MESSAGE)
+        if progress := _partly_applied(context, digest):
+            changed_error.add_progress(f"of an approval that was broken off {progress}", hint=_CONTINUE_HINT)
+        raise changed_error
     require_yes(
         human, "\n".join(_render_question(context, plan, choice, signature)), word=plan.digest[:TYPED_DIGEST_LENGTH]
     )
@@ -227,44 +233,74 @@ def _render_question(
 def _apply_choice(
     context: ApprovalContext, plan: ApprovalPlan, choice: ProposalChoice, signature: CurationSignature
 ) -> DecidedProposals:
-    """Record the decisions and change the files; the lock is held."""
+    """Record the decisions and change the files; the lock is held.
+
+    Raises:
+        DiskError, ChangedOnDisk: the message says which files have their lines. NotDurable: all have.
+    """
     log, stamps = (
         context.log,
         EventFactory(signature.hand, after=context.log.read_contents().last_event, command="approve"),
     )
     chosen = [context.proposals[id] for id in choice.approved]
     rejected = [context.proposals[id] for id in choice.rejected]
-    log.append_entries(
-        events=[
-            *(
-                make_proposal_event(
-                    "rejected", proposal, stamps, signature, text=proposal.text, reason=signature.reason
-                )
-                for proposal in rejected
-            ),
-            *(
-                make_proposal_event(
-                    "approved", proposal, stamps, signature, text=context.landing_line(proposal), digest=plan.digest
-                )
+    decisions = [
+        *(
+            make_proposal_event("rejected", proposal, stamps, signature, text=proposal.text, reason=signature.reason)
+            for proposal in rejected
+        ),
+        *(
+            make_proposal_event(
+                "approved", proposal, stamps, signature, text=context.landing_line(proposal), digest=plan.digest
+            )
+            for proposal in chosen
+        ),
+    ]
+    doubts, changed = DurabilityDoubts(), list[str]()
+    targets = [target for target, _, _ in plan.files]
+    with tell_progress(lambda: _describe_progress(targets, changed), hint=_CONTINUE_HINT) if targets else nullcontext():
+        with doubts.collect():
+            log.append_entries(events=decisions)
+        for target, before, after in plan.files:
+            if before != after:
+                with doubts.collect():
+                    write_instruction_file(log.root, target, after, old_content=before)
+            changed.append(target)
+            applied = [
+                make_applied_event(context, proposal, stamps, signature, after)
                 for proposal in chosen
-            ),
-        ]
-    )
-    for target, before, after in plan.files:
-        doubt: NotDurable | None = None
-        if before != after:
-            try:
-                write_instruction_file(log.root, target, after, old_content=before)
-            except NotDurable as error:
-                # it is there, and that is worth knowing
-                doubt = error
-        target_proposals = [proposal for proposal in chosen if proposal.target == target]
-        log.append_entries(
-            events=[make_applied_event(context, proposal, stamps, signature, after) for proposal in target_proposals]
-        )
-        if doubt is not None:
-            raise doubt
+                if proposal.target == target
+            ]
+            with doubts.collect():
+                log.append_entries(events=applied)
+    doubts.raise_first()
     return DecidedProposals(
         applied=tuple(replace(proposal, state=APPLIED) for proposal in chosen),
         rejected=tuple(replace(proposal, state=REJECTED) for proposal in rejected),
     )
+
+
+def _describe_progress(targets: Collection[str], changed: Collection[str]) -> str:
+    """Return which files have the approved lines, and which haven't."""
+    having, lacking = (
+        ", ".join(one_line(target) for target in targets if (target in changed) is is_changed)
+        for is_changed in (True, False)
+    )
+    if not lacking:
+        return f"the lines are in {having}, which isn't all recorded yet"
+    return f"the lines are in {having}, and not yet in {lacking}" if having else f"the lines aren't in {lacking} yet"
+
+
+def _partly_applied(context: ApprovalContext, digest: str) -> str:
+    """Return how far an approval of the change called `digest` came before; empty where it is none, or all is done."""
+    approved = [
+        proposal
+        for proposal in context.proposals.values()
+        for event in proposal.history
+        if event.event == "approved" and matches_digest(event.text_field("digest"), digest)
+    ]
+    # what was taken out again, or rejected elsewhere, waits for nobody
+    changed, waiting = (
+        {proposal.target for proposal in approved if proposal.state in states} for states in ((APPLIED,), OPEN_STATES)
+    )
+    return _describe_progress(sorted(changed | waiting), changed - waiting) if waiting else ""

@@ -144,7 +144,12 @@ def build_review_queue(context: ApprovalContext) -> ReviewQueue:
         ),
         key=_review_rank,
     )
-    landing_proposals = [candidate.proposal for candidate in waiting if not candidate.problem]
+    # a line that arrived is only recorded, before `approve` looks at what waits
+    landing_proposals = [
+        candidate.proposal
+        for candidate in waiting
+        if not candidate.problem and not (candidate.proposal.state == APPROVED and context.has_line(candidate.proposal))
+    ]
     return ReviewQueue(
         proposals=tuple(waiting),
         digest=context.plan_approval(landing_proposals).digest if landing_proposals else "",

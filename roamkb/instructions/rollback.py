@@ -8,8 +8,9 @@ from roamkb.boundary.human_consent import require_yes
 from roamkb.core.change_plan import TYPED_DIGEST_LENGTH
 from roamkb.core.change_plan import plan_digest
 from roamkb.core.errors import ChangedOnDisk
-from roamkb.core.errors import NotDurable
+from roamkb.core.errors import DurabilityDoubts
 from roamkb.core.errors import UsageError
+from roamkb.core.errors import tell_progress
 from roamkb.core.model import ProjectKind
 from roamkb.core.request import Argument
 from roamkb.core.request import text_option
@@ -123,25 +124,28 @@ def _plan_removal(context: ApprovalContext, proposal: InstructionProposal) -> _L
 def _apply_removal(context: ApprovalContext, removal: _LineRemoval, signature: CurationSignature) -> None:
     """Change the file, then record it: after an interruption the next call finds the line gone."""
     log, proposal = context.log, removal.proposal
-    doubt: NotDurable | None = None
+    doubts = DurabilityDoubts()
+    again = f"`roamkb rollback {proposal.id}`"
+    target = one_line(proposal.target)
     if removal.before != removal.after:
-        try:
+        with (
+            tell_progress(lambda: f"the line is still in {target}", hint=f"{again} takes it out"),
+            doubts.collect(),
+        ):
             write_instruction_file(log.root, proposal.target, removal.after, old_content=removal.before)
-        except NotDurable as error:
-            doubt = error
-    stamps = EventFactory(signature.hand, after=log.read_contents().last_event, command="rollback")
-    log.append_entries(
-        events=[
-            make_proposal_event(
-                "rolled_back",
-                proposal,
-                stamps,
-                signature,
-                text=removal.line,
-                digest=content_digest(removal.after),
-                reason=signature.reason,
-            )
-        ]
-    )
-    if doubt is not None:
-        raise doubt
+    with (
+        tell_progress(lambda: f"the line is out of {target}, which isn't recorded", hint=f"{again} records it"),
+        doubts.collect(),
+    ):
+        stamps = EventFactory(signature.hand, after=log.read_contents().last_event, command="rollback")
+        rolled_back = make_proposal_event(
+            "rolled_back",
+            proposal,
+            stamps,
+            signature,
+            text=removal.line,
+            digest=content_digest(removal.after),
+            reason=signature.reason,
+        )
+        log.append_entries(events=[rolled_back])
+    doubts.raise_first()

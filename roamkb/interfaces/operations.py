@@ -24,6 +24,17 @@ _BOUNDARY = "Boundary and rule"
 _MAINTENANCE = "Looking after it"
 _INTERFACES = "Agents' doors"
 
+#: What `help` calls each group of commands.
+TOPICS = {
+    "notes": _KB,
+    "log": _LOG,
+    "boundary": _BOUNDARY,
+    "care": _MAINTENANCE,
+    "doors": _INTERFACES,
+}
+#: What it calls all of them.
+EVERY_COMMAND = "all"
+
 
 @dataclass(frozen=True, slots=True)
 class ServeRequest:
@@ -268,6 +279,13 @@ OPERATIONS: tuple[Operation, ...] = (
         panel=_LOG,
     ),
     Operation(
+        "trust",
+        "List the digests and keys by which a log counts that came with its project; add or remove one.",
+        "roamkb trust",
+        request="TrustRequest",
+        panel=_LOG,
+    ),
+    Operation(
         "audit",
         "Say what recall makes of each learning (noise, repetitions, lost files), and why.",
         "roamkb audit",
@@ -447,6 +465,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "doctor",
         "Say what is wrong with this installation, and what to do about it.",
         "roamkb doctor",
+        request="DoctorRequest",
         panel=_MAINTENANCE,
     ),
     Operation(
@@ -461,6 +480,13 @@ OPERATIONS: tuple[Operation, ...] = (
         "Put the rule where agents read it; describe your own KB and projects in it.",
         "roamkb install --kb ~/org/roam --work-root ~/work --project-parent ~/code",
         request="InstallRequest",
+        panel=_BOUNDARY,
+    ),
+    Operation(
+        "setup",
+        "Find your notes and projects, ask what is work, and set everything up; --undo takes it back.",
+        "roamkb setup --kb ~/org-roam --no-work --no-hooks --no-logs",
+        request="SetupRequest",
         panel=_BOUNDARY,
     ),
     Operation(
@@ -494,6 +520,14 @@ OPERATIONS: tuple[Operation, ...] = (
         door="output.schema",
     ),
     Operation(
+        "help",
+        "Show what one uses most, a topic's commands, or one command with an example.",
+        "roamkb help search",
+        request="HelpRequest",
+        panel=_MAINTENANCE,
+        door="cli.help",
+    ),
+    Operation(
         "completion",
         "Print what completes commands, options and values in bash, zsh or fish.",
         "roamkb completion bash > ~/.local/share/bash-completion/completions/roamkb",
@@ -502,6 +536,17 @@ OPERATIONS: tuple[Operation, ...] = (
         door="completion.scripts",
     ),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class HelpRequest:
+    """What `help` takes."""
+
+    topic: str | None = optional_argument(
+        f"A command, {', '.join(TOPICS)} or {EVERY_COMMAND}; without it what one uses most.",
+        metavar="TOPIC",
+        values=(*TOPICS, EVERY_COMMAND, *(operation.name for operation in OPERATIONS), "hook", "exec"),
+    )
 
 
 def find_operation(name: str) -> Operation | None:

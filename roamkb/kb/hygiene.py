@@ -5,20 +5,24 @@ from collections import defaultdict
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 
 from roamkb.core.model import Node
 from roamkb.core.model import Note
+from roamkb.core.model import Ref
 from roamkb.core.model import UnreadableFile
 from roamkb.core.request import flag_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
+from roamkb.kb.agent_notes import SUPERSEDED_BY
 from roamkb.kb.conflicts import ConflictCopy
 from roamkb.kb.conflicts import conflicts
 from roamkb.kb.links import DeadLink
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.notes.store.notes import NotesContents
+from roamkb.kb.notes.store.org_id_locations import ids_outside
 from roamkb.org.agent_node import is_agent_node
 
 _Pair = tuple[Note, Node]
@@ -66,12 +70,14 @@ class DuplicateNodes:
 class HygieneReport:
     """The findings of all checks, each list in the order of paths and lines."""
 
-    JSON = "orphans duplicate_ids duplicate_titles dangling untitled conflict_copies skipped"
+    JSON = "orphans duplicate_ids duplicate_titles duplicate_refs dangling untitled conflict_copies skipped"
     kb: Path
     #: Agent nodes that no node links to, and that link to none.
     orphans: tuple[NodeLine, ...]
     duplicate_ids: tuple[DuplicateNodes, ...]
     duplicate_titles: tuple[DuplicateNodes, ...]
+    #: Nodes about the same thing: org-roam leads from a ref to one of them.
+    duplicate_refs: tuple[DuplicateNodes, ...]
     dangling: tuple[DeadLink, ...]
     #: Nodes that org-roam shows by their path, or by nothing.
     untitled: tuple[NodeLine, ...]
@@ -81,7 +87,7 @@ class HygieneReport:
     org: bool = False
 
 
-def hygiene(notes: Notes, *, org: bool = False) -> HygieneReport:
+def hygiene(notes: Notes, *, home: Path, org: bool = False) -> HygieneReport:
     """Return the report of orphans, duplicates, dead links and other things to tidy."""
     contents = notes.read_all()
     pairs = tuple(contents.node_pairs())
@@ -90,7 +96,8 @@ def hygiene(notes: Notes, *, org: bool = False) -> HygieneReport:
         orphans=tuple(_node_line(notes, *pair) for pair in _orphan_nodes(pairs)),
         duplicate_ids=duplicate_ids(notes, contents),
         duplicate_titles=_nodes_sharing_key(notes, _nodes_known_by_title(pairs), lambda node: _title_key(node.title)),
-        dangling=tuple(_dangling_links(notes, pairs)),
+        duplicate_refs=_nodes_sharing_ref(notes, pairs),
+        dangling=_dangling_links(notes, pairs, home),
         untitled=tuple(_node_line(notes, *pair) for pair in pairs if _is_untitled(*pair)),
         conflict_copies=conflicts(notes).copies,
         skipped=contents.skipped,
@@ -118,13 +125,17 @@ def _orphan_nodes(pairs: Iterable[_Pair]) -> Iterator[_Pair]:
             yield note, node
 
 
-def _dangling_links(notes: Notes, pairs: Iterable[_Pair]) -> Iterator[DeadLink]:
-    pairs = tuple(pairs)
+def _dangling_links(notes: Notes, pairs: Sequence[_Pair], home: Path) -> tuple[DeadLink, ...]:
+    """Return the links to ids that neither a note has nor, as Emacs' list says, another file."""
     ids = {node.id for _, node in pairs}
-    for note, node in pairs:
-        for link in node.links:
-            if link.type == "id" and link.dest not in ids:
-                yield DeadLink(id=link.dest, title=node.title, path=notes.note_path(note), line=link.line)
+    dead_links = [
+        DeadLink(id=link.dest, title=node.title, path=notes.note_path(note), line=link.line)
+        for note, node in pairs
+        for link in node.links
+        if link.type == "id" and link.dest not in ids
+    ]
+    outside = ids_outside(home, notes.kb) if dead_links else {}
+    return tuple(link for link in dead_links if link.id not in outside)
 
 
 def _nodes_sharing_key(notes: Notes, pairs: Iterable[_Pair], key: Callable[[Node], str]) -> tuple[DuplicateNodes, ...]:
@@ -139,6 +150,17 @@ def _nodes_sharing_key(notes: Notes, pairs: Iterable[_Pair], key: Callable[[Node
     )
 
 
+def _nodes_sharing_ref(notes: Notes, pairs: Iterable[_Pair]) -> tuple[DuplicateNodes, ...]:
+    """Return the groups of two or more nodes in force that have a ref in common."""
+    groups: dict[Ref, dict[str, NodeLine]] = defaultdict(dict)
+    for note, node in pairs:
+        for ref in node.refs if SUPERSEDED_BY not in node.properties else ():
+            groups[ref].setdefault(node.id, _node_line(notes, note, node))
+    return tuple(
+        dict.fromkeys(DuplicateNodes(nodes=tuple(group.values())) for group in groups.values() if len(group) > 1)
+    )
+
+
 def _nodes_known_by_title(pairs: Iterable[_Pair]) -> Iterator[_Pair]:
     """Yield the nodes whose title should be unique, each id once; daily and replaced nodes left out."""
     seen_ids: set[str] = set()
@@ -147,7 +169,7 @@ def _nodes_known_by_title(pairs: Iterable[_Pair]) -> Iterator[_Pair]:
             continue
         seen_ids.add(node.id)
         # the one that replaced it may well have its title
-        if "SUPERSEDED_BY" not in node.properties:
+        if SUPERSEDED_BY not in node.properties:
             yield note, node
 
 

@@ -1,9 +1,14 @@
-"""The links of a node: forward links, backlinks and dangling links."""
+"""The links of a node: forward links, backlinks, dangling links, and what links by refs and citations."""
 
+from collections.abc import Container
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 from roamkb.core.json_form import Keys
+from roamkb.core.json_form import OrNull
 from roamkb.core.model import Link
 from roamkb.core.model import Node
 from roamkb.core.model import Note
@@ -13,6 +18,7 @@ from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.kb.notes.store.lookup import get_node
 from roamkb.kb.notes.store.notes import Notes
+from roamkb.kb.notes.store.org_id_locations import ids_outside
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +26,7 @@ class LinksRequest:
     """Options of `links`."""
 
     name: str | None = optional_argument(
-        "Id, title, alias or path of the node.", metavar="ID|TITLE|PATH", values="titles"
+        "Id, title, alias, ref or path of the node.", metavar="ID|TITLE|PATH", values="titles"
     )
     _: KW_ONLY
     graph: bool = flag_option("--graph", "All nodes and links, as Graphviz draws them.")
@@ -48,6 +54,16 @@ class DeadLink:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CitedWork:
+    """A work that the node cites, and the node that is about it, if there is one."""
+
+    key: str
+    line: int
+    id: OrNull
+    title: OrNull
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeLinks:
     """The links from and to a node."""
 
@@ -57,10 +73,15 @@ class NodeLinks:
     dangling: tuple[DeadLink, ...]
     #: Links that lead out of the knowledge base: pages, files, mail.
     external: Annotated[tuple[Link, ...], Keys("type dest line")]
+    #: Where others link to or cite what the node is about, its refs: org-roam's reflinks.
+    reflinks: tuple[LinkEnd, ...]
+    cited: tuple[CitedWork, ...]
 
 
-def links(notes: Notes, name: str, *, folder: Path | None = None) -> NodeLinks:
+def links(notes: Notes, name: str, *, home: Path, folder: Path | None = None) -> NodeLinks:
     """Return the links of the node called `name`, each pair of nodes once a line.
+
+    An id that Emacs knows outside of the notes leads out of the knowledge base; `home` is where its list lies.
 
     Raises:
         NotFound, Ambiguous: see `get_node`.
@@ -72,7 +93,8 @@ def links(notes: Notes, name: str, *, folder: Path | None = None) -> NodeLinks:
         by_id.setdefault(kb_node.id, (note, kb_node))
     by_id[node.id] = next((n, o) for n, o in pairs if o.id == node.id and o.file == node.file)
     path = notes.kb / node.file
-    inner = [link for link in node.links if link.type == "id"]
+    outside = _ids_led_outside(node, by_id, home=home, kb=notes.kb)
+    inner = [link for link in node.links if link.type == "id" and link.dest not in outside]
     return NodeLinks(
         id=node.id,
         forward=tuple(_forward_end(notes, *by_id[link.dest]) for link in inner if link.dest in by_id),
@@ -87,8 +109,38 @@ def links(notes: Notes, name: str, *, folder: Path | None = None) -> NodeLinks:
             for link in inner
             if link.dest not in by_id
         ),
-        external=tuple(link for link in node.links if link.type != "id"),
+        external=tuple(link for link in node.links if link.type != "id" or link.dest in outside),
+        reflinks=tuple(_reflinks(notes, node, pairs)),
+        cited=tuple(_cited_works(node, pairs)),
     )
+
+
+def _ids_led_outside(node: Node, known_ids: Mapping[str, object], *, home: Path, kb: Path) -> Container[str]:
+    """Return the ids that no note has and Emacs finds elsewhere."""
+    is_any_missing = any(link.type == "id" and link.dest not in known_ids for link in node.links)
+    return ids_outside(home, kb).keys() - known_ids.keys() if is_any_missing else ()
+
+
+def _reflinks(notes: Notes, node: Node, pairs: Sequence[tuple[Note, Node]]) -> Iterator[LinkEnd]:
+    """Yield each place where a node links to or cites one of the refs of `node`."""
+    refs = {(ref.type, ref.ref) for ref in node.refs}
+    for note, other in pairs:
+        places = {link.line for link in other.links if (link.type, link.dest) in refs}
+        places |= {citation.line for citation in other.citations if ("cite", citation.key) in refs}
+        for line in sorted(places):
+            yield LinkEnd(id=other.id, title=other.title, path=notes.note_path(note), line=line)
+
+
+def _cited_works(node: Node, pairs: Sequence[tuple[Note, Node]]) -> Iterator[CitedWork]:
+    nodes_by_key = {ref.ref: other for _, other in reversed(pairs) for ref in other.refs if ref.type == "cite"}
+    for citation in node.citations:
+        work = nodes_by_key.get(citation.key)
+        yield CitedWork(
+            key=citation.key,
+            line=citation.line,
+            id=work.id if work else "",
+            title=work.title if work else "",
+        )
 
 
 def _forward_end(notes: Notes, note: Note, node: Node) -> LinkEnd:

@@ -16,7 +16,9 @@ from roamkb.org.body import body_of
 class ShowRequest:
     """Options of `show`."""
 
-    name: Annotated[str, Argument("Id, title, alias or path of the node.", metavar="ID|TITLE|PATH", values="titles")]
+    name: Annotated[
+        str, Argument("Id, title, alias, ref or path of the node.", metavar="ID|TITLE|PATH", values="titles")
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

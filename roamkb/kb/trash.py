@@ -14,6 +14,7 @@ from roamkb.core.errors import NotFound
 from roamkb.core.errors import NotWritable
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
+from roamkb.core.errors import tell_progress
 from roamkb.core.json_form import Keys
 from roamkb.core.json_form import Rows
 from roamkb.core.model import Node
@@ -149,12 +150,11 @@ def sweep_nodes(
     selected = [pair for pair in notes.read_all().node_pairs() if passes_filters(*pair)]
     if yes:
         moved: list[tuple[Note, Node]] = []
-        try:
+        with tell_progress(
+            lambda: f"{len(moved)} of {len(selected)} are in the trash, the others are where they were",
+            hint="call it again to move the rest; `roamkb restore --last` puts back what was moved",
+        ):
             moved.extend(_sweep_files(notes, bin, {note.file for note, _ in selected}, passes_filters))
-        except RoamkbError as error:
-            error.message += f"; {len(moved)} of {len(selected)} are in the trash, the others are where they were"
-            error.hint = "call it again to move the rest; `roamkb restore --last` puts back what was moved"
-            raise
         selected = moved
     return _trash_report(notes, selected, done=yes)
 
@@ -232,6 +232,8 @@ def _node_places(notes: Notes) -> dict[str, Path]:
 
 def _put_back(bin: Trash, entry: TrashEntry, places: Mapping[str, Path]) -> NodeCandidate:
     if entry.id in places:
+        if path := bin.finish_restore(entry):
+            return NodeCandidate(id=entry.id, title=entry.title, path=path)
         raise UsageError(
             f"{shorten_title(entry.title)} ({one_line(entry.id)}) is in the knowledge base already: "
             f"{one_line(str(places[entry.id]))}",

@@ -20,6 +20,7 @@ from roamkb.core.model import Node
 from roamkb.core.model import NodeCandidate
 from roamkb.core.model import Note
 from roamkb.core.model import Project
+from roamkb.core.model import Ref
 from roamkb.core.model import UnreadableFile
 from roamkb.core.request import Argument
 from roamkb.core.request import flag_option
@@ -38,6 +39,7 @@ from roamkb.kb.notes.store.lookup import node_candidate
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.search.index.index import Index
 from roamkb.kb.search.index.near_duplicates import near_entries
+from roamkb.kb.search.index.near_duplicates import nodes_with_ref
 from roamkb.org import from_markdown
 from roamkb.org import orgparse_check
 from roamkb.org.body import body_of
@@ -76,7 +78,7 @@ class ContentOptions:
     aliases: Sequence[str] = repeatable_option("--alias", "Another name of the node.", metavar="A")
     refs: Sequence[str] = repeatable_option("--ref", "What it is about: a URL or @citekey.", metavar="R")
     links: Sequence[str] = repeatable_option(
-        "--link", "A related node, by id, title, alias or path.", metavar="ID", values="titles"
+        "--link", "A related node, by id, title, alias, ref or path.", metavar="ID", values="titles"
     )
     source: str | None = text_option(
         "--source",
@@ -232,6 +234,10 @@ def plan_write(
     text = render_node(draft)
     parsed_node = _parse_checked(draft, text)
     warnings = [*permit.warnings, *_content_warnings(fact)]
+    about_same = _nodes_with_refs(notes, index, parsed_node.refs, besides=supersedes)
+    if about_same and not options.anyway:
+        raise NearDuplicate(about_same, likeness="has the same ref as")
+    warnings += [f"has the same ref as {shorten_title(node.title)} ({node.id})" for node in about_same]
     near = _near_nodes(notes, index, parsed_node.title, draft.body, besides=supersedes)
     alike = [near_node for near_node, degree in near if degree is not TextLikeness.MAY_CONTRADICT]
     if alike and not options.anyway:
@@ -288,6 +294,20 @@ def _read_back(path: Path, text: str) -> None:
         raise DiskError(path, f"was written and can't be read back: {data.reason}")
     if data != text.encode():
         raise DiskError(path, "isn't what was written", hint="another program changed it at once; look at it")
+
+
+def _nodes_with_refs(
+    notes: Notes, index: Index, refs: Sequence[Ref], *, besides: Node | None
+) -> Sequence[NodeCandidate]:
+    """Return the nodes in force that are about what the new one is: to org-roam a ref leads to one node."""
+    if not refs:
+        return ()
+    rows = index.read_view(lambda db: [row for ref in refs for row in nodes_with_ref(db, ref)])
+    return [
+        NodeCandidate(id=id, title=title, path=notes.kb / file)
+        for id, title, file in dict.fromkeys(rows)
+        if besides is None or id != besides.id
+    ]
 
 
 def _near_nodes(

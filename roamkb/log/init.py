@@ -26,7 +26,6 @@ from roamkb.fs.files import make_folder
 from roamkb.fs.git_ignore import find_ignoring_file
 from roamkb.fs.git_ignore import git_folder
 from roamkb.fs.git_worktrees import linked_worktrees
-from roamkb.fs.user_dirs import create_machine_key
 from roamkb.log.learning import MUST_CHECK
 from roamkb.log.state.adoption import NONE_ADOPTED
 from roamkb.log.state.adoption import AdoptedLines
@@ -48,7 +47,8 @@ _LONGEST_STATEMENT = 160
 #: Syncthing's marker of a folder that it shares.
 _SYNCTHING_MARKER = ".stfolder"
 
-_INITIAL_FILES = {
+#: The files of a new log, before anything is learned.
+INITIAL_FILES = {
     KNOWLEDGE: b"",
     LEDGER: b"",
     ".gitattributes": "".join(f"{name} merge=union\n" for name in (KNOWLEDGE, ARCHIVE, LEDGER)).encode(),
@@ -126,40 +126,45 @@ class InitialisedLog:
 
 
 def init(
-    root: Path,
+    log: Log,
     *,
     home: Path,
     kb: Path | None,
-    state: Path,
     untracked: bool = False,
     yes: bool = False,
     led_by: str = "",
     ask: Callable[[str], str] | None = None,
 ) -> InitialisedLog:
-    """Create the log of the project at `root`, as far as it is missing.
+    """Create the project's log, as far as it is missing.
 
     What a log says that came with the project is put before agents from then on (docs/architecture.md), as
-    somebody else's word (D25). So no agent takes it, `led_by` saying by what one is known to run this; and
-    who sits at a terminal is asked by `ask`, unless they said `yes`. A script without either is its owner's.
+    somebody else's word (D25). So no agent takes it, `led_by` saying by what one is known to run this, and no
+    script: who sits at a terminal is asked by `ask`, unless they said `yes`. What a trusted digest or key
+    vouches for counts without anybody, and the rest of such a log is adopted likewise.
 
     Raises:
         UsageError: no log can be kept there, or nobody wants the one that came with the project.
         DiskError: it couldn't be made.
     """
-    log = Log(root, state)
     _check_location(log.home, home, kb)
-    create_machine_key(state)
+    log.create_machine_key()
     log.check_folders()
-    foreign_log = None
-    if log.is_adopted:
+    is_counted = log.is_adopted or log.find_vouchers()
+    if is_counted:
         # also where only the local folder is gone
         log.require_adopted()
-    elif foreign_log := _foreign_log(log):
+    # what came since is left unseen where nobody can be asked
+    foreign_log = None if is_counted and (ask is None or led_by) else _foreign_log(log)
+    if foreign_log:
         _confirm_adoption(log.home, foreign_log, ask, yes=yes, led_by=led_by)
         if _foreign_log(log) != foreign_log:
             raise UsageError("the log changed meanwhile; nothing was made", hint="call `roamkb init` again")
     is_in_git = (log.home / ".git").exists()
-    created = list(_create_files(log, foreign_log.adopted if foreign_log else NONE_ADOPTED))
+    created = list(_create_files(log))
+    if foreign_log or not is_counted:
+        # the last: its being there says that all is
+        local_folder = log.record_adoption(foreign_log.adopted if foreign_log else NONE_ADOPTED)
+        created += [] if is_counted else [local_folder]
     if untracked and is_in_git:
         created += _exclude_from_git(log.home)
     return InitialisedLog(
@@ -194,8 +199,8 @@ def _check_location(root: Path, home: Path, kb: Path | None) -> None:
 
 
 def _foreign_log(log: Log) -> ForeignLog | None:
-    """Return a summary of the log that is already there; None where it is empty."""
-    contents = log.read_contents()
+    """Return a summary of what came with the project and isn't shown; None where there is nothing."""
+    contents = log.unseen_contents()
     state = contents.replay_state()
     standings = state.standings.values()
     if not standings and not state.events:
@@ -208,7 +213,7 @@ def _foreign_log(log: Log) -> ForeignLog | None:
         promoted=sum(bool(entry.node) for entry in standings),
         overridden=sum(entry.is_overridden for entry in standings),
         agents=tuple(clip_text(agent, _LONGEST_AGENT) for agent, _ in agents.most_common(_MOST_AGENTS)),
-        statements=tuple(_statement_previews(standings)),
+        statements=tuple(statement_previews(standings)),
         adopted=adopted_lines_of(
             [entry.id for entry in (*contents.learnings, *contents.archived_learnings)]
             + [entry.id for entry in contents.events]
@@ -216,7 +221,7 @@ def _foreign_log(log: Log) -> ForeignLog | None:
     )
 
 
-def _statement_previews(standings: Collection[LearningState]) -> Iterator[str]:
+def statement_previews(standings: Collection[LearningState]) -> Iterator[str]:
     """Yield the statements that agents would be shown, the latest first."""
     current = [entry.learning for entry in standings if entry.status != SUPERSEDED]
     latest = sorted(current, key=lambda entry: (entry.canonical_type == MUST_CHECK, entry.ts, entry.id), reverse=True)
@@ -239,7 +244,13 @@ def _confirm_adoption(
             hint="agents would be told so from then on: your human looks at .roamkb/knowledge.jsonl, "
             "and calls `roamkb init` in a terminal of their own",
         )
-    if yes or ask is None:
+    if ask is None:
+        raise UsageError(
+            f"{description}; only a human at a terminal takes it; nothing was made",
+            hint="call `roamkb init` in a terminal, or have the machine trust its digest or its signer's key: "
+            "`roamkb trust --help`",
+        )
+    if yes:
         return
     previews = "".join(f"\n  {statement}" for statement in foreign_log.statements)
     question = (
@@ -250,16 +261,13 @@ def _confirm_adoption(
         raise UsageError("the log wasn't adopted; nothing was made")
 
 
-def _create_files(log: Log, adopted: AdoptedLines) -> Iterator[Path]:
+def _create_files(log: Log) -> Iterator[Path]:
     for folder in (log.folder, log.ignored):
         if not folder.is_dir():
             yield make_folder(folder)
-    for name, data in _INITIAL_FILES.items():
+    for name, data in INITIAL_FILES.items():
         if not (log.folder / name).exists():
             yield create_file(log.folder, name, data)
-    if not log.is_adopted:
-        # the last: its being there says that all is
-        yield log.record_adoption(adopted)
 
 
 def _exclude_from_git(root: Path) -> Iterator[Path]:

@@ -99,12 +99,21 @@ def read_events(lines: Iterable[bytes], *, first: int = 1) -> Iterator[LedgerEve
         yield BadLine(line=number, reason="it is no event") if event is None else event
 
 
-def read_tombstones(ledger: bytes) -> Tombstones:
-    """Return the tombstones of a ledger, whose other lines aren't parsed."""
-    if _FORGOTTEN_WORD not in ledger:
-        return Tombstones()
-    events = read_events(line for line in ledger.split(b"\n") if _FORGOTTEN_WORD in line)
+def read_tombstones(lines: Iterable[bytes]) -> Tombstones:
+    """Return the tombstones of a ledger's lines, of which the others aren't parsed."""
+    events = read_events(line for line in lines if _FORGOTTEN_WORD in line)
     return tombstones_of(event for event in events if isinstance(event, LedgerEvent))
+
+
+def is_tombstone(line: bytes) -> bool:
+    """Say whether a line is a tombstone and nothing else."""
+    if _FORGOTTEN_WORD not in line:
+        return False
+    parsed = list(read_events((line,)))
+    # among the learnings a line is read as one
+    is_statement = any(isinstance(entry, LearningLine) for entry in read_learnings((line,)))
+    is_forgetting = len(parsed) == 1 and isinstance(parsed[0], LedgerEvent) and parsed[0].event == FORGOTTEN
+    return is_forgetting and not is_statement
 
 
 def learning_line(learning: Learning) -> bytes:

@@ -45,8 +45,8 @@ from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.tombstones import content_digest_of
 from roamkb.log.state.tombstones import tombstones_of
+from roamkb.log.store.log_contents import LogContents
 from roamkb.log.store.project_log import Log
-from roamkb.log.store.project_log import LogContents
 from roamkb.secrets.detector import has_high_entropy
 from roamkb.secrets.detector import names_a_secret
 

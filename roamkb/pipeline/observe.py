@@ -203,7 +203,7 @@ def record_events(
     path, count = None, 0
     worktree = git_worktrees.worktree_name(str(log.root))
     for observation in _as_observations(events, author, task):
-        path = record_observation(log.ignored, replace(observation, worktree=worktree))
+        path = record_observation(log.observed, replace(observation, worktree=worktree))
         count += 1
     return ObserveResult(recorded=count, path=path)
 

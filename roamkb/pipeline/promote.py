@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from contextlib import nullcontext
 from enum import StrEnum
 from itertools import islice
 from typing import Annotated
@@ -20,9 +22,11 @@ from typing import Final
 from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NearDuplicate
 from roamkb.core.errors import NotAsMeant
+from roamkb.core.errors import NotDurable
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
+from roamkb.core.errors import tell_progress
 from roamkb.core.ids import derived_id
 from roamkb.core.json_form import Keys
 from roamkb.core.json_form import Rows
@@ -65,6 +69,7 @@ _FIRST_SENTENCE = lazily(r".+?(?:[.!?](?=\s)|;\s|\Z)", re.DOTALL)
 _NEAR_SIMILARITY: Final = 0.70
 #: Related nodes that a new one links to.
 _MOST_LINKS = 3
+_IS_THERE: Final = "it is in the knowledge base, or its human put it into the trash"
 #: Checks of a learning's text that are made again, whoever verified it.
 _BLOCKING_CHECKS = ("no_secret", "no_instruction", "safe")
 _NOT_A_TAG = lazily(r"[^\w@#%]+")
@@ -246,37 +251,64 @@ def promote(
     nodes: list[tuple[LearningState, WrittenNode]] = []
     not_promoted: list[NotPromoted] = []
     promoted_nodes = _PromotedNodes(log.read_contents().replay_state() if careful else None)
-    for standing in standings:
-        reason = promotion_refusal(standing) or promoted_nodes.repetition_reason(standing)
-        if not reason and promotion_context.has_node(node_id(standing)):
-            # another machine did it, or the ledger was lost
-            reason = "it is in the knowledge base, or its human put it into the trash"
-            _record_promotion(log, standing, author, dry_run=dry_run)
-        if reason:
+    for number, standing in enumerate(standings):
+        if reason := promotion_refusal(standing) or promoted_nodes.repetition_reason(standing):
             not_promoted.append(NotPromoted(standing=standing, reason=reason))
             continue
-        try:
-            fact = _node_content(standing, promotion_context, author)
-            written = promotion_context.write_node(fact, node_id(standing), dry_run or careful)
-            if careful and written.rivals:
-                reason = "a node may say otherwise; promote it by its key to have both"
-                not_promoted.append(NotPromoted(standing=standing, reason=reason, known=written.rivals))
-                continue
-            if careful and not dry_run:
-                written = promotion_context.write_node(fact, node_id(standing), False)
-        except NearDuplicate as error:
-            not_promoted.append(NotPromoted(standing=standing, reason="a node says so already", known=error.candidates))
-            continue
-        except (Ambiguous, NotAsMeant, NotFound, SecretFound, UsageError) as error:
-            # nothing was written of it, and the others may go all the same
-            if len(standings) == 1 and not careful:
-                raise
-            not_promoted.append(NotPromoted(standing=standing, reason=error.message))
-            continue
-        nodes.append((standing, written))
-        promoted_nodes.add_promoted(standing)
-        _record_promotion(log, standing, author, dry_run=dry_run)
+        is_alone = len(standings) == 1
+        with nullcontext() if is_alone else _telling_progress(number, len(standings)):
+            try:
+                outcome = _promote_one(log, promotion_context, standing, author, dry_run=dry_run, careful=careful)
+            except (Ambiguous, NotAsMeant, NotFound, SecretFound, UsageError) as error:
+                # nothing was written of it, and the others may go all the same
+                if is_alone and not careful:
+                    raise
+                outcome = NotPromoted(standing=standing, reason=error.message)
+            if isinstance(outcome, WrittenNode) or outcome.reason == _IS_THERE:
+                _record_promotion(log, standing, author, dry_run=dry_run)
+                promoted_nodes.add_promoted(standing)
+        if isinstance(outcome, WrittenNode):
+            nodes.append((standing, outcome))
+        else:
+            not_promoted.append(outcome)
     return PromoteResult(nodes=tuple(nodes), left=tuple(not_promoted), dry_run=dry_run)
+
+
+def _telling_progress(number: int, count: int) -> AbstractContextManager[None]:
+    return tell_progress(
+        lambda: f"{number} of {count} learnings were dealt with",
+        hint="call it again for the others; nothing is written twice",
+    )
+
+
+def _promote_one(
+    log: Log,
+    promotion_context: PromotionContext,
+    standing: LearningState,
+    author: Author,
+    *,
+    dry_run: bool,
+    careful: bool,
+) -> WrittenNode | NotPromoted:
+    """Write a learning as a node, or say why not; raise what `write` raises but for a duplicate."""
+    if promotion_context.has_node(node_id(standing)):
+        # another machine did it, an earlier call was killed, or the ledger was lost
+        return NotPromoted(standing=standing, reason=_IS_THERE)
+    try:
+        fact = _node_content(standing, promotion_context, author)
+        written = promotion_context.write_node(fact, node_id(standing), dry_run or careful)
+        if careful and written.rivals:
+            reason = "a node may say otherwise; promote it by its key to have both"
+            return NotPromoted(standing=standing, reason=reason, known=written.rivals)
+        if careful and not dry_run:
+            written = promotion_context.write_node(fact, node_id(standing), False)
+    except NearDuplicate as error:
+        return NotPromoted(standing=standing, reason="a node says so already", known=error.candidates)
+    except NotDurable:
+        # it is there
+        _record_promotion(log, standing, author, dry_run=dry_run)
+        raise
+    return written
 
 
 class _PromotedNodes:
@@ -309,7 +341,12 @@ class _PromotedNodes:
 def _record_promotion(log: Log, standing: LearningState, author: Author, *, dry_run: bool) -> None:
     if dry_run:
         return
-    with log.append_lock():
+    with (
+        tell_progress(
+            lambda: "the node is there, and the log doesn't know it yet", hint="call it again, and it is recorded"
+        ),
+        log.append_lock(),
+    ):
         stamps = EventFactory(author, after=log.read_contents().last_event, command="promote")
         log.append_entries(events=[stamps.new_event("promoted", standing.id, node=node_id(standing))])
 

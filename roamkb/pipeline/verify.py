@@ -15,6 +15,7 @@ from roamkb.core.request import text_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
+from roamkb.fs.git_worktrees import worktree_name
 from roamkb.harnesses.transcript import Speaker
 from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory
@@ -321,6 +322,7 @@ class _VerdictRecord:
 
     def __init__(self, log: Log, author: Author) -> None:
         self._log = log
+        self._worktree = worktree_name(str(log.root))
         self._hand = author
         self._state: LogState | None = None
         self._last = ""
@@ -341,7 +343,7 @@ class _VerdictRecord:
             events = [
                 event
                 for judged_learning in judged
-                for event in _verdict_events(judged_learning, self._state, stamps, self._disputed)
+                for event in _verdict_events(judged_learning, self._state, stamps, self._disputed, self._worktree)
             ]
             self._log.append_entries(events=events)
             self._last = max((self._last, *(event.id for event in events)))
@@ -349,7 +351,7 @@ class _VerdictRecord:
 
 
 def _verdict_events(
-    judged: JudgedLearning, state: LogState, stamps: EventFactory, disputed: set[str]
+    judged: JudgedLearning, state: LogState, stamps: EventFactory, disputed: set[str], worktree: str
 ) -> Iterator[LedgerEvent]:
     """Yield the ledger events of a judged learning; none where nothing changed."""
     standing, scores = state.standings[judged.standing.id], judged.scores
@@ -372,7 +374,7 @@ def _verdict_events(
         return
     failed: list[dict[str, Any]] = [{"name": check.name, "why": check.why} for check in judged.checks if not check.ok]
     score_values = {name: float(getattr(scores, name)) for name in JudgeScores.__slots__} if scores else None
-    judge_notes: dict[str, Any] = {"vetoes": list(judged.vetoes), "prompt": judged.prompt}
+    judge_notes: dict[str, Any] = {"vetoes": list(judged.vetoes), "prompt": judged.prompt, "worktree": worktree}
     yield stamps.new_event(
         "judged",
         standing.id,

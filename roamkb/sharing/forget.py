@@ -37,8 +37,8 @@ from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.tombstones import DIGEST_FIELD
 from roamkb.log.state.tombstones import Tombstones
 from roamkb.log.state.tombstones import content_digest_of
+from roamkb.log.store.log_contents import LogContents
 from roamkb.log.store.project_log import Log
-from roamkb.log.store.project_log import LogContents
 from roamkb.sharing.store import redacted_files
 from roamkb.sharing.store.redacted_files import RedactedPlace
 

@@ -14,9 +14,11 @@ from typing import Annotated
 from typing import Final
 
 from roamkb.boundary.policy import WritePermit
+from roamkb.core.errors import DurabilityDoubts
 from roamkb.core.errors import NameTaken
 from roamkb.core.errors import NoKnowledgeBase
 from roamkb.core.errors import NotFound
+from roamkb.core.errors import tell_progress
 from roamkb.core.json_form import Keys
 from roamkb.core.json_form import Rows
 from roamkb.core.model import NodeCandidate
@@ -26,6 +28,7 @@ from roamkb.core.request import flag_option
 from roamkb.core.request import optional_argument
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.text import count_phrase
 from roamkb.fs.append import append_lines
 from roamkb.fs.append import read_bytes
 from roamkb.fs.files import random_token
@@ -178,9 +181,9 @@ def restore_snapshot(
     of_kb_members = read_members(kb_snapshot) if kb_snapshot else {}
     lines = _lost_lines(log, of_log_members) if log else _LostLines()
     notes = _lost_notes(kb, of_kb_members) if kb else []
-    if yes and log:
-        lines = _put_lines_back(log, of_log_members)
-    occupied_paths = _put_notes_back(kb, notes) if yes and kb else []
+    occupied_paths: list[Path] = []
+    if yes:
+        lines, occupied_paths = _put_back(log, of_log_members, kb, notes)
     return RecoverResult(
         snapshots=tuple(snapshot for snapshot in (log_snapshot, kb_snapshot) if snapshot),
         learnings=tuple(lines.learnings),
@@ -198,6 +201,28 @@ def restore_snapshot(
         ),
         done=yes,
     )
+
+
+def _put_back(
+    log: Log | None, members: Mapping[str, bytes], kb: KbSnapshotSource | None, notes: Sequence[tuple[Note, bytes]]
+) -> "tuple[_LostLines, list[Path]]":
+    """Restore lines and notes; return the lines, and the paths that other files occupy by now.
+
+    Raises:
+        DiskError, Busy: the message says what is back. NotDurable: all is.
+    """
+    doubts, lines_back, notes_back = DurabilityDoubts(), list[bytes](), list[Note]()
+    with tell_progress(
+        lambda: (
+            f"{count_phrase(len(lines_back), 'line')} of the log and {len(notes_back)} of "
+            f"{count_phrase(len(notes), 'note')} are back"
+        ),
+        hint="call it again for the rest; nothing is restored twice",
+    ):
+        lines = _put_lines_back(log, members, lines_back, doubts) if log else _LostLines()
+        occupied_paths = _put_notes_back(kb, notes, notes_back, doubts) if kb else []
+    doubts.raise_first()
+    return lines, occupied_paths
 
 
 def _snapshot_folders(log: Log | None, kb: KbSnapshotSource | None) -> list[Path]:
@@ -218,7 +243,7 @@ def _find_chosen(folder: Path, id: str | None) -> Snapshot | None:
 def _log_members(log: Log) -> dict[str, bytes]:
     """Return the log's files that aren't empty, as they were at one moment."""
     with log.append_lock():
-        contents_by_name = {path.name: read_bytes(path) for path in _log_files(log)}
+        contents_by_name = {path.name: log.seen_part(read_bytes(path)) for path in _log_files(log)}
     return {name: data for name, data in contents_by_name.items() if data}
 
 
@@ -239,6 +264,7 @@ def _lost_lines(log: Log, members: Mapping[str, bytes]) -> _LostLines:
     """Return the lines that the log lacks, by the ids in them: an edited line isn't lost."""
     lost = _LostLines()
     contents = log.read_contents()
+    members = {name: log.seen_part(data) for name, data in members.items()}
     known_ids = {learning.id for learning in (*contents.learnings, *contents.archived_learnings)}
     known_event_ids = {event.id for event in contents.events}
     for path in (log.knowledge, log.archive):
@@ -270,12 +296,14 @@ def _lost_lines(log: Log, members: Mapping[str, bytes]) -> _LostLines:
     return lost
 
 
-def _put_lines_back(log: Log, members: Mapping[str, bytes]) -> _LostLines:
-    """Append the lines that the log lacks now, and return them."""
+def _put_lines_back(log: Log, members: Mapping[str, bytes], back: list[bytes], doubts: DurabilityDoubts) -> _LostLines:
+    """Append the lines that the log lacks now, adding them to `back`, and return them."""
     with log.append_lock():
         lost = _lost_lines(log, members)
         for path, lines in lost.lines.items():
-            append_lines(path, lines)
+            with doubts.collect():
+                append_lines(path, lines)
+            back += lines
     return lost
 
 
@@ -319,12 +347,16 @@ def _lost_notes(kb: KbSnapshotSource, members: Mapping[str, bytes]) -> list[tupl
     return lost_notes
 
 
-def _put_notes_back(kb: KbSnapshotSource, lost: Sequence[tuple[Note, bytes]]) -> list[Path]:
-    """Create the notes; return the paths that other files occupy by now."""
+def _put_notes_back(
+    kb: KbSnapshotSource, lost: Sequence[tuple[Note, bytes]], back: list[Note], doubts: DurabilityDoubts
+) -> list[Path]:
+    """Create the notes, adding them to `back`; return the paths that other files occupy by now."""
     occupied_paths = []
     for note, data in lost:
         try:
-            kb.notes.recreate_note(kb.permit, note.file, data)
+            with doubts.collect():
+                kb.notes.recreate_note(kb.permit, note.file, data)
+            back.append(note)
         except NameTaken as error:
             occupied_paths.append(error.path)
     return occupied_paths

@@ -14,9 +14,10 @@ from typing import Final
 from roamkb.core.gitignore import matches_file
 from roamkb.core.json_form import Share
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.log.state.learning_state import FILES
 from roamkb.log.state.learning_state import NEEDS_REVIEW
+from roamkb.log.state.learning_state import OTHER_TASKS
 from roamkb.log.state.learning_state import SUPERSEDED
-from roamkb.log.state.learning_state import YES
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
 from roamkb.pipeline import consolidation_plan
@@ -50,13 +51,21 @@ class RelevantLearning:
 
 
 def candidate_learnings(
-    state: LogState, *, words: Iterable[str], seen_tasks: Collection[str], actions: Sequence[str] = ()
+    state: LogState,
+    *,
+    words: Iterable[str],
+    files: Sequence[str],
+    seen_tasks: Collection[str],
+    actions: Sequence[str] = (),
 ) -> Collection[LearningState]:
     """Return all learnings that may have any relevance, of those that answer the `words`."""
     if actions:
         return state.standings.values()
     candidates = [standing for id in words if (standing := state.standings.get(id))]
-    candidates += [*state.learnings_with("names", YES), *state.learnings_with("shared", YES)]
+    if files:
+        candidates += state.learnings_having(FILES, lambda patterns: bool(matched_file(patterns, files)))
+    if seen_tasks:
+        candidates += state.learnings_having(OTHER_TASKS, lambda tasks: any(task in seen_tasks for task in tasks))
     for trait in ("task", "bead"):
         candidates += state.learnings_with(trait, *seen_tasks)
     return {standing.id: standing for standing in candidates}.values()

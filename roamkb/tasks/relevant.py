@@ -107,7 +107,9 @@ def relevant(
     words = scores_by_id(finder, query.words, limit=_MOST_BY_WORDS) if query.words.text.strip() else {}
     fitting = [
         fits
-        for standing in candidate_learnings(state, words=words, seen_tasks=seen_tasks, actions=query.actions)
+        for standing in candidate_learnings(
+            state, words=words, files=task.files, seen_tasks=seen_tasks, actions=query.actions
+        )
         if standing.confidence >= query.least_confidence
         and standing.status != ARCHIVED
         and (

@@ -9,6 +9,7 @@ Text Retrieval", Information Retrieval 7, 2004), and take apart compounds as wel
 
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import pairwise
 
 from roamkb.core.text import fold_text
@@ -40,16 +41,19 @@ def english_surplus(words: Iterable[str]) -> int:
 
     For English tell its small words; against it the small words of others, and letters that it hasn't got.
     """
-    surplus = 0
-    for word in words:
-        plain = word.lower()
-        if plain in _SHARED:
-            continue
-        if plain in STOP_WORDS:
-            surplus += 1
-        elif plain in _OTHERS or not (word.isascii() or UNSPACED.match(word)):
-            surplus -= 1
-    return surplus
+    return sum(map(_english_sign, words))
+
+
+# most words of a text are among some thousands
+@lru_cache(maxsize=16_384)
+def _english_sign(word: str) -> int:
+    """Return 1 for a sign of English, -1 for one of another language, else 0."""
+    plain = word.lower()
+    if plain in _SHARED:
+        return 0
+    if plain in STOP_WORDS:
+        return 1
+    return -1 if plain in _OTHERS or not (word.isascii() or UNSPACED.match(word)) else 0
 
 
 def letter_groups(word: str) -> list[str]:

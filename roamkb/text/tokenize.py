@@ -45,6 +45,9 @@ _FOLLOWING = f"(?:[{_MARKS}]|(?<=[\u0900-\u0dff])[\u200c\u200d])+"
 _LETTERS = f"[^\\W{_UNSPACED}]"
 _WORD = lazily(f"[{_UNSPACED}]+|{_LETTERS}+(?:{_FOLLOWING}{_LETTERS}*)*")
 _ASCII_WORD = lazily(r"\w+", re.ASCII)
+#: Of Latin, Greek and Cyrillic letters without marks, signs and pictures; others may need `_WORD`.
+_PLAIN_TEXT = lazily("[\0-\u02ff\u0370-\u0482\u048a-\u052f\u1e00-\u2bff\ufe0f\U0001f000-\U0001faff]*+")
+_PLAIN_WORD = lazily(r"\w+")
 #: Where an identifier falls into parts: fooBar, HTTPServer, snake_case, v2.
 _PART = lazily(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _FOREIGN_PART = lazily(f"[^\\W\\d_]+(?:{_FOLLOWING}[^\\W\\d_]*)*|\\d+")
@@ -67,8 +70,10 @@ def split_words(text: str) -> Sequence[str]:
 # each step of a search or a learn asks for the words of the same few texts
 @lru_cache(maxsize=1024)
 def _cached_words(text: str) -> tuple[str, ...]:
-    # most texts are ASCII, whose pattern is three times as fast
-    return tuple((_ASCII_WORD if text.isascii() else _WORD).findall(text))
+    # most texts are plain, whose pattern is three times as fast
+    if text.isascii():
+        return tuple(_ASCII_WORD.findall(text))
+    return tuple((_PLAIN_WORD if _PLAIN_TEXT.fullmatch(text) else _WORD).findall(text))
 
 
 def text_terms(text: str) -> list[str]:

@@ -6,9 +6,10 @@ vectors are added as one large integer with a lane for each dimension, which Pyt
 """
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Mapping
-from itertools import count
+from collections.abc import Sequence
+from functools import cached_property
 from mmap import mmap
 from operator import mul
 
@@ -25,6 +26,12 @@ _BIASED = bytes(byte ^ _BIAS for byte in range(256))
 _SCALE = 300
 #: Letters of the longest word that is looked up; longer ones are no words.
 _LONGEST = 40
+#: Letters of the longest piece in the table, its mark included.
+_LONGEST_PIECE = 24
+#: Pieces that are looked for in the text of the list, some dozen microseconds each.
+_FEW_PIECES = 250
+#: Words whose lanes are remembered, of some hundred bytes each: a large folder has half a million.
+_MOST_REMEMBERED = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,33 +42,38 @@ class WordVectors:
     #: Signed bytes, one row after the other.
     data: bytes | memoryview | mmap
     dimensions: int
-    #: Words that were asked for, as lanes and the number of pieces.
-    lanes_by_word: dict[str, tuple[int, int]]
+    #: Words that were asked for, each as the sum of its pieces' lanes; above them the number of its pieces.
+    lanes_by_word: dict[str, int]
 
-    def text_vector(self, words: Iterable[str]) -> bytes | None:
+    def text_vector(self, words: Sequence[str]) -> bytes | None:
         """Return the unit vector of a text as signed bytes; None where none of its words is known."""
-        total = pieces = 0
-        for word in words:
-            lanes, count = self.lanes_by_word.get(word) or self._learn_word(word)
-            total += lanes
-            pieces += count
+        unknown_words = set(words).difference(self.lanes_by_word)
+        if len(self.lanes_by_word) + len(unknown_words) > _MOST_REMEMBERED:
+            self.lanes_by_word.clear()
+            unknown_words = set(words)
+        for word in unknown_words:
+            self._learn_word(word)
+        total = sum(map(self.lanes_by_word.__getitem__, words))
+        *sums, pieces = memoryview(total.to_bytes(_LANE * (self.dimensions + 1), "little")).cast("I")
         if not pieces:
             return None
-        sums = memoryview(total.to_bytes(_LANE * self.dimensions, "little")).cast("I")
-        values = [value - _BIAS * pieces for value in sums]
+        bias = _BIAS * pieces
+        values = [value - bias for value in sums]
         length = sum(map(mul, values, values)) ** 0.5 or 1.0
         numbers = list(map(round, [_SCALE * value / length for value in values]))
         if max(numbers) > 127 or min(numbers) < -127:
             numbers = [max(-127, min(127, number)) for number in numbers]
         return array("b", numbers).tobytes()
 
-    def _learn_word(self, word: str) -> tuple[int, int]:
-        # nobody ever wrote much about parseHTTPReply
-        parts = identifier_parts(word) or [word]
-        rows = [row for part in parts for row in word_pieces(part.lower(), self.rows)]
-        lanes = sum(map(self._row_lanes, rows))
-        self.lanes_by_word[word] = lanes, len(rows)
-        return lanes, len(rows)
+    def _learn_word(self, word: str) -> None:
+        row = self.rows.get(word.lower()) if word.isalpha() and word[1:].islower() else None
+        if row is not None and len(word) <= _LONGEST:
+            rows = [row]
+        else:
+            # nobody ever wrote much about parseHTTPReply
+            parts = identifier_parts(word) or [word]
+            rows = [row for part in parts for row in word_pieces(part.lower(), self.rows)]
+        self.lanes_by_word[word] = sum(map(self._row_lanes, rows)) + (len(rows) << 8 * _LANE * self.dimensions)
 
     def _row_lanes(self, row: int) -> int:
         wide = bytearray(_LANE * self.dimensions)
@@ -70,9 +82,56 @@ class WordVectors:
         return int.from_bytes(wide, "little")
 
 
-def table_of(words: str, data: bytes | memoryview | mmap) -> WordVectors | None:
+class PieceRows(Mapping[str, int]):
+    """The row of each word piece, from lines of a piece, its row and its number in the model, sorted by their bytes.
+
+    The few pieces of a query are found by bisection; a dictionary of all takes half as long as a search.
+    """
+
+    def __init__(self, lines: bytes) -> None:
+        """Take the lines."""
+        self._lines = lines
+        self._asked = 0
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        fields = self._lines.decode().split()
+        return dict(zip(fields[::3], map(int, fields[1::3]), strict=True))
+
+    def __getitem__(self, piece: str) -> int:
+        if self._asked > _FEW_PIECES:
+            # most spellings are no pieces, and `get` of a mapping costs an exception for each
+            vars(self)["get"] = self._rows.get
+            return self._rows[piece]
+        self._asked += 1
+        line = self._first_line_from(wanted := piece.encode() + b" ")
+        if not line.startswith(wanted):
+            raise KeyError(piece)
+        return int(line.split()[1])
+
+    def _first_line_from(self, wanted: bytes) -> bytes:
+        """Return the first line that isn't below `wanted`; empty behind the last one."""
+        lines, low, high = self._lines, 0, len(self._lines)
+        # both are beginnings of lines, or the end
+        while low < high:
+            middle = lines.rfind(b"\n", low, (low + high) // 2) + 1 or low
+            end = lines.find(b"\n", middle) + 1 or high
+            if lines[middle:end] < wanted:
+                low = end
+            else:
+                high = middle
+        return lines[low : lines.find(b"\n", low)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return self._lines.count(b"\n")
+
+
+def table_of(lines: bytes, data: bytes | memoryview | mmap) -> WordVectors | None:
     """Return the table from its two files' contents; None where they don't fit together."""
-    rows = dict(zip(words.split(), count(), strict=False))
+    rows = PieceRows(lines)
     if not rows or len(data) % len(rows):
         return None
     return WordVectors(rows, data, len(data) // len(rows), {})
@@ -89,13 +148,18 @@ def vector_cosine(first_vector: bytes, second_vector: bytes) -> float:
 def word_pieces(word: str, known_pieces: Mapping[str, int]) -> list[int]:
     """Return the numbers of the longest known pieces that make up a word; none if one is missing."""
     numbers: list[int] = []
-    start = 0
-    while start < len(word) <= _LONGEST:
-        prefix = "##" if start else ""
-        ends = range(len(word), start, -1)
-        end = next((end for end in ends if prefix + word[start:end] in known_pieces), None)
-        if end is None:
+    start, length = 0, len(word)
+    if length > _LONGEST:
+        return []
+    while start < length:
+        rest = "##" + word[start:] if start else word
+        # no piece of the table is longer
+        room = rest[:_LONGEST_PIECE]
+        least = 2 if start else 0
+        while (number := known_pieces.get(room)) is None and len(room) > least:
+            room = room[:-1]
+        if number is None:
             return []
-        numbers.append(known_pieces[prefix + word[start:end]])
-        start = end
+        numbers.append(number)
+        start += len(room) - least
     return numbers

@@ -21,6 +21,8 @@ from roamkb.fs.user_dirs import BROKERS
 from roamkb.fs.user_dirs import JOURNAL
 from roamkb.fs.user_dirs import MACHINE_KEY
 from roamkb.fs.user_dirs import SANDBOX_CALLS
+from roamkb.fs.user_dirs import TRUST_FOLDER
+from roamkb.fs.user_dirs import account_state_dir
 from roamkb.harnesses.registry import declared
 from roamkb.wall import kernel
 from roamkb.wall import programs as wall_programs
@@ -64,7 +66,7 @@ def make_plan(homes: Sequence[str], state: str, data: str, old_plan: WallPlan | 
     """
     with contextlib.suppress(OSError):
         # what isn't there can't be closed
-        for name in (BROKERS, SANDBOX_CALLS):
+        for name in (BROKERS, SANDBOX_CALLS, TRUST_FOLDER):
             os.makedirs(os.path.join(state, name), mode=0o700, exist_ok=True)
     plan = gather_plan(homes, state, data, old_plan.notes if old_plan else ())
     plan.ways = list(find_wall_methods())
@@ -85,7 +87,7 @@ def gather_plan(homes: Sequence[str], state: str, data: str, known_names: Sequen
     texts = [path for home in homes for name in _TEXT_FILES if _has_block(path := os.path.join(home, name))]
     # a socket or a call of another's there could be taken for a launcher's, or for a session's own
     own_paths = [os.path.join(state, name) for name in (MACHINE_KEY, KEPT_NAMES_FILE, JOURNAL, BROKERS, SANDBOX_CALLS)]
-    own_paths += [os.path.join(data, name) for name in ("rules", FOLDER)]
+    own_paths += [*(os.path.join(data, name) for name in ("rules", FOLDER)), *_trust_folders(homes)]
     plan.free = dict(_free_commands(homes, os.path.dirname(sys.executable)))
     # ours are run by their whole path
     plan.names = {line: _program_names(line) for line, run in plan.free.items() if line == run}
@@ -116,6 +118,11 @@ def gather_plan(homes: Sequence[str], state: str, data: str, known_names: Sequen
     sources = [*rule_files(homes), *settings, *texts, os.path.join(state, KEPT_NAMES_FILE), __file__, sys.executable]
     plan.sources = [(path, file_stamp(path)) for path in dict.fromkeys(sources)]
     return plan
+
+
+def _trust_folders(homes: Sequence[str]) -> list[str]:
+    """Return the folders that hold what is trusted, of the homes that are there."""
+    return [os.path.join(account_state_dir(home), TRUST_FOLDER) for home in homes if os.path.isdir(home)]
 
 
 def _outermost_paths(paths: list[str]) -> list[str]:

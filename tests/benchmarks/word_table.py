@@ -42,12 +42,9 @@ def main() -> None:
     print(len(texts), "texts")
     table, words = solved(texts, given.tokenizer)
     kept = [row for row, word in enumerate(words) if word.isascii() and word and not word.startswith("[")]
-    # what is left out leaves its line, whose number is the piece's in the model
-    lines = ["" for _ in range(kept[-1] + 1)]
-    for row in kept:
-        lines[row] = words[row]
+    lines = sorted(f"{words[number]} {row} {number}\n".encode() for row, number in enumerate(kept))
     given.out.mkdir(exist_ok=True)
-    (given.out / "words.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    (given.out / "words.txt").write_bytes(b"".join(lines))
     (given.out / "vectors.bin").write_bytes(table[kept].tobytes())
 
 

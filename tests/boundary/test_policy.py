@@ -15,6 +15,8 @@ from roamkb.boundary.policy import WorkRoot
 from roamkb.boundary.policy import WritePermit
 from roamkb.boundary.policy import is_loosened
 from roamkb.boundary.policy import judge_folder
+from roamkb.boundary.policy import require_as_strict
+from roamkb.boundary.policy import require_own_tree
 from roamkb.boundary.policy import require_permit
 from roamkb.boundary.policy import strictest_project
 from roamkb.core.errors import BadRule
@@ -178,3 +180,21 @@ def test_to_name_another_address_of_a_model_loosens_the_rule(
     """What is said at work may be sent there then; to deny more isn't."""
     rule = Rule(source=Path("/r"), kb=Path("/kb"), work_roots=("/w",), project_parents=("/c",))
     assert loosened is is_loosened(replace(rule, **now), replace(rule, **was))
+
+
+@pytest.mark.parametrize("source", ProjectKind)
+@pytest.mark.parametrize("place", ProjectKind)
+@pytest.mark.parametrize("is_inside", [True, False])
+def test_work_leaves_its_tree_for_no_log(source: ProjectKind, place: ProjectKind, is_inside: bool) -> None:
+    """Only a work project's log in the same tree takes it; and no log takes what a stricter session says."""
+    if source is ProjectKind.WORK and not (place is ProjectKind.WORK and is_inside):
+        with pytest.raises(Refused):
+            require_own_tree(project(source), project(place), is_inside=is_inside, fact="x")
+    else:
+        require_own_tree(project(source), project(place), is_inside=is_inside, fact="x")
+    order = [ProjectKind.WORK, ProjectKind.UNKNOWN, ProjectKind.PERSONAL]
+    if order.index(source) < order.index(place):
+        with pytest.raises(Refused):
+            require_as_strict(project(source), project(place), "x")
+    else:
+        require_as_strict(project(source), project(place), "x")

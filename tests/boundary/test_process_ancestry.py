@@ -151,3 +151,9 @@ def test_a_containers_terminal_is_made_outside_of_it() -> None:
         processes=(us, shell), root_process=AncestorProcess(pid=1, name="sleep", parent=0, session=1)
     )
     assert "" == hidden_reason(lineage) == missing_login_reason(lineage)
+
+
+def test_a_background_server_behind_a_shell_is_named() -> None:
+    """It is what began the command, and doesn't say for which session."""
+    assert "background server began it" in hidden_reason(line("roamkb", "bash lead", "codex lead app-server"))
+    assert "" == hidden_reason(line("roamkb", "codex lead app-server"))

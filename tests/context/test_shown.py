@@ -156,6 +156,7 @@ def test_a_search_can_be_traced(told: World) -> None:
     assert best["sure"]
     assert "[sure]" in told.run("search", "celery killed worker tasks", "--trace").out.splitlines()[0]
     assert told.run("search", "--regex", "x", "--trace").status == 2
+    assert told.run("search", "celery", "--trace", "--budget", "100").status == 2
 
 
 def test_a_recall_can_be_traced(told: World) -> None:
@@ -169,3 +170,16 @@ def test_a_recall_can_be_traced(told: World) -> None:
     assert "over the limit" in {one["dropped"] for one in ran.json["trace"]}
     assert "[shown]" in told.run("recall", "celery worker tasks", "--trace").out
     assert told.run("recall", "celery worker tasks", "--trace", "--framed").status == 2
+    assert told.run("recall", "celery worker tasks", "--trace", "--offset", "1").status == 2
+    assert told.run("recall", "--type", "fact", "--trace").status == 2
+
+
+def test_a_remedy_that_was_offered_is_listed(told: World) -> None:
+    """By what it does; an error that nothing is known of leaves no line."""
+    error = "ModuleNotFoundError: No module named 'yaml'"
+    told.run("remedy", "record", "--error", error, "--technique", "pip install pyyaml", "--outcome", "success")
+    for said in (error, "quite another failure"):
+        payload = {"session_id": "s3", "cwd": str(told.personal), "tool_name": "Bash", "tool_input": {"command": "x"}}
+        told.run("hook", "post-tool-use-failure", input=json.dumps(payload | {"error": said}))
+    (occasion,) = occasions(told, "--session", "s3")
+    assert ("error", ["pip install pyyaml"]) == (occasion["by"], [item["name"] for item in occasion["shown"]])

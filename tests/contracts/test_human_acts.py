@@ -2,15 +2,21 @@
 
 import pytest
 
+from roamkb.core.request import ParameterShape
+from roamkb.guard.human_only_commands import HUMAN_ONLY_VERBS
+from roamkb.guard.human_only_commands import VALUE_OPTIONS
 from roamkb.interfaces.http.operation_routes import OperationRoute
 from roamkb.interfaces.http.operation_routes import offered_routes
 from roamkb.interfaces.mcp.tools import TOOLS
 from roamkb.interfaces.mcp.tools import McpTool
+from roamkb.interfaces.operations import OPERATIONS
 from tests.conftest import World
 from tests.interfaces.http.served import serving
 
 #: A human's decisions, and what changes the machine or names files.
-NEVER = frozenset("approve reject rollback override init install uninstall forget inject ingest bundle".split())
+NEVER = frozenset(
+    "approve reject rollback override init install setup uninstall forget trust inject ingest bundle".split()
+)
 #: What may only be looked at: a node is made where somebody answers for it, a review is a human's.
 LISTED = frozenset({"promote", "review", "curate"})
 
@@ -38,3 +44,15 @@ def test_a_promotion_is_only_listed(world: World) -> None:
             assert 405 == served.send("POST", "/api/promote", body).status
         assert 400 == served.get("/api/promote?all=true").status
     assert not any(name.endswith(".org") for name in world.files())
+
+
+def test_the_hook_knows_which_options_of_a_humans_commands_have_a_value() -> None:
+    """Else `--dry-run` or `--help`, given as such a value, would excuse a call that does something."""
+    flags = {
+        parameter.flag
+        for operation in OPERATIONS
+        if operation.name in HUMAN_ONLY_VERBS
+        for parameter in operation.parameters
+        if parameter.flag and parameter.shape is not ParameterShape.FLAG
+    }
+    assert {*flags, "--project"} == VALUE_OPTIONS

@@ -32,6 +32,7 @@ NEEDED: dict[str, Arguments] = {
     "relevant": {"title": "zebra"},
     "override": {"key": KEY, "confidence": "0.5"},
     "forget": {"key": KEY, "dry_run": True},
+    "trust": {"action": "add", "names": ("x",)},
     "pin": {"key": KEY},
     "prefer": {"key": KEY},
     "undo": {"event": "01JXE5QK7M0000000000000000"},
@@ -41,10 +42,11 @@ NEEDED: dict[str, Arguments] = {
     "approve": {"id": "x", "digest": "d"},
     "reject": {"id": "x", "reason": "r"},
     "install": {"dry_run": True},
+    "setup": {"dry_run": True, "no_work": True},
     "uninstall": {"dry_run": True},
 }
 #: Parameters that name something that is kept, or a place on the disk.
-NAMES = "file folder to agents_md snippets kb work_roots project_parents agent session task depends".split()
+NAMES = "file folder to agents_md snippets kb work_roots project_parents logs agent session task depends".split()
 #: Where the same word stands for something else.
 BESIDES = {("search", "agent"), ("conflicts", "file"), ("consolidate", "agent")}
 

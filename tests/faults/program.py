@@ -14,6 +14,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -44,13 +45,13 @@ from roamkb.log.state.replay import replay
 from roamkb.log.state.state_rows import event_row
 from roamkb.log.state.state_rows import standing_row
 from roamkb.log.store.index import LogIndex
+from roamkb.log.store.log_contents import LogContents
 from roamkb.log.store.observations import mark_consolidated
 from roamkb.log.store.observations import read_observations
 from roamkb.log.store.observations import record_observation
 from roamkb.log.store.project_log import ROTATE_AT
 from roamkb.log.store.project_log import ROTATED_LINES
 from roamkb.log.store.project_log import Log
-from roamkb.log.store.project_log import LogContents
 from roamkb.log.store.state_cache import StateCache
 from roamkb.pipeline import consolidate as consolidating
 from roamkb.pipeline import learn_proposals as proposing
@@ -467,7 +468,7 @@ def _run(task: Callable[[Path], str], folder: Path, said: int) -> int:
     try:
         name = task(folder)
     except RoamkbError as error:
-        os.pwritev(said, [f"roamkb: {error}\n".encode()], 0)
+        os.pwritev(said, [f"roamkb: {error.message}\n{error.hint}\n".encode()], 0)
         return error.exit_code
     except Exception:  # noqa: BLE001 - a traceback is what the sweep looks for
         os.pwritev(said, [traceback.format_exc().encode()], 0)
@@ -486,12 +487,12 @@ def _wait_for_tracer() -> None:
             time.sleep(0.001)
 
 
-def _child(name: str, folder: Path) -> None:
+def _child(task: Callable[[Path], str], folder: Path) -> None:
     os.umask(0o022)
     said = os.open(folder / "said", os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
     ctypes.CDLL(None).prctl(_PR_SET_PTRACER, _ANY_TRACER, 0, 0, 0)
     _wait_for_tracer()
-    os._exit(_run(TASKS[name], folder, said))
+    os._exit(_run(task, folder, said))
 
 
 def _import_all() -> None:
@@ -500,7 +501,7 @@ def _import_all() -> None:
         folder = Path(top)
         root = folder / "state" / "site"
         root.mkdir(parents=True)
-        init(root, home=folder, kb=None, state=folder / "state")
+        init(Log(root, folder / "state"), home=folder, kb=None)
         learn(folder)
         amount(folder)
         learn_again(folder)
@@ -518,16 +519,16 @@ def _import_all() -> None:
             task(folder)
 
 
-def main() -> None:
-    """Serve until standard input ends."""
-    _import_all()
+def serve(tasks: Mapping[str, Callable[[Path], str]], warm_up: Callable[[], None]) -> None:
+    """Serve `tasks` until standard input ends."""
+    warm_up()
     for line in sys.stdin:
         name, folder = line.rstrip("\n").split(" ", 1)
         pid = os.fork()
         if pid == 0:
-            _child(name, Path(folder))
+            _child(tasks[name], Path(folder))
         print(os.waitpid(pid, 0)[1], flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    serve(TASKS, _import_all)

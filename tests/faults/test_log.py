@@ -22,6 +22,7 @@ from roamkb.log.state.learning_state import ATTEMPTED
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.store.observations import record_observation
 from roamkb.log.store.project_log import ROTATE_AT
+from roamkb.log.store.project_log import Log
 from roamkb.log.store.state_cache import StateCache
 from roamkb.remedies.effectiveness import parse_attempts
 from roamkb.sharing.snapshot import take_snapshot
@@ -58,7 +59,7 @@ def empty(folder: Path) -> None:
     (folder / "kb").mkdir()
     root = folder / "state" / "site"
     root.mkdir(parents=True)
-    init(root, home=folder, kb=None, state=folder / "state")
+    init(Log(root, folder / "state"), home=folder, kb=None)
     # so that a run doesn't make it
     with program.log_of(folder).append_lock():
         pass
@@ -360,14 +361,19 @@ SWEEPS = [
     Sweep(task="amount", set_up=known, check=amounted, is_lasting=False),
     Sweep(task="amount", set_up=kept, check=amounted, is_lasting=False),
     Sweep(task="learn", set_up=known, check=learned),
-    Sweep(task="learn_again", set_up=known, check=repeated),
-    Sweep(task="learn_instead", set_up=known, check=replaced),
-    Sweep(task="episode", set_up=known, check=episode),
-    Sweep(task="mend", set_up=mended, check=said),
-    Sweep(task="rotate", set_up=full, check=rotated),
+    Sweep(task="learn_again", set_up=known, check=repeated, only_writing=True),
+    Sweep(task="learn_instead", set_up=known, check=replaced, only_writing=True),
+    Sweep(task="episode", set_up=known, check=episode, only_writing=True),
+    Sweep(task="mend", set_up=mended, check=said, only_writing=True),
+    Sweep(task="rotate", set_up=full, check=rotated, only_writing=True),
     Sweep(task="forget", set_up=snapped, check=forgotten, only_writing=True),
     *(
-        Sweep(task=task.__name__, set_up=set_up, check=partial(as_undisturbed, task=task, set_up=set_up))
+        Sweep(
+            task=task.__name__,
+            set_up=set_up,
+            check=partial(as_undisturbed, task=task, set_up=set_up),
+            only_writing=True,
+        )
         for task, set_up in (
             (program.ingest, sourced),
             (program.verify, unjudged),
@@ -401,5 +407,5 @@ def test_no_fault_breaks_the_logs_promise(
     result = sweep.run(tmp_path)
     record_property("sweep", str(result).splitlines()[0])
     print(f"{sweep.task}: {result}")
-    assert result.points >= 7
+    assert result.points >= (4 if sweep.only_writing else 7)
     assert not result.broken + result.duds, str(result)

@@ -117,8 +117,15 @@ class mounted:
 
 
 def copy(image: Path, to: Path) -> None:
-    """Copy an image with its holes."""
-    subprocess.run(["cp", "--sparse=always", image, to], check=True)
+    """Copy an image with its holes, as it is at one moment.
+
+    The kernel may commit and write back meanwhile, and a copy of which a half is older than the other is what no
+    disk ever held: it is made again until the image is equal to it.
+    """
+    while True:
+        subprocess.run(["cp", "--sparse=always", image, to], check=True)
+        if subprocess.run(["cmp", "--silent", image, to]).returncode == 0:
+            return
 
 
 def test_a_power_cut_takes_what_a_careless_writer_acknowledged(disk: Disk) -> None:

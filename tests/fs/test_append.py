@@ -16,6 +16,8 @@ from roamkb.fs.append import open_regular_file
 from roamkb.fs.append import read_bytes
 from roamkb.fs.append import read_lines
 
+#: The kernel calls it a page long, and gives a few bytes.
+_CUT_OFF = Path("/sys/kernel/uevent_seqnum")
 LINE = st.binary(max_size=20).map(lambda line: line.replace(b"\n", b""))
 
 
@@ -122,3 +124,20 @@ def test_a_file_beyond_all_bounds_is_not_read(tmp_path: Path) -> None:
         file.truncate(2 * 1024**3)
     with pytest.raises(DiskError, match="larger than"):
         read_bytes(path)
+
+
+def test_a_log_is_everybodys_to_read(tmp_path: Path) -> None:
+    """It is committed with the project; the umask alone narrows that."""
+    before = os.umask(0)
+    try:
+        append_lines(tmp_path / "a.jsonl", [b"x"])
+    finally:
+        os.umask(before)
+    assert 0o644 == (tmp_path / "a.jsonl").stat().st_mode & 0o777
+
+
+@pytest.mark.skipif(not _CUT_OFF.exists(), reason="a file of Linux that ends before its size")
+def test_a_file_that_always_ends_before_its_size_is_no_log() -> None:
+    """A part of a log isn't taken for all of it."""
+    with pytest.raises(DiskError, match="is being written to"):
+        read_bytes(_CUT_OFF)

@@ -23,6 +23,7 @@ from roamkb.core.errors import Busy
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
+from roamkb.core.errors import NotDurable
 from roamkb.core.model import UnreadableFile
 from roamkb.fs import files as disk
 from roamkb.fs.locks import hold_lock
@@ -557,6 +558,46 @@ def test_a_folder_is_made_with_its_parents(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(DiskError, match="isn't a folder"):
         disk.make_folder(tmp_path / "file" / "b")
+
+
+def test_the_umask_alone_narrows_what_is_made(tmp_path: Path) -> None:
+    """Files are their owner's to write and everybody's to read, folders everybody's, where it takes nothing."""
+    before = os.umask(0)
+    try:
+        made = (
+            disk.create_file(tmp_path, "a.org", NEW),
+            disk.create_unique(tmp_path, ("b.org",), NEW),
+            disk.make_folder(tmp_path / "folder"),
+        )
+    finally:
+        os.umask(before)
+    assert [0o644, 0o644, 0o777] == [path.stat().st_mode & 0o777 for path in made]
+
+
+def test_without_hard_links_a_name_that_is_taken_stays_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on exFAT: the file is renamed, and no other one goes for it."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EPERM, "no links here")
+
+    monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    monkeypatch.setattr(os, "link", refuse)
+    assert NEW == disk.create_file(tmp_path, "a.org", NEW).read_bytes()
+    with pytest.raises(NameTaken):
+        disk.create_file(tmp_path, "a.org", OLD)
+    assert ({"a.org"}, NEW) == (names_in(tmp_path), (tmp_path / "a.org").read_bytes())
+
+
+def test_a_removal_that_may_not_last_is_told(note: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The note is gone, and a power cut may bring it back."""
+
+    def fsync(_: int) -> None:
+        raise OSError(errno.EIO, "no promise")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(NotDurable, match="may come back"):
+        disk.remove_file(note, expected_digest=disk.content_digest(OLD), lock=FREE)
+    assert not note.exists()
 
 
 def test_an_error_is_a_sentence() -> None:

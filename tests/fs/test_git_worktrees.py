@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from roamkb.fs.git_repository import read_repository_pointers
 from roamkb.fs.git_worktrees import linked_worktrees
 from roamkb.fs.git_worktrees import shared_folder
 from roamkb.fs.git_worktrees import worktree_name
@@ -130,3 +131,14 @@ def test_a_checkout_without_an_index_is_the_main_one_all_the_same(main: Path, tm
     (main / ".git" / "index").unlink(missing_ok=True)
     git(main, "worktree", "add", "-q", str(tmp_path / "w"))
     assert str(main) == shared_folder(str(tmp_path / "w"))
+
+
+def test_a_pointer_of_two_lines_is_none_as_for_git(main: Path, tmp_path: Path) -> None:
+    """Git takes all of the file for one path, and so do the shared log and the boundary."""
+    place = tmp_path / "w"
+    git(main, "worktree", "add", "-q", str(place))
+    pointer = place / ".git"
+    pointer.write_text(pointer.read_text() + "x\n")
+    assert 0 != subprocess.run(["git", "status"], cwd=place, check=False, capture_output=True).returncode
+    assert str(place) == shared_folder(str(place))
+    assert f"its file {pointer} names no repository" == read_repository_pointers(str(place)).doubt

@@ -118,6 +118,16 @@ def test_a_link_in_the_locks_place_isnt_followed(tmp_path: Path) -> None:
     assert not (tmp_path / "elsewhere").exists()
 
 
+def test_a_lock_is_its_owners_alone(tmp_path: Path) -> None:
+    """Whatever the umask: nobody else could hold it up for ever."""
+    before = os.umask(0)
+    try:
+        with hold_lock(tmp_path / "lock"):
+            assert 0o600 == (tmp_path / "lock").stat().st_mode & 0o777
+    finally:
+        os.umask(before)
+
+
 def test_folders_are_private(tmp_path: Path) -> None:
     """Made for the owner alone, and made so where they are there."""
     os.umask(0o022)

@@ -241,7 +241,7 @@ def ordinary() -> list[str]:
         "rm -rf node_modules dist .cache", "rm -rf ~/.cache/pip", "rm -rf $HOME/.npm/_cacache", "rm -rf /tmp/*", "find . -name node_modules -prune -exec rm -rf {} +", "find ~/projects/work -name '*.pyc' -delete", "mkdir -p ~/bin && cp tool ~/bin/", "mv ~/Downloads/a.zip .",
         "cd ~/projects/work/shop && npm test", "cd .. && ls", "cd ../.. && git status", "ls ~", "ls -la $HOME", "cat ~/.zshrc", "echo 'export A=1' >> ~/.zshrc", "crontab -l", "code .", "tmux new -d 'npm start'", "nohup npm start > log 2>&1 &",
         "brew install jq", "apt-get update && apt-get install -y git", "sudo systemctl restart nginx", "journalctl -u app -f", "openssl rand -hex 16 > secret", "ssh-keygen -t ed25519 -f key -N ''", "gpg --list-keys", "chmod -R u+w .", "chown -R $USER .",
-        "bd comments add bd-1 'LEARNED: the org sync is slow'", "roamkb search oauth", "roamkb write 'A fact' --body -", "roamkb learn 'x' --type gotcha", "roamkb curate --dry-run", "roamkb forget k --dry-run", "roamkb classify", "roamkb review --help", "roamkb review", "roamkb review --all", "roamkb recall override | jq .",
+        "bd comments add bd-1 'LEARNED: the org sync is slow'", "roamkb search oauth", "roamkb write 'A fact' --body -", "roamkb learn 'x' --type gotcha", "roamkb curate --dry-run", "roamkb forget k --dry-run", "roamkb trust", "roamkb trust list", "roamkb classify", "roamkb review --help", "roamkb review", "roamkb review --all", "roamkb recall override | jq .",
         "git commit -m 'Document roamkb override'", "rg 'roamkb review' docs", "echo 'run roamkb override yourself'", "grep -rn 'curate --apply' .", "git add roamkb && git commit -m review", "pytest tests/roamkb -k override", "ruff check roamkb", "cp -r roamkb review",
         "cat .claude/settings.json", "jq . ~/.claude/settings.json", "cat ~/.claude/rules/knowledge-base.md", "vim .claude/settings.local.json", "echo '{}' > .claude/settings.json", "ls ~/.claude ~/.codex", "roamkb install --dry-run", "roamkb doctor",
         "perl -ne 'print if /org/' a > b", "ruby -e 'puts 1'", "node --eval 'console.log(process.env.HOME)'", "deno run -A x.ts", "bun x vite build", "php artisan migrate", "php -r 'echo 1;'", "java -jar a.jar", "gcc -o out a.c", "./configure --prefix=$HOME/.local",
@@ -296,7 +296,7 @@ def test_a_personal_project_may_write_what_is_no_humans(command: str) -> None:
 
 APPROVALS = [
     "roamkb override k 0.9", "roamkb forget k", "python3 -c 'import os; os.system(\"roamkb forget k\")'", "roamkb curate --apply abc", "roamkb curate --apply=abc --reason x", "roamkb review --edit", "roamkb review --curate", "roamkb approve p1", "roamkb rollback p1", "roamkb reject p1",
-    "roamkb uninstall", "roamkb install --work-root ~/none", "roamkb install --kb=/tmp/x", "roamkb --json override k 0.9", "roamkb --project /x override k 1", "~/.local/bin/roamkb override k 1",
+    "roamkb uninstall", "roamkb install --work-root ~/none", "roamkb setup --agents-md --dry-run --project-parent / --yes", "roamkb install --snippets --help --kb /tmp/x --yes", "roamkb install --kb=/tmp/x", "roamkb --json override k 0.9", "roamkb --project /x override k 1", "~/.local/bin/roamkb override k 1",
     "yes | roamkb override k 0.9", "echo k | xargs roamkb override", "echo 'override k 1' | xargs roamkb", "script -qc 'roamkb override k 0.9' /dev/null", "expect -c 'spawn roamkb override k 0.9; send y'",
     "python3 -m roamkb override k 0.9", "python3 -mroamkb override k 1", ".venv/bin/python -m roamkb review --edit", "uv run roamkb curate --apply x", "uvx roamkb override k 1", "A=1 roamkb review --edit", "env A=1 roamkb review --edit",
     "bash -c 'roamkb override k 0.9'", "sh -c 'cd x && roamkb review --edit'", "bash <<'EOF'\nroamkb override k 1\nEOF", "echo 'roamkb override k 1' | bash", "X=override; roamkb $X k 1", "R=roamkb; $R override k 1",
@@ -304,6 +304,8 @@ APPROVALS = [
     "python3 -c 'import pty; pty.spawn([\"roamkb\", \"override\", \"k\", \"1\"])'", "python3 - <<'EOF'\nimport subprocess\nsubprocess.run(['roamkb', 'curate', '--apply', 'x'])\nEOF", "tmux new -d 'roamkb override k 1'",
     "tmux send-keys 'roamkb override k 1' Enter", "ssh localhost roamkb review --edit", "find . -exec roamkb override {} 1 \\;", "parallel roamkb override ::: k", "eval 'roamkb review --edit'", "x=$(roamkb override k 1)", "rOam=1; \"roamkb\" 'review' --edit",
     "ro\\amkb over'ri'de k 1", "nohup roamkb review --edit &", "watch roamkb review --edit", "trap 'roamkb review --edit' EXIT", "if true; then roamkb review --edit; fi", "unbuffer roamkb override k 1", "socat - EXEC:'roamkb override k 1',pty",
+    "roamkb trust add k", "roamkb --json trust remove k", "echo k | xargs roamkb trust add", "python3 -c 'import pty; pty.spawn([\"roamkb\", \"trust\", \"add\", \"k\"])'",
+    "roamkb setup", "roamkb setup --undo", "roamkb setup --kb ~/x --no-work", "bash -c 'roamkb setup --undo'", "python3 -c 'import pty; pty.spawn([\"roamkb\", \"setup\"])'",
     "roamkb init --yes", "roamkb --project x init --untracked --yes", "bash -c 'roamkb init --yes'", "python3 -c 'import pty; pty.spawn([\"roamkb\", \"init\", \"--yes\"])'", "script -qc 'roamkb init --yes' /dev/null",
 ]  # fmt: skip
 

@@ -55,9 +55,18 @@ def test_rules_and_the_hook_agree_on_what_only_a_human_says() -> None:
     """What a rule denies the hook denies in any spelling; what lists and shows neither does."""
     rules = [rule[5:-3].split() for rule in deny_rules("~/org") if rule.startswith("Bash(")]
     assert all(approval_in([*words, "x"]) for words in rules)
-    assert {"approve", "curate", "forget", "journal", "override", "reject", "review", "rollback", "uninstall"} == {
-        words[1] for words in rules
-    }
+    assert {
+        "approve",
+        "curate",
+        "forget",
+        "journal",
+        "override",
+        "reject",
+        "review",
+        "rollback",
+        "setup",
+        "uninstall",
+    } == {words[1] for words in rules}
     assert ["roamkb", "review"] not in rules
 
 

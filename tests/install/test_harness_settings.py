@@ -11,12 +11,12 @@ from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
 from roamkb.fs.locks import StateFolders
-from roamkb.install.install import AskFunction
 from roamkb.install.install import install
 from roamkb.install.plan import InstallOptions
 from roamkb.install.plan import InstallReport
 from roamkb.install.plan import InstallStep
 from roamkb.install.plan import StepOutcome
+from roamkb.install.setup_dialog import AskFunction
 from roamkb.install.store.apply import shipped_rules
 from roamkb.install.uninstall import uninstall
 from tests.conftest import NOON

@@ -20,11 +20,11 @@ from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Rule
 from roamkb.fs.locks import StateFolders
-from roamkb.install.install import AskFunction
 from roamkb.install.install import install
 from roamkb.install.plan import InstallOptions
 from roamkb.install.plan import InstallReport
 from roamkb.install.plan import StepOutcome
+from roamkb.install.setup_dialog import AskFunction
 from roamkb.install.store.apply import shipped_rules
 from roamkb.install.uninstall import uninstall
 from roamkb.kb.notes.store.walk import kb_fault
@@ -474,59 +474,6 @@ def test_a_work_root_that_isnt_there_is_an_error(home: Path, dry_run: bool) -> N
     assert before == everything(home)
     # the shipped rule's own isn't said by anybody
     put(home)
-
-
-# asking
-
-
-def test_a_newcomer_is_asked_which_projects_are_work(home: Path) -> None:
-    """What is named becomes a work root; what the rule denied before stays denied."""
-    for name in ("code/site", "code/client", "projects/work/secret"):
-        (home / name).mkdir(parents=True)
-    questions: list[str] = []
-
-    def ask(question: str) -> str:
-        questions.append(question)
-        return "1"
-
-    put(home, ask=ask)
-    assert "1  personal  ~/code/client" in questions[0]
-    assert "work      ~/projects/work" in questions[0]
-    assert {str(home / "code/client"), str(home / "projects/work")} == set(installed(home).work_roots)
-
-
-def test_an_answer_that_is_none_is_asked_for_again(home: Path) -> None:
-    """After the third nothing is installed: a guess could let work out."""
-    (home / "code/site").mkdir(parents=True)
-    answers = iter(["all of them", "7", "1"])
-    put(home, ask=lambda question: next(answers))
-    assert str(home / "code/site") in installed(home).work_roots
-    other = home / "other"
-    (other / "code/site").mkdir(parents=True)
-    with pytest.raises(UsageError):
-        put(other, ask=lambda question: "yes")
-    assert not place(other).exists()
-
-
-def test_who_names_nothing_gets_the_link(home: Path) -> None:
-    """An empty answer is an answer."""
-    (home / "code/site").mkdir(parents=True)
-    put(home, ask=lambda question: "")
-    assert place(home).is_symlink()
-
-
-def test_nobody_is_asked_twice(home: Path) -> None:
-    """Where a rule is, or work roots are given, the question is answered."""
-    asked: list[str] = []
-
-    def ask(question: str) -> str:
-        asked.append(question)
-        return ""
-
-    (home / "code/site").mkdir(parents=True)
-    put(home, work_roots=(home / "job",), ask=ask)
-    put(home, ask=ask)
-    assert [] == asked
 
 
 # the knowledge base

@@ -16,7 +16,7 @@ def agent_node(world: World, name: str, id: str, title: str, body: str = "", dra
 
 def of(world: World) -> HygieneReport:
     """Return what is to be tidied now."""
-    return hygiene(Notes(world.kb))
+    return hygiene(Notes(world.kb), home=world.home)
 
 
 def test_a_tidy_knowledge_base_has_nothing_to_tidy(world: World) -> None:
@@ -125,3 +125,14 @@ def test_nothing_is_changed(world: World) -> None:
     before = world.files()
     of(world)
     assert before == world.files()
+
+
+def test_nodes_with_the_same_ref(world: World) -> None:
+    """To org-roam a ref leads to one node; one that was replaced is no rival."""
+    about = ":PROPERTIES:\n:ID: {}\n:ROAM_REFS: {}\n{}:END:\n#+title: {}\n"
+    world.note("a.org", about.format("a", "https://example.org/x @knuth84", "", "A"))
+    world.note("b.org", about.format("b", "@knuth84", "", "B"))
+    world.note("c.org", about.format("c", "https://example.org/x", ":SUPERSEDED_BY: a\n", "C"))
+    (twins,) = of(world).duplicate_refs
+    assert ["a", "b"] == [node.id for node in twins.nodes]
+    assert "duplicate ref: B (b), first at" in world.run("hygiene").out

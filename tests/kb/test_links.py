@@ -3,6 +3,7 @@
 import pytest
 
 from roamkb.kb.links import NodeLinks
+from roamkb.kb.show import ShownNode
 from tests.conftest import World
 from tests.conftest import typed
 
@@ -29,3 +30,55 @@ def test_a_node_without_links(web: World) -> None:
     """Everything is empty."""
     links = typed(NodeLinks, web.open().links("c"))
     assert () == links.forward + links.back + links.dangling + links.external
+
+
+def test_reflinks_and_citations(world: World) -> None:
+    """Refs lead both ways: who links to the page or cites the work, and which note is about what is cited."""
+    about = ":PROPERTIES:\n:ID: {id}\n:ROAM_REFS: {refs}\n:END:\n#+title: {title}\n"
+    world.note("page.org", about.format(id="page", refs="https://example.org/x @knuth84", title="The page"))
+    world.note("other.org", about.format(id="other", refs="https://example.org/x/y", title="Another page"))
+    world.node("reader.org", "reader", "Reader", "See https://example.org/x and [cite:@knuth84;@lost99].")
+    base = world.open()
+    links = typed(NodeLinks, base.links("page"))
+    assert [("reader", world.kb / "reader.org", 6)] == [(n.id, n.path, n.line) for n in links.reflinks]
+    cited = typed(NodeLinks, base.links("reader")).cited
+    assert [("knuth84", "page", "The page"), ("lost99", "", "")] == [(one.key, one.id, one.title) for one in cited]
+    assert () == typed(NodeLinks, base.links("other")).reflinks
+    out = world.run("links", "reader").out
+    assert "=> @knuth84: The page (page)" in out
+    assert "=> @lost99: no note is about it" in out
+    assert world.run("links", "reader", "--json").json["cited"][1] == {
+        "key": "lost99",
+        "line": 6,
+        "id": None,
+        "title": None,
+    }
+
+
+@pytest.mark.parametrize(
+    "name", ["https://example.org/x", "@knuth84", "cite:knuth84", "cite:@knuth84", "[cite:@knuth84]"]
+)
+def test_a_node_is_found_by_its_ref(name: str, world: World) -> None:
+    """As org-roam finds it; a part of a ref is none."""
+    world.note("p.org", ":PROPERTIES:\n:ID: p\n:ROAM_REFS: https://example.org/x @knuth84\n:END:\n#+title: P\n")
+    assert "p" == typed(ShownNode, world.open().show(name)).node.id
+    assert 2 == world.run("show", name[:-1]).status
+
+
+def test_an_id_that_emacs_finds_elsewhere_leads_out(world: World) -> None:
+    """As org-roam opens it; a file that is gone, and what the list says of notes, don't count."""
+    outside = world.home / "org" / 'todo "list.org'
+    outside.parent.mkdir()
+    outside.write_text("* Task\n:PROPERTIES:\n:ID: elsewhere\n:END:\n")
+    locations = world.home / ".emacs.d" / ".org-id-locations"
+    locations.parent.mkdir()
+    name = str(outside).replace('"', '\\"')
+    locations.write_text(f'(("{name}" "elsewhere" "two") ("~/gone.org" "gone") ("{world.kb}/a.org" "trashed"))')
+    world.node("a.org", "a", "A", "[[id:elsewhere][x]] [[id:gone][y]] [[id:trashed][z]]")
+    links = typed(NodeLinks, world.open().links("a"))
+    assert ["gone", "trashed"] == [link.id for link in links.dangling]
+    assert [("id", "elsewhere")] == [(link.type, link.dest) for link in links.external]
+    assert ["gone", "trashed"] == [link["id"] for link in world.run("hygiene", "--json").json["dangling"]]
+    for broken in (b"((((", b'(("' + b"x" * 9999, b"\xff\x00", b'(("\x00" "gone"))'):
+        locations.write_bytes(broken)
+        assert 3 == len(typed(NodeLinks, world.open().links("a")).dangling)

@@ -289,3 +289,17 @@ def test_a_sweep_that_stops_says_what_is_done(world: World) -> None:
     lock.unlink()
     assert 0 == world.run("trash", "--all-agent", "--yes").status
     assert [] == [*world.kb.glob("2*.org")]
+
+
+@pytest.mark.parametrize("words", [("--last",), ("Zebras graze at dawn",)])
+def test_a_restore_that_was_killed_can_be_called_again(words: tuple[str, ...], world: World) -> None:
+    """Where the note is back and its copy is still in the trash, that goes; a note that was changed since is refused."""
+    path = world.open().write("Zebras graze at dawn").path
+    data = path.read_bytes()
+    assert 0 == world.run("trash", "Zebras graze at dawn").status
+    path.write_bytes(data + b"More.\n")
+    assert "is in the knowledge base already" in "".join((ran := world.run("restore", *words)).out + ran.err)
+    path.write_bytes(data)
+    assert 0 == world.run("restore", *words).status
+    assert data == path.read_bytes()
+    assert () == world.open().restore().nodes

@@ -362,3 +362,15 @@ def test_a_tag_that_org_cant_hold_is_said_to_be_stored_otherwise(world: World, t
     expected = "is left out" if not stored else f"is stored as {stored}" if stored != tag.strip() else ""
     assert bool(expected) == bool(told["warnings"])
     assert expected in str(told["warnings"])
+
+
+def test_a_ref_leads_to_one_node(world: World) -> None:
+    """A second note on the same page is refused, like one of the same words."""
+    world.note("p.org", ":PROPERTIES:\n:ID: p\n:ROAM_REFS: https://example.org/x\n:END:\n#+title: The page\n")
+    ran = world.run("write", "Quite another thing", "--ref", "https://example.org/x", "--json")
+    assert (2, "near_duplicate") == (ran.status, ran.json["error"]["code"])
+    assert [{"id": "p", "title": "The page", "path": str(world.kb / "p.org")}] == ran.json["error"]["candidates"]
+    ran = world.run("write", "Quite another thing", "--ref", "https://example.org/x", "--anyway", "--json")
+    assert 0 == ran.status
+    assert any("has the same ref as The page" in warning for warning in ran.json["warnings"])
+    assert 0 == world.run("write", "A third thing", "--ref", "https://example.org/x/y").status

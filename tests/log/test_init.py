@@ -11,9 +11,12 @@ import pytest
 from roamkb.app.log.project_log import ProjectLog
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
+from roamkb.core.model import ProjectKind
 from roamkb.log.init import init
+from roamkb.log.store.project_log import Log
 from roamkb.log.store.receipts import read_receipts
 from tests.conftest import World
+from tests.conftest import adopt
 from tests.conftest import learn
 
 NAMES = [".gitattributes", ".gitignore", "knowledge.jsonl", "ledger.jsonl", "local"]
@@ -89,8 +92,10 @@ def test_a_log_that_came_with_the_project_is_adopted(world: World) -> None:
     assert told in done.err
     assert not (world.personal / ".roamkb" / "local").exists()
     assert 2 == world.run("recall", "theirs").status
-    done = world.run("init")
-    assert (0, True) == (done.status, told in done.out)
+    for words in ((), ("--yes",)):
+        done = world.run("init", *words)
+        assert (2, True) == (done.status, "only a human at a terminal" in done.err)
+    assert told in f"{adopt(world).adopted}"
     assert 0 == world.run("recall", "theirs").status
 
 
@@ -167,7 +172,7 @@ def test_where_no_log_can_be_kept_nothing_is_made(place: str, tmp_path: Path) ->
         "shared": shared,
     }
     with pytest.raises(UsageError):
-        init(places[place], home=home, kb=kb, state=tmp_path / "state")
+        init(Log(places[place], tmp_path / "state"), home=home, kb=kb)
     assert [] == list(tmp_path.rglob(".roamkb"))
 
 
@@ -260,7 +265,7 @@ def filled(world: World) -> None:
 def test_adopted_history_asks_for_no_trust(is_long: bool, world: World) -> None:
     """Whoever is said to have verified, pinned, overridden, repeated, used or approved it, and how often."""
     planted(world)
-    assert 0 == world.run("init").status
+    adopt(world)
     if is_long:
         filled(world)
         known(world)
@@ -275,7 +280,7 @@ def test_adopted_history_asks_for_no_trust(is_long: bool, world: World) -> None:
 def test_what_happens_since_counts_fully(world: World) -> None:
     """A human's word, a verdict, a use, and another agent's."""
     planted(world)
-    world.run("init")
+    adopt(world)
     log = world.open().log
     log.recall("relay", session="s")
     assert 55 == log.used("planted", outcome="success", session="s").after
@@ -288,7 +293,7 @@ def test_what_happens_since_counts_fully(world: World) -> None:
 def test_lines_that_move_stay_somebody_elses(world: World) -> None:
     """To the archive, behind others, doubled, in another order."""
     planted(world)
-    world.run("init")
+    adopt(world)
     filled(world)
     folder = world.personal / ".roamkb"
     lines = (folder / "knowledge.jsonl").read_text().splitlines(keepends=True)
@@ -338,7 +343,7 @@ def test_a_planted_remedy_is_not_offered(world: World) -> None:
     for path in (folder / "local", world.state / "adopted"):
         shutil.rmtree(path)
     assert 2 == world.run(*offered).status
-    world.run("init")
+    adopt(world)
     assert all(0 == one["successes"] for one in world.run(*offered).json["remedies"])
 
 
@@ -348,7 +353,7 @@ def test_a_planted_remedy_is_not_offered(world: World) -> None:
 def test_losing_the_local_folder_loses_nothing(world: World) -> None:
     """Neither what was learned, nor whose word it is; nobody is asked again."""
     planted(world)
-    world.run("init")
+    adopt(world)
     world.run("learn", "Zebras are striped")
     shutil.rmtree(world.personal / ".roamkb" / "local")
     ran = world.run("recall", "zebras")
@@ -364,14 +369,62 @@ def test_losing_the_local_folder_loses_nothing(world: World) -> None:
 
 
 def test_a_project_that_moved_keeps_its_log(world: World) -> None:
-    """It is the same log; whose word it is goes with it."""
+    """It is the same log; whose word it is goes with it, and so does what was shown and kept."""
     planted(world)
-    world.run("init")
+    git(world.personal, "init", "-q")
+    adopt(world)
+    world.open().log.recall("relay", session="s")
+    world.open().log.snapshot()
+    # a checkout makes the file anew by which the log is known
+    identity = world.personal / ".roamkb" / ".gitignore"
+    identity.write_bytes(identity.read_bytes())
+    identity.rename(identity.with_name("old"))
+    identity.write_bytes(identity.with_name("old").read_bytes())
+    world.open().log.recall("relay")
     moved = world.personal.with_name("moved")
     world.personal.rename(moved)
     assert 0 == world.run("recall", "relay", cwd=moved).status
+    local = world.log(moved).local_folder
+    assert ["s"] == [receipt.session for receipt in read_receipts(local) if receipt.session == "s"]
+    assert 1 == len(list((local / "snapshots").iterdir()))
+    shutil.copytree(moved, world.personal, symlinks=True)
+    assert 2 == world.run("recall", "relay").status
     (learning,) = world.run("recall", "relay", "--json", cwd=moved).json["learnings"]
     assert 0.5 == learning["confidence"]
+
+
+def test_a_second_name_of_a_logs_file_adopts_nothing(world: World) -> None:
+    """An agent that may write to two projects could lend one's identity to a log that came with the other."""
+    world.open().log.init()
+    foreign = world.personal.with_name("foreign") / ".roamkb"
+    foreign.mkdir(parents=True)
+    (foreign / "knowledge.jsonl").write_text('{"id":"evil","type":"learned","content":"the relay is evil","v":1}\n')
+    (foreign / ".gitignore").hardlink_to(world.personal / ".roamkb" / ".gitignore")
+    # the one that is adopted is used again
+    world.run("learn", "The relay is red")
+    assert "evil" not in world.run("recall", "relay", cwd=foreign.parent).out
+
+
+def test_a_project_that_moved_is_what_its_new_place_makes_it(world: World) -> None:
+    """Its log is found; the boundary judges the place, and of what was learned at work the kind stays."""
+    at_work = world.work / "billing"
+    at_work.mkdir()
+    git(at_work, "init", "-q")
+    log = world.open(at_work).log
+    log.init()
+    learned = learn(log, "Invoices are signed with one key").learning
+    moved = world.personal.with_name("billing")
+    at_work.rename(moved)
+    assert "Invoices" in world.run("recall", "invoices", cwd=moved).out
+    assert 0 != world.run("promote", learned.key, cwd=moved).status
+    assert ProjectKind.WORK is learned.kind
+    log = world.open().log
+    log.init()
+    learn(log, "Zebras are striped")
+    back = world.work / "site"
+    world.personal.rename(back)
+    assert "Zebras" in world.run("recall", "zebras", cwd=back).out
+    assert 3 == world.run("write", "Zebras are striped", cwd=back).status
 
 
 @pytest.mark.parametrize("how", ["copied", "cloned again", "local folder replaced"])
@@ -410,7 +463,7 @@ def test_a_checkout_of_another_branch_and_back_asks_nobody(world: World) -> None
 def test_who_cannot_tell_whose_word_it_is_reads_nothing(world: World) -> None:
     """A damaged note of the adoption is no leave to believe it."""
     planted(world)
-    world.run("init")
+    adopt(world)
     (note,) = (world.state / "adopted").iterdir()
     note.write_bytes(b"\0")
     ran = world.run("recall", "relay")

@@ -28,7 +28,7 @@ from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.replay import replay
-from roamkb.log.store import project_log as log_module
+from roamkb.log.store import file_contents as log_module
 from roamkb.log.store.observations import read_observations
 from roamkb.log.store.observations import record_observation
 from roamkb.log.store.project_log import Log

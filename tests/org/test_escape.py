@@ -48,6 +48,7 @@ CHANGED = [
     ("a snippet of HTML", "@@html:<b>@@", f"@{Z}@html:<b>@@"),
     ("a link that is Lisp", "[[elisp:(x)]]", f"[{Z}[elisp{Z}:(x)]]"),
     ("hidden by per cent", "[[%65lisp:(x)]]", f"[{Z}[%65lisp:(x)]]"),
+    ("behind a break that was there", f"{Z}[[shell:ls]]", f"{Z}[{Z}[shell{Z}:ls]]"),
     ("without brackets", "shell:ls", f"shell{Z}:ls"),
     ("between angles, a blank after it", "<shell: ls>", f"<shell{Z}: ls>"),
     ("after a letter that is no letter to Emacs", "日man:ls", f"日man{Z}:ls"),
@@ -137,6 +138,10 @@ CHANGED = [
 ]
 
 UNTOUCHED = [
+    (
+        "an example after a block that has ended",
+        "#+begin_quote\nx\n#+end_quote\n#+begin_example\n[[shell:ls]]\n#+end_example",
+    ),
     ("words", "Redirect URIs must match *exactly*, /also/ =in= ~code~ and +not+ _so_."),
     ("a list", "- a\n  - [ ] b\n- c :: d\n1. e\n   2) f"),
     ("a table", "| a | b |\n|---+---|\n| 1 | 2 |"),

@@ -24,6 +24,7 @@ from roamkb.org.writer import check_written
 from roamkb.org.writer import insert_property
 from roamkb.org.writer import link_line
 from roamkb.org.writer import normalise_text
+from roamkb.org.writer import normalised_alias
 from roamkb.org.writer import normalised_ref
 from roamkb.org.writer import normalised_tag
 from roamkb.org.writer import normalised_title
@@ -160,6 +161,14 @@ def test_a_title_without_words_is_refused(title: str) -> None:
     """A node that nobody can see in a list is of no use."""
     with pytest.raises(UsageError, match="needs a title"):
         render_node(draft(title=title))
+
+
+def test_an_alias_is_no_longer_than_a_title() -> None:
+    """One of just that length is."""
+    assert "x" * TITLE_LIMIT == normalised_alias("x" * TITLE_LIMIT)
+    for length in (TITLE_LIMIT + 1, 1_000_000):
+        with pytest.raises(UsageError, match="the alias"):
+            normalised_alias("x" * length)
 
 
 @pytest.mark.parametrize("length", [TITLE_LIMIT + 1, 1_000_000])

@@ -9,7 +9,7 @@ import pytest
 from roamkb.core.errors import UsageError
 from roamkb.fs.append import append_lines
 from roamkb.log.recall import RecallResult
-from roamkb.log.store import project_log as log_module
+from roamkb.log.store import file_contents as log_module
 from tests.approving_judge import APPROVING
 from tests.conftest import World
 from tests.conftest import typed

@@ -146,6 +146,20 @@ def test_another_wording_of_what_is_there_waits_for_who_names_it(world: World) -
     assert len(promote(world.open().log, [key(world, again)]).nodes) == 1
 
 
+def test_after_a_crash_another_wording_waits_as_it_would_have(world: World) -> None:
+    """The first is a node that the ledger doesn't know of; the next call remembers it, and lets no second one through."""
+    ready(world, SAID[1])
+    promote(world.open().log, all=True)
+    ledger = world.personal / ".roamkb" / "ledger.jsonl"
+    ledger.write_text("".join(line for line in ledger.open() if '"promoted"' not in line))
+    ready(world, SAID[1].replace("silently loses", "quietly forgets"))
+    found = promote(world.open().log, all=True)
+    assert (0, 1) == (len(found.nodes), len(nodes(world)))
+    assert ["in the knowledge base", "nearly the same"] == [
+        words for one in found.left for words in ("in the knowledge base", "nearly the same") if words in one.reason
+    ]
+
+
 def test_one_that_cannot_be_written_keeps_no_other_from_it(world: World) -> None:
     """It is reported; alone and named it is an error."""
     # no link can hold this id, and the first learning is about what the node is about

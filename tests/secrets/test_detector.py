@@ -9,6 +9,7 @@ from roamkb.secrets.detector import has_high_entropy
 from roamkb.secrets.detector import mask_secrets
 from roamkb.secrets.detector import names_a_secret
 from roamkb.secrets.detector import redact_fact
+from roamkb.secrets.issued_formats import find_issued
 
 #: Built from parts, so that no scanner takes this file for a leak.
 FAKES = [
@@ -207,3 +208,32 @@ def test_entropy_tells_random_words_from_prose() -> None:
     """A random word is noticed, an ordinary one isn't."""
     assert has_high_entropy("x " + "9fK2mQ7vB4nL8pR3tY6wZ1cX5sD0gH")
     assert not has_high_entropy("internationalization-of-the-whole-thing-2024")
+
+
+def test_a_part_of_a_connection_string_is_a_password() -> None:
+    """Behind a semicolon, wherever that stands."""
+    for text in (";Password=Zk3!mm02;", "x;Password=Zk3!mm02;"):
+        found = find_secret(text)
+        assert found is not None and "password" == found.kind
+
+
+def test_a_public_word_is_no_warning_at_the_beginning_either() -> None:
+    """What stands before it says what it is."""
+    word = "9fK2mQ7vB4nL8pR3tY6wZ1cX5sD0gH"
+    for before in ("ssh-rsa ", "see base64,", "the public key: "):
+        assert not has_high_entropy(before + word)
+    assert has_high_entropy(word)
+
+
+def test_the_middle_of_a_longer_word_is_no_credential() -> None:
+    """One letter before it is enough."""
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    assert [] == [*find_issued(f"see x{token}")]
+    assert 1 == len([*find_issued(f"see {token}")])
+
+
+def test_a_variable_is_upper_case_from_its_beginning() -> None:
+    """What stands before an underscore is part of the name."""
+    for name, kind in (("DB_PASSWORD", "password"), ("db_PASSWORD", "secret value")):
+        found = find_secret(f"{name}: 8sK2mPq9vXz4Lw7Rt")
+        assert found is not None and kind == found.kind

@@ -11,6 +11,7 @@ from roamkb.log.learning import label_of
 from roamkb.log.state.learning_state import FORGOTTEN
 from roamkb.log.store.project_log import Log
 from tests.conftest import World
+from tests.conftest import adopt
 from tests.conftest import make_world
 from tests.human import at_a_terminal
 
@@ -185,7 +186,7 @@ def committed(told: World) -> World:
     git(told.personal, "commit", "-qm", "log")
     other = make_world(told.home.parent / "elsewhere")
     git(other.personal.parent, "clone", "-q", str(told.personal), "clone")
-    other.run("init", "--yes", cwd=clone_of(other))
+    adopt(other, clone_of(other))
     return other
 
 
@@ -249,8 +250,7 @@ def test_a_clone_that_still_has_it_shows_it_no_more(told: World, committed: Worl
     third = make_world(told.home.parent / "third")
     git(third.personal.parent, "clone", "-q", str(root), "clone")
     (clone_of(third) / ".roamkb" / "ledger.jsonl").write_bytes(lines_of(root, "ledger.jsonl"))
-    ran = third.run("init", "--yes", cwd=clone_of(third))
-    assert "twelfth" not in ran.out
+    assert not any("twelfth" in statement for statement in adopt(third, clone_of(third)).statements)
     assert SECRET not in recalled(third, clone_of(third))
 
 

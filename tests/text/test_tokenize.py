@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roamkb.text import tokenize
 from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import split_words
 from roamkb.text.tokenize import text_terms
@@ -73,3 +74,11 @@ def test_a_blob_costs_no_more_than_a_word() -> None:
     assert 65 == len(text_terms("aB" * 60_000))
     assert ["running" * 10] == text_terms("running" * 10)
     assert "internationalisation" != text_terms("internationalisation")[0]
+
+
+def test_plain_text_has_the_same_words_by_the_short_pattern() -> None:
+    """Each character that passes for plain, between two letters, is read as by the full pattern."""
+    plain = [char for char in map(chr, range(0x20000)) if tokenize._PLAIN_TEXT.fullmatch(char)]
+    text = " ".join(f"a{char}b" for char in plain)
+    assert tokenize._PLAIN_WORD.findall(text) == tokenize._WORD.findall(text)
+    assert len(plain) > 5_000

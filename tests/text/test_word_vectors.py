@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamkb.text.store.word_vector_file import table_sizes
+from roamkb.text.word_vectors import PieceRows
 from roamkb.text.word_vectors import WordVectors
 from roamkb.text.word_vectors import table_of
 from roamkb.text.word_vectors import vector_cosine
 
 #: Two meanings, animals and machines, eight times over.
-WORDS = "zebra\nhorse\nserver\n##s\n"
+WORDS = b"##s 3 7\nhorse 1 5\nserver 2 6\nzebra 0 4\n"
 DATA = b"".join(bytes(pair) * 8 for pair in ((100, 0), (90, 10), (0, 100), (5, 0x100 - 5)))
 
 
@@ -57,8 +58,8 @@ def test_an_identifier_is_what_its_parts_are(table: WordVectors) -> None:
 
 def test_files_that_do_not_fit_are_no_table() -> None:
     """Nothing is guessed."""
-    assert table_of("a\nb\n", b"\x01") is None
-    assert table_of("", b"") is None
+    assert table_of(b"a 0 0\nb 1 1\n", b"\x01") is None
+    assert table_of(b"", b"") is None
 
 
 @given(st.lists(st.sampled_from(["zebra", "horse", "server", "zebras", "x"]), max_size=300))
@@ -88,3 +89,17 @@ def test_a_table_is_told_from_another_by_its_size(tmp_path: Path, monkeypatch: p
     assert () == table_sizes()
     (tmp_path / "vectors.bin").write_bytes(b"12345678")
     assert (8, 4) == table_sizes()
+
+
+def test_few_pieces_are_looked_for_and_many_are_remembered() -> None:
+    """Both ways give the same rows, of pieces that aren't there as well."""
+    pieces = sorted({f"{left}{right}" for left in "abxyz#" for right in ("", "a", "zz", "q1")}, key=str.encode)
+    lines = "".join(f"{piece} {row} {row}\n" for row, piece in enumerate(pieces)).encode()
+    asked = [*pieces, "", "!", "a ", "c", "zzzz", "~"]
+    rows = PieceRows(lines)
+    first_answers = [rows.get(piece) for piece in asked]
+    for _ in range(20):
+        assert [rows.get(piece) for piece in asked] == first_answers
+    assert first_answers[: len(pieces)] == list(range(len(pieces)))
+    assert set(first_answers[len(pieces) :]) == {None}
+    assert list(rows) == pieces and len(rows) == len(pieces)

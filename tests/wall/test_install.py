@@ -92,7 +92,7 @@ def test_a_prefix_of_the_user_s_own_stays(world: World) -> None:
     settings = world.home / _SETTINGS
     settings.write_text(json.dumps({"env": {SHELL_PREFIX: "/opt/audit"}}))
     said = world.run("install", "--claude", "--yes", cwd=world.home).out
-    assert f"offer wall: ({settings} has a {SHELL_PREFIX} of yours, and it stays" in said
+    assert f"offer wall: {settings} has a {SHELL_PREFIX} of yours, and it stays" in said
     assert "/opt/audit" == json.loads(settings.read_text())["env"][SHELL_PREFIX]
     assert not (world.home / ".local/share/roamkb/wall/shell").exists()
     world.run("uninstall", "--claude", cwd=world.home)

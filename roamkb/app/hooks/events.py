@@ -221,7 +221,13 @@ class HookEventSession(HookSession):
         self._settle_offered_remedy(failed=True)
         self._follow_episodes(failed=True)
         command, error = self._tool_command, self._tool_error
-        if not command or not error or not self.may_inject or not remedies.knows_remedies(self._project_log):
+        if (
+            not command
+            or not error
+            or not self.may_inject
+            or not self.is_log_ready
+            or not remedies.knows_remedies(self._project_log)
+        ):
             return None
 
         suggested = self._project_log.remedy("suggest", error=error, limit=_REMEDY_LIMIT, session=self.session)
@@ -246,6 +252,12 @@ class HookEventSession(HookSession):
                 "error": detector.withhold_secrets(error),
                 "technique": best_remedy.technique,
             },
+        )
+        self._project_log.keep_receipt(
+            self.writable_log,
+            self._project_log.make_author(session=self.session),
+            [shown.remedy_id(best_remedy.technique)],
+            shown_by="error",
         )
         return best_remedy
 
@@ -364,7 +376,7 @@ class HookEventSession(HookSession):
 
     def _consolidate_open_sessions(self, log: "project_log.Log", within: float = _CHORE_SECONDS) -> bool:
         """Consolidate the sessions that were never ended, the latest first; return whether there was one."""
-        open_ids = [session for session in observations.open_sessions(log.ignored) if session != self.session]
+        open_ids = [session for session in observations.open_sessions(log.observed) if session != self.session]
         for position, session in enumerate(reversed(open_ids)):
             if position and self._seconds_spent > within:
                 break
@@ -374,7 +386,7 @@ class HookEventSession(HookSession):
     def _consolidate_queued_agents(self, log: "project_log.Log") -> bool:
         """Consolidate the queued agents whose sessions are done; return whether there was one."""
         queued = observations.queued_agents(log.local_folder)
-        still_open = set(observations.open_sessions(log.ignored)) if queued else set()
+        still_open = set(observations.open_sessions(log.observed)) if queued else set()
         ready = {path: agent for path, (agent, session) in queued.items() if session not in still_open}
         for agent in sorted(set(ready.values())):
             self._project_log.consolidate("agent", agent)
@@ -384,7 +396,8 @@ class HookEventSession(HookSession):
 
     def _import_changed_sources(self, log: "project_log.Log") -> bool:
         """Import the notes that another tool keeps for the project; return whether they had changed."""
-        sources = ingest.ingest_sources(self._project_log, None)
+        # what comes with a repository that nobody adopted is imported by whoever says so
+        sources = [] if log.is_vouched_only else ingest.ingest_sources(self._project_log, None)
         state_file = log.local_folder / "imported"
         source_states = repr([(str(source), append.stat_signature(source)) for source in sources])
         if not sources or (state_file.is_file() and state_file.read_text() == source_states):

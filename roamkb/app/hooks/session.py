@@ -26,6 +26,7 @@ from roamkb.core.model import Rule
 from roamkb.core.startup.dataclasses import replace
 from roamkb.harnesses import transcript
 from roamkb.harnesses.registry import hook_project_folder
+from roamkb.log.store import build_budget
 from roamkb.log.store import project_log as project_log_module
 from roamkb.pipeline import observe
 from roamkb.pipeline.extract import payloads
@@ -39,6 +40,8 @@ from roamkb.text.store import lexicons
 _LOG_PROJECTS: Final = ("checkout_project", "log_project")
 #: Of what a failed command printed.
 _OUTPUT_LENGTH: Final = 20_000
+#: Of the processor, for a log that isn't indexed: harnesses wait ten seconds or more.
+_BUILD_SECONDS: Final = 2.0
 
 
 class _HookKnowledgeBase(KnowledgeBase):
@@ -125,9 +128,25 @@ class HookSession:
     @cached_property
     def _project_log(self) -> "log_project_log.ProjectLog":
         log = self.knowledge_base.log
+        log.build_budget = self.build_budget
         # where a cached property's value lies
         vars(log).update({name: self._judged_projects[name] for name in _LOG_PROJECTS if name in self._judged_projects})
         return log
+
+    @cached_property
+    def build_budget(self) -> "build_budget.BuildBudget":
+        """How much of a long log's index one hook may build, well below any harness's timeout."""
+        return build_budget.BuildBudget(_BUILD_SECONDS)
+
+    @property
+    def is_log_ready(self) -> bool:
+        """Whether the log's state can be asked for; where not, this hook built a part of it."""
+        try:
+            if self.writable_log is not None:
+                self.writable_log.read_contents().replay_state()
+        except build_budget.StillBuilding:
+            return False
+        return True
 
     @cached_property
     def writable_log(self) -> "project_log_module.Log | None":
@@ -162,6 +181,9 @@ class HookSession:
 
     def _observe_comments(self, events: "Sequence[payloads.PayloadEvent]") -> "list[payloads.PayloadEvent]":
         tool_events = [event for event in events if event.type in ("tool_use", "error")]
+        if not self.is_log_ready:
+            # recorded, they are learned with the rest of the session
+            return list(events)
         if all(event.outcome != "failure" for event in tool_events):
             observed = self._project_log.observe(self._tool_command, from_command=True, session=self.session)
             self._refused += (event for event in observed.declined if event.is_refused)
@@ -181,6 +203,9 @@ class HookSession:
         )
         if not episodes:
             return open_failures, ()
+        if not self.is_log_ready:
+            # they are looked for again
+            return tuple(failures), ()
 
         return open_failures, remedy.record_episodes(
             self.writable_log, episodes, self._project_log.make_author(session=self.session)

@@ -51,6 +51,9 @@ class StoppedSession(HookSession):
         if self.writable_log is None or not transcripts.is_session_id(name):
             self.record_payload()
             return StopQuestion()
+        if not self.is_log_ready:
+            # the next stop looks from where the last one left off
+            return StopQuestion()
         progress = transcripts.load_progress(self.writable_log.local_folder, name)
         passages, end = transcript_glance.read_passages_since(self._payload, start=progress.end, subagent=subagent)
         self._record_announcements(passages)

@@ -22,6 +22,7 @@ from roamkb.harnesses import registry
 from roamkb.harnesses import wall_settings
 from roamkb.kb.notes.file_names import require_name
 from roamkb.log.state import learning_state
+from roamkb.log.store import build_budget
 from roamkb.log.store import project_log
 from roamkb.spool import call
 from roamkb.spool.store import waiting_calls
@@ -60,7 +61,7 @@ def make_brief(
     project = context.session_project()
     author = context.make_author(agent=agent, session=session)
     log = context.log_or_none()
-    state = log.read_contents().replay_state() if log else None
+    state, unready = _indexed_state(context, log)
     at_hand = briefing.current_work(
         state, git_branch.read_git_branch(context.project_root), task=task or "", now=author.ts
     )
@@ -96,7 +97,7 @@ def make_brief(
             note_count=reading.notes if reading else None,
             learning_count=len(state.standings) if state else None,
             conflict_copies=0 if is_narrow or not reading else reading.conflict_copies,
-            troubles=(*troubles, *filter(None, [trouble])),
+            troubles=(*troubles, *filter(None, [trouble, unready])),
         ),
         nonce="0" * 8,
     )
@@ -111,6 +112,20 @@ def make_brief(
             is_empty_kept=shown_by == injections.BRIEF_AFRESH,
         )
     return session_brief
+
+
+def _indexed_state(
+    context: "project_context.ProjectContext", log: "project_log.Log | None"
+) -> "tuple[learning_state.LogState | None, str]":
+    """Return the state of the log, if there is one and it is indexed; else what the human may do about that."""
+    if log is None:
+        return None, ""
+    try:
+        state = log.read_contents().replay_state()
+        context.learning_index(log, state).make_ready()
+    except build_budget.StillBuilding as error:
+        return None, f"{error.message}; {error.hint}"
+    return state, ""
 
 
 def _troubles_at_start(
@@ -130,8 +145,9 @@ def suggest_for_prompt(
     """Return the few learnings and nodes relevant enough to `text` to interrupt; usually none."""
     learnings: suggestions.Suggested[learning_state.LearningState] = suggestions.Suggested()
     promoted: set[str] = set()
-    if log := context.log_or_none():
-        state = log.read_contents().replay_state()
+    log = context.log_or_none()
+    state, _ = _indexed_state(context, log)
+    if log and state:
         finder = context.learning_index(log, state)
         besides |= {learning.id for learning in state.learnings_with("node", *besides)}
         learnings = suggestions.suggest_learnings(finder, state, text, limit=_PROMPT_ITEMS, besides=besides)
@@ -165,11 +181,14 @@ def learnings_about_file(
     if log is None or not file.is_relative_to(log.root):
         return ()
     name = file.relative_to(log.root).as_posix()
-    state = log.read_contents().replay_state()
+    state, _ = _indexed_state(context, log)
+    if state is None:
+        return ()
     matching = {
         learning.id: learning
-        for learning in state.learnings_with("names", learning_state.YES)
-        if relevance_score.matched_file(learning.learning.files, (name,))
+        for learning in state.learnings_having(
+            learning_state.FILES, lambda patterns: bool(relevance_score.matched_file(patterns, (name,)))
+        )
     }
     if names:
         matching |= suggestions.learnings_naming(context.learning_index(log, state), state, names)

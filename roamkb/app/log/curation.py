@@ -30,7 +30,7 @@ def audit(context: "project_context.ProjectContext", request: "curation_audit.Au
     return curation_audit.audit(
         log,
         log.read_contents().contents_until(as_of),
-        references_on_disk.ProjectReferences(log.root),
+        references_on_disk.references_of_checkouts(log.root),
         keep=as_of is None,
     )
 
@@ -49,12 +49,18 @@ def curate(
     signature = decision_signature(context, request.reason, agent=request.agent, session=request.session)
     if request.apply is None:
         log, as_of = context.log_to_read(), context.parse_moment("--as-of", request.as_of)
-        return curate_verb.propose_curation(log, references_on_disk.ProjectReferences(log.root), signature, as_of=as_of)
+        return curate_verb.propose_curation(
+            log, references_on_disk.references_of_checkouts(log.root), signature, as_of=as_of
+        )
     if request.dry_run or request.as_of is not None:
         raise UsageError(f"{'--dry-run' if request.dry_run else '--as-of'} or --apply, not both")
     log = context.log_to_write("a review")
     return curate_verb.apply_curation(
-        log, references_on_disk.ProjectReferences(log.root), signature, request.apply, human=context.human_at_terminal
+        log,
+        references_on_disk.references_of_checkouts(log.root),
+        signature,
+        request.apply,
+        human=context.human_at_terminal,
     )
 
 
@@ -74,7 +80,7 @@ def review_curation(
     signature = decision_signature(context, reason, agent=agent, session=session)
     return review.review(
         log,
-        references_on_disk.ProjectReferences(log.root),
+        references_on_disk.references_of_checkouts(log.root),
         signature,
         human=context.human_at_terminal,
         editor=editor_command(context),

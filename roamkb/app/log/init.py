@@ -16,15 +16,13 @@ def init(context: "project_context.ProjectContext", request: "log_init.InitReque
     """
     rule = folder_evidence.find_rule(context.environment.home, account_home=context.environment.account_home)
     kb = None if isinstance(rule, BadRule) else rule.kb
-    state = context.kb.state_folders
     if kb is not None:
         # who syncs the knowledge base would sync the machine's secret
-        state.lock_file(kb)
+        context.kb.state_folders.lock_file(kb)
     return log_init.init(
-        context.project_root,
+        context.unchecked_log(),
         home=context.environment.home,
         kb=kb,
-        state=state.state,
         untracked=request.untracked,
         yes=request.yes,
         led_by=context.agent_suspicion,

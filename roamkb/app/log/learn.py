@@ -228,5 +228,5 @@ def session_witnesses(
 
 def _missing_file_finder(log: "project_log.Log") -> "Callable[[learning_state.LearningState], Sequence[str]]":
     """Return a function that names a learning's missing files, as far as they speak against it."""
-    references = references_on_disk.ProjectReferences(log.root)
+    references = references_on_disk.references_of_checkouts(log.root)
     return lambda learning_state: audit.missing_files(audit.judge_files(learning_state.learning.content, references))

@@ -94,7 +94,7 @@ def _edited_files(context: "project_context.ProjectContext", session: str) -> "e
     if log is None or not session:
         return None
     edited = edited_files.EditedFiles(str(log.root))
-    for observation in observations.read_observations(log.ignored, session):
+    for observation in observations.read_observations(log.observed, session):
         edited.note_tool(observation.files)
     return edited
 
@@ -149,7 +149,7 @@ def _consolidate_sessions(
     author: "new_learning.Author",
 ) -> "Iterator[pipeline_consolidate.ConsolidateResult]":
     """Consolidate one session, or each that is open; then sweep old observations."""
-    sessions = observations.open_sessions(log.ignored) if name is None else [name]
+    sessions = observations.open_sessions(log.observed) if name is None else [name]
     memory = pipeline_consolidate.ConsolidationMemory(
         boot_files.boot_lines(log.root, context.environment.home) if sessions else ()
     )
@@ -159,16 +159,16 @@ def _consolidate_sessions(
         consolidated = pipeline_consolidate.consolidate_session(
             log,
             session,
-            observations.read_observations(log.ignored, session),
+            observations.read_observations(log.observed, session),
             author,
             shown_learnings=shown_ids,
             memory=memory,
         )
         if consolidated.created:
             verify_session(context, log, session, author)
-        observations.mark_consolidated(log.ignored, session)
+        observations.mark_consolidated(log.observed, session)
         yield consolidated
-    observations.remove_consolidated(log.ignored, now=author.ts)
+    observations.remove_consolidated(log.observed, now=author.ts)
 
 
 def verify(

@@ -22,6 +22,7 @@ from roamkb.kb.notes.file_names import require_name
 from roamkb.kb.search import query
 from roamkb.log import new_learning
 from roamkb.log.state import learning_state
+from roamkb.log.store import build_budget
 from roamkb.log.store import index
 from roamkb.log.store import project_log
 from roamkb.log.store import receipts
@@ -47,6 +48,8 @@ class ProjectContext:
         self.ask = ask
         self.terminal = human
         self.progress = progress
+        #: Of a hook, which can't wait until a long log is indexed.
+        self.build_budget: build_budget.BuildBudget | None = None
 
     def session_project(self) -> "model.Project":
         """Return this session's project, classified by the strictest of all evidence."""
@@ -112,7 +115,12 @@ class ProjectContext:
 
     def unchecked_log(self) -> "project_log.Log":
         """Return the log of the project's folder, even one that is missing or doesn't count."""
-        return project_log.Log(self.project_root, self.kb.state_folders.state)
+        return project_log.Log(
+            self.project_root,
+            self.kb.state_folders.state,
+            account_home=self.environment.trust_home,
+            budget=self.build_budget,
+        )
 
     def log_to_read(self) -> "project_log.Log":
         """Return the project's log; raise `NoLog` where it has none.
@@ -139,6 +147,7 @@ class ProjectContext:
             version=__version__,
             digest=state.digest,
             since=state.ids_since,
+            budget=self.build_budget,
         )
 
     def make_author(self, *, agent: str | None = None, session: str | None = None) -> "new_learning.Author":

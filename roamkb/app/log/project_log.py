@@ -12,6 +12,7 @@ from roamkb.app.log import recall as app_recall
 from roamkb.app.log import remedies
 from roamkb.app.log import sharing
 from roamkb.app.log import tasks
+from roamkb.app.log import trust as app_trust
 from roamkb.app.log.project_context import ProjectContext
 from roamkb.app.operation_method import OperationMethod
 from roamkb.context import brief as context_brief
@@ -31,6 +32,7 @@ from roamkb.log import pin as log_pin
 from roamkb.log import prefer as log_prefer
 from roamkb.log import recall as log_recall
 from roamkb.log import undo as log_undo
+from roamkb.log.trust import trust as log_trust
 from roamkb.pipeline import consolidate as pipeline_consolidate
 from roamkb.pipeline import observe as pipeline_observe
 from roamkb.pipeline import promote as pipeline_promote
@@ -64,6 +66,7 @@ class ProjectLog(ProjectContext):
     bundle = OperationMethod(lambda: (sharing_bundle.BundleRequest, sharing.bundle))
     snapshot = OperationMethod(lambda: (sharing_snapshot.SnapshotRequest, sharing.snapshot))
     forget = OperationMethod(lambda: (sharing_forget.ForgetRequest, sharing.forget))
+    trust = OperationMethod(lambda: (log_trust.TrustRequest, app_trust.trust))
     audit = OperationMethod(lambda: (curation_audit.AuditRequest, curation.audit))
     refine = OperationMethod(lambda: (curation_refine.RefineRequest, curation.refine))
     curate = OperationMethod(lambda: (curate_verb.CurateRequest, curation.curate))

@@ -37,6 +37,8 @@ def recall(
     require_name(request.task or "", "the task")
     if request.trace and (request.framed or request.raw):
         raise UsageError("--trace isn't for a prompt", hint="leave --framed and --raw out")
+    if request.trace and (request.offset or not "".join(request.words).strip()):
+        raise UsageError("--trace explains how words are ranked, from the best on", hint="roamkb recall WORDS --trace")
     if request.scope and request.scope not in learning_state.SCOPES:
         raise UsageError(f"no scope {one_line(request.scope)}", hint=f"one of {', '.join(learning_state.SCOPES)}")
     log = context.log_to_read()

@@ -125,7 +125,7 @@ def used(context: "project_context.ProjectContext", request: "tasks_used.UsedReq
     return tasks_used.used(
         log,
         learning_state,
-        receipts.read_receipts(log.local_folder),
+        receipts.read_receipts(log.local_folder, naming=learning_state.id),
         author,
         outcome=request.outcome,
         match=request.match or "",

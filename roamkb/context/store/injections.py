@@ -62,7 +62,7 @@ def set_injection(local: Path, *, on: bool) -> None:
 def ids_shown_to(local: Path, session: str, *, is_subagent: bool = True) -> frozenset[str]:
     """Return the ids that the session was shown since its last compaction; its subagents as well, or not."""
     shown_ids: set[str] = set()
-    for receipt in read_receipts(local) if session else ():
+    for receipt in read_receipts(local, naming=session) if session else ():
         if receipt.session == session:
             if receipt.by == BRIEF_AFRESH:
                 shown_ids = set()

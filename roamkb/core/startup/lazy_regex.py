@@ -1,6 +1,7 @@
 """Regular expressions that are compiled on first use: most processes need few of them."""
 
 import re
+from functools import cached_property
 from typing import Any
 from typing import AnyStr
 from typing import cast
@@ -28,7 +29,11 @@ class _ForeignPattern(_LazyPattern):
         return None if text.isascii() else self._find("search", text)
 
     def _find(self, method: str, text: str) -> re.Match[str] | None:
-        return cast("re.Match[str] | None", getattr(re.compile(*self._told), method)(text))
+        return cast("re.Match[str] | None", getattr(self._compiled, method)(text))
+
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        return re.compile(*self._told)
 
 
 def lazily(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:

@@ -22,12 +22,14 @@ from roamkb.fs.files import random_token
 from roamkb.fs.files import read_file
 from roamkb.fs.files import swap_file
 from roamkb.fs.locks import LOCKS
+from roamkb.fs.locks import SETUP_RECEIPT
 from roamkb.fs.locks import SHOWN
 from roamkb.fs.locks import SNAPSHOTS
 from roamkb.fs.locks import TRASH
 from roamkb.fs.user_dirs import BROKERS
 from roamkb.fs.user_dirs import MACHINE_KEY
 from roamkb.fs.user_dirs import SANDBOX_CALLS
+from roamkb.fs.user_dirs import TRUST_FOLDER
 from roamkb.install.plan import AbsentPath
 from roamkb.install.plan import FolderOnDisk
 from roamkb.install.plan import InstallStep
@@ -38,10 +40,12 @@ from roamkb.install.plan import PathState
 from roamkb.install.plan import PutFile
 from roamkb.install.plan import RegularFile
 from roamkb.install.plan import RemoveAll
+from roamkb.install.plan import RemoveEmptyFolder
 from roamkb.install.plan import RemovePath
 from roamkb.install.plan import SymbolicLink
 from roamkb.install.plan import UnreadablePath
 from roamkb.log.store.adoptions import ADOPTIONS_FOLDER
+from roamkb.log.trust.store.git_objects import EMPTY_REPOSITORY
 
 #: What belongs to one knowledge base in the cache folder.
 _KB_FOLDER_NAME = lazily(r"[0-9a-f]{16}")
@@ -157,10 +161,13 @@ def roamkb_names(names: tuple[str, ...]) -> tuple[str, ...]:
         ADOPTIONS_FOLDER,
         BROKERS,
         SANDBOX_CALLS,
+        TRUST_FOLDER,
+        EMPTY_REPOSITORY,
         LOCKS,
         SHOWN,
         SNAPSHOTS,
         TRASH,
+        SETUP_RECEIPT,
         MACHINE_KEY,
         KEPT_NAMES_FILE,
         PORTS,
@@ -216,3 +223,7 @@ def _apply_change(path: Path, change: PathChange) -> None:
                     folder.rmdir()
         case RemoveAll():
             remove_all(path, change.names)
+        case RemoveEmptyFolder():
+            # likewise
+            with contextlib.suppress(OSError):
+                path.rmdir()

@@ -126,6 +126,8 @@ class DoctorContext:
     is_emacs: Callable[[int], bool] = is_emacs
     #: The log of the project, whether it has one or not; None where there is no telling which project.
     log: Log | None = None
+    #: Of the account, whose list of what is trusted counts; None for root's list alone.
+    account_home: Path | None = None
 
 
 def find_syncthing_root(kb: Path) -> Path | None:

@@ -43,6 +43,8 @@ def parse_words(words: list[str]) -> OperationCall | None:
     positional: list[str] = []
     remaining_words = iter(words[1:])
     for word in remaining_words:
+        if word == "-h":
+            return None
         if word == "--":
             positional += remaining_words
         elif (

@@ -5,7 +5,6 @@ The one place where an error becomes a message and a status.
 
 import os
 import sys
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 from typing import Annotated
@@ -22,6 +21,9 @@ from roamkb.core.request import ParameterShape
 from roamkb.core.request import VerbParameter
 from roamkb.core.text import strip_hidden
 from roamkb.fs import package_manager
+from roamkb.interfaces.cli import help
+from roamkb.interfaces.cli import progress
+from roamkb.interfaces.cli import screen
 from roamkb.interfaces.cli import terminal
 from roamkb.interfaces.cli.fast_args import JSON_FLAG
 from roamkb.interfaces.cli.fast_args import OperationCall
@@ -36,10 +38,10 @@ from roamkb.wall import broker
 if TYPE_CHECKING:
     import typer
 
-#: Seconds after which a person wonders what it is doing.
-_PROGRESS_DELAY = 1.0
-#: Characters of the bar.
-_PROGRESS_WIDTH = 20
+#: What a beginner types.
+_FIRST_SCREEN_CALLS: tuple[list[str], ...] = ([], ["--help"], ["-h"], ["help"])
+#: Both ask for help everywhere.
+_HELP_OPTIONS = {"help_option_names": ["--help", "-h"]}
 #: Ctrl-C, as shells count it.
 _INTERRUPTED_STATUS = 130
 
@@ -55,8 +57,7 @@ def run(words: list[str]) -> int:
     except UnicodeDecodeError:
         return _report_error(UsageError("the words aren't UTF-8 text"), as_json=JSON_FLAG in words)
     try:
-        call = parse_words(words)
-        status = execute_call(call) if call else run_typer(words)
+        status = _run_words(words)
         _flush_output()
     except KeyboardInterrupt:
         return _INTERRUPTED_STATUS
@@ -71,6 +72,15 @@ def run(words: list[str]) -> int:
         _print_error_line(f"can't print: {error.strerror}")
         return RoamkbError.exit_code
     return status
+
+
+def _run_words(words: list[str]) -> int:
+    """Carry out a call, by the quick parser where it is sure; a first call shows the help."""
+    if words in _FIRST_SCREEN_CALLS:
+        print(help.first_screen())
+        return 0
+    call = parse_words(words)
+    return execute_call(call) if call else run_typer(words)
 
 
 def report_failure(words: list[str], message: str, *, hint: str) -> int:
@@ -136,11 +146,13 @@ def execute_call(call: OperationCall) -> int:
         kb = knowledge_base.KnowledgeBase.open(
             project=call.project,
             ask=_ask_human if _is_dialogue() else None,
-            progress=_ReadingProgress() if sys.stderr is not None and sys.stderr.isatty() else None,
+            progress=progress.ProgressBar(call.operation.name) if _has_error_terminal() else None,
             human=_human_at_terminal() if call.operation.is_of_log or call.operation.asks_human else None,
         )
         name, result = _execute_or_queue(kb, call)
     except RoamkbError as error:
+        if isinstance(error, UsageError):
+            error.hint = " ".join(filter(None, (help.meant_value(call), error.hint)))
         return _report_error(error, as_json=call.as_json)
     except OSError as error:
         # what storage did not expect: still one line, never a traceback for a bad disk
@@ -149,8 +161,16 @@ def execute_call(call: OperationCall) -> int:
     text = render.dump_json(printed.as_json) if call.as_json else _layout_text(printed)
     for warning in () if call.as_json else printed.warnings:
         _print_error_line(warning)
-    _print_output(text, printed.status)
+    if call.as_json or not _is_for_reader() or not screen.show_in_pager(text):
+        _print_output(text, printed.status)
+    if not text and printed.status and _is_for_reader():
+        _print_error_line("nothing found")
     return printed.status
+
+
+def _is_for_reader() -> bool:
+    """Say whether a human reads this at a terminal: a pager would wait for an agent's keys for ever."""
+    return _is_dialogue() and not human_consent.agent_evidence(os.environ, None)
 
 
 def _execute_or_queue(kb: "knowledge_base.KnowledgeBase", call: OperationCall) -> tuple[str, object]:
@@ -225,24 +245,8 @@ def _standard_input(*, errors: str = "strict") -> str:
     return text
 
 
-class _ReadingProgress:
-    """A bar on the terminal with the notes and the time left, once a second has passed; it goes when all are read."""
-
-    def __init__(self) -> None:
-        self._start = time.monotonic()
-        self._is_shown = False
-
-    def __call__(self, read_count: int, total_count: int) -> None:
-        taken = time.monotonic() - self._start
-        if 0 < read_count < total_count and taken > _PROGRESS_DELAY:
-            self._is_shown = True
-            bar = "#" * (_PROGRESS_WIDTH * read_count // total_count)
-            minutes, seconds = divmod(round(taken / read_count * (total_count - read_count)), 60)
-            line = f"[{bar:<{_PROGRESS_WIDTH}}] {read_count} of {total_count}, {minutes}:{seconds:02} left"
-            print(f"\rroamkb: reading notes {line}\x1b[K", end="", file=sys.stderr, flush=True)
-        elif self._is_shown:
-            self._is_shown = False
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+def _has_error_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
 def _is_dialogue() -> bool:
@@ -254,16 +258,26 @@ def _human_at_terminal() -> "human_consent.HumanAtTerminal":
 
 
 def _ask_human(question: str) -> str:
-    """Ask the human at the terminal, and return the answer."""
+    """Ask the human at the terminal, and return the answer.
+
+    Raises:
+        UsageError: the terminal's input ended, which answers nothing.
+    """
+    screen.drop_typed_ahead()
     print(question, end=" ", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip()
+    line = sys.stdin.readline()
+    if not line:
+        raise UsageError("the question wasn't answered", hint="call it again, and press Enter after the answer")
+    return line.strip()
 
 
 def _layout_text(printed: render.PrintedResult) -> str:
     """Return a result's text laid out for a terminal or a pipe; without colours the lines are the same."""
-    text = printed.text(sys.stdout is not None and sys.stdout.isatty())
-    is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return render.without_colours(text) if is_plain else text
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    text = printed.text(is_terminal)
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return render.without_colours(text)
+    return screen.with_links(text) if is_terminal else text
 
 
 def run_typer(words: list[str], carry_out: Callable[[OperationCall], int] = execute_call) -> int:
@@ -271,7 +285,7 @@ def run_typer(words: list[str], carry_out: Callable[[OperationCall], int] = exec
     import typer
 
     try:
-        status = _typer_app(words, carry_out)(args=words or ["--help"], prog_name="roamkb", standalone_mode=False)
+        status = _typer_app(words, carry_out)(args=words, prog_name="roamkb", standalone_mode=False)
     except typer.TyperException as error:
         return _report_error(
             UsageError(
@@ -306,13 +320,12 @@ def _typer_app(words: list[str], carry_out: Callable[[OperationCall], int]) -> "
         add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
-        epilog="Exit status: 0 found or done, 1 nothing found, 2 error, 3 refused, 4 changed on disk, "
-        "5 written but not known to be durable, 75 busy.",
+        context_settings=_HELP_OPTIONS,
     )
     app.callback()(_main_options())
     for operation in OPERATIONS:
-        help = f"{operation.summary}\n\nExample: {operation.example}"
-        app.command(operation.name, help=help, short_help=operation.summary)(
+        help_text = f"{operation.summary}\n\nExample: {operation.example}"
+        app.command(operation.name, help=help_text, short_help=operation.summary, context_settings=_HELP_OPTIONS)(
             _typer_command(operation, carry_out) if operation.name in named_commands else _uncalled_command
         )
     return app

@@ -3,7 +3,7 @@
 What isn't listed here isn't offered: new operations and parameters wait until somebody has thought
 about them. Never offered: what a human decides (`curate --apply`, `review --edit`, `approve`, `reject`,
 `rollback`, `override`, `forget`), what puts learnings where they are believed (`promote KEY`), what changes the
-machine (`install`, `uninstall`, `init`), what reads or writes files that the caller names (`ingest`,
+machine (`install`, `setup`, `uninstall`, `init`), what reads or writes files that the caller names (`ingest`,
 `bundle`), what runs a program (`verify --judge COMMAND`), what only hooks tell (`observe`), what takes back
 or sweeps (`snapshot restore`, `trash --all-agent`), and anything that would let a caller choose the project
 (`--project`, `classify DIR`).

@@ -1,4 +1,4 @@
-"""Results of hygiene, conflicts, doctor, install and uninstall, as text and as JSON."""
+"""Results of hygiene, conflicts, doctor, install, setup and uninstall, as text and as JSON."""
 
 from collections.abc import Callable
 from collections.abc import Iterable
@@ -52,12 +52,13 @@ def conflicts(result: ConflictList) -> PrintedResult:
 
 
 def doctor(result: DoctorReport) -> PrintedResult:
-    """Render the checkup; the status reports that it was made, not its findings."""
+    """Render the checkup; the status reports that it was made, and its findings only where that was asked."""
 
     def render_text(terminal: bool) -> str:
-        return "\n".join(line for check in result.checks for line in _check_lines(check, terminal))
+        lines = (line for check in result.checks for line in _check_lines(check, terminal))
+        return "\n".join((*lines, one_line(result.verdict)))
 
-    return PrintedResult(result=result, text=render_text)
+    return PrintedResult(result=result, text=render_text, status=2 if result.is_strict and result.faults else 0)
 
 
 def install(result: InstallReport) -> PrintedResult:
@@ -67,6 +68,8 @@ def install(result: InstallReport) -> PrintedResult:
         *(line for step in result.steps for line in _step_lines(step)),
         *_boundary_lines(result.rule),
         *dry_run_lines,
+        *(["", "Try:"] if result.next_commands else []),
+        *(f"  {one_line(command)}" for command in result.next_commands or ()),
     ]
     return PrintedResult(
         result=result,
@@ -74,6 +77,11 @@ def install(result: InstallReport) -> PrintedResult:
         status=result.exit_code,
         warnings=tuple(map(one_line, result.warnings)),
     )
+
+
+def setup(result: InstallReport) -> PrintedResult:
+    """Render the steps of `setup`, and the commands to try next."""
+    return install(result)
 
 
 def uninstall(result: InstallReport) -> PrintedResult:
@@ -95,12 +103,12 @@ def _as_lines(result: HygieneReport) -> Iterator[str]:
     """Yield one line a finding, `PATH:LINE: FINDING`."""
     for spot in result.orphans:
         yield f"{_line_of(spot)}: orphan: {_node_name(spot)}, no node links to it and it links to none"
-    for duplicates in result.duplicate_ids:
-        for spot in duplicates.nodes[1:]:
-            yield f"{_line_of(spot)}: duplicate id: {_node_name(spot)}, first at {_line_of(duplicates.first)}"
-    for duplicates in result.duplicate_titles:
-        for spot in duplicates.nodes[1:]:
-            yield f"{_line_of(spot)}: duplicate title: {_node_name(spot)}, first at {_line_of(duplicates.first)}"
+    for what, groups in (
+        ("id", result.duplicate_ids),
+        ("title", result.duplicate_titles),
+        ("ref", result.duplicate_refs),
+    ):
+        yield from _duplicate_lines(what, groups)
     for link in result.dangling:
         location = format_location(link.path, link.line)
         yield f"{location}: dangling link: {shorten_title(link.title)} links to {one_line(link.id)}, which is no node"
@@ -108,6 +116,12 @@ def _as_lines(result: HygieneReport) -> Iterator[str]:
         yield f"{_line_of(spot)}: no title: {one_line(spot.id)}"
     for copy in result.conflict_copies:
         yield f"{format_location(copy.path, 1)}: conflict copy: {_comparison_text(copy)}"
+
+
+def _duplicate_lines(what: str, groups: Iterable[DuplicateNodes]) -> Iterator[str]:
+    for duplicates in groups:
+        for spot in duplicates.nodes[1:]:
+            yield f"{_line_of(spot)}: duplicate {what}: {_node_name(spot)}, first at {_line_of(duplicates.first)}"
 
 
 def _node_name(spot: NodeLine) -> str:
@@ -159,8 +173,8 @@ def _check_lines(check: DoctorCheck, terminal: bool) -> Iterator[str]:
 
 
 def _step_lines(step: InstallStep) -> Iterator[str]:
-    path_text = f" {one_line(str(step.path))}" if step.path else ""
-    yield f"{step.outcome.value:5} {step.what}:{path_text} ({one_line(step.why)})"
+    about = f"{one_line(str(step.path))} ({one_line(step.why)})" if step.path else one_line(step.why)
+    yield f"{step.outcome.value:5} {step.what}: {about}"
     if step.diff:
         yield step.diff
 
@@ -178,6 +192,7 @@ def _as_org(result: HygieneReport) -> Iterator[str]:
     )
     yield from _section_lines("Nodes with the same id", map(_duplicates_item(link), result.duplicate_ids))
     yield from _section_lines("Nodes with the same title", map(_duplicates_item(link), result.duplicate_titles))
+    yield from _section_lines("Nodes with the same ref", map(_duplicates_item(link), result.duplicate_refs))
     yield from _section_lines(
         "Links to no node",
         (f"{link(d.path, d.line)} {quote_for_org(d.title)} links to {quote_for_org(d.id)}" for d in result.dangling),

@@ -81,7 +81,7 @@ def _printed_links(result: "kb_links.NodeLinks") -> PrintedResult:
         lines = [
             f"{mark} {format_location(node.path, node.line)}: {style.bold(shorten_title(node.title))}"
             f" ({one_line(node.id)})"
-            for mark, ends in (("->", result.forward), ("<-", result.back))
+            for mark, ends in (("->", result.forward), ("<-", result.back), ("<=", result.reflinks))
             for node in ends
         ]
         lines += [
@@ -89,13 +89,23 @@ def _printed_links(result: "kb_links.NodeLinks") -> PrintedResult:
             for dead in result.dangling
         ]
         lines += [f"=> {one_line(link.type)}:{one_line(link.dest)}" for link in result.external]
+        lines += [f"=> @{one_line(work.key)}: {_described_work(work)}" for work in result.cited]
         return "\n".join(lines)
 
     return PrintedResult(
         result=result,
         text=render_text,
-        status=0 if result.forward or result.back or result.dangling or result.external else 1,
+        status=0 if _has_links(result) else 1,
     )
+
+
+def _has_links(result: "kb_links.NodeLinks") -> bool:
+    both_ways = result.forward or result.back or result.reflinks
+    return bool(both_ways or result.dangling or result.external or result.cited)
+
+
+def _described_work(work: "kb_links.CitedWork") -> str:
+    return f"{shorten_title(work.title)} ({one_line(work.id)})" if work.id else "no note is about it"
 
 
 def links(result: "kb_links.NodeLinks | graph.LinkGraph") -> PrintedResult:

@@ -148,7 +148,7 @@ def _traced_line(hit: "search.TracedHit") -> str:
     facts = " ".join(
         f"{name}={value:.2f}" if isinstance(value, float) else name for name, value in signals.items() if value
     )
-    bits = "" if hit.bits is None else f" bits={hit.bits:.1f}"
+    bits = "" if hit.bits is None else f" bits={hit.bits:.1f} share={hit.share or 0:.2f}"
     fate = hit.dropped or ("sure" if hit.is_sure else "shown, not sure")
     return f"{hit.score:.2f} {facts}{bits} [{fate}] {format_location(hit.path, hit.line)}: {shorten_title(hit.title)}"
 
@@ -181,10 +181,11 @@ _RENDERER_MODULES = {
     name: room
     for room, names in {
         "notes": "show links tags index nodes write supersede trash restore inventory classify",
-        "maintenance": "hygiene conflicts doctor install uninstall",
+        "maintenance": "hygiene conflicts doctor install setup uninstall",
         "spool": "queued",
         "journal": "journal",
         "sharing": "template bundle snapshot forget",
+        "trust": "trust",
         "log": "init learn extract observe consolidate recall ingest",
         "pipeline": "verify promote",
         "instructions": "review approve reject rollback",

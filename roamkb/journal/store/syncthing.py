@@ -52,16 +52,21 @@ class SyncthingFolder:
 def find_syncthing_folder(kb: Path, *, home: Path) -> SyncthingFolder | None:
     """Return the innermost configured folder of Syncthing that holds `kb`; None without one."""
     real = Path(realpath(kb))
-    holding = [
-        folder
-        for config_path in _CONFIG_PATHS
-        for folder in _configured_folders(home / config_path, home)
-        if real.is_relative_to(realpath(folder.path))
-    ]
+    holding = [folder for folder in configured_folders(home) if real.is_relative_to(realpath(folder.path))]
     return max(holding, key=lambda folder: len(realpath(folder.path)), default=None)
 
 
-def _configured_folders(config: Path, home: Path) -> Iterator[SyncthingFolder]:
+def configured_folders(home: Path) -> Iterator[SyncthingFolder]:
+    """Yield the folders that Syncthing's configuration names.
+
+    Raises:
+        DiskError: it can't be read.
+    """
+    for config_path in _CONFIG_PATHS:
+        yield from _folders_of(home / config_path, home)
+
+
+def _folders_of(config: Path, home: Path) -> Iterator[SyncthingFolder]:
     data = read_file(config)
     if isinstance(data, MissingFile):
         return
@@ -69,7 +74,8 @@ def _configured_folders(config: Path, home: Path) -> Iterator[SyncthingFolder]:
         raise DiskError(data.path, data.reason)
     try:
         root = ElementTree.fromstring(data)
-    except ElementTree.ParseError as error:
+    except (ElementTree.ParseError, LookupError, ValueError) as error:
+        # the last two where it names an encoding that isn't known
         raise DiskError(config, f"isn't Syncthing's configuration: {error}") from error
     for folder in root.findall("folder"):
         path = folder.get("path", "")

@@ -84,7 +84,7 @@ def _lines_by_node(note: Note) -> dict[int, list[tuple[int, str]]]:
             open_nodes.pop()
         if number in starts:
             open_nodes.append(starts[number])
-        elif not _FIELD.match(line):
+        elif line[:1].isalnum() or not _FIELD.match(line):
             owned.setdefault(id(open_nodes[-1]), []).append((number, line))
     return owned
 

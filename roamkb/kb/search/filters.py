@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from roamkb.core.model import Node
 from roamkb.core.text import fold_text
 from roamkb.core.text import fold_to_line
 from roamkb.kb.notes.passages import NotePassage
@@ -19,9 +20,21 @@ def passes_filters(passage: NotePassage, query: Query) -> bool:
         and not any(fold_text(tag) in tags for tag in query.without_tags)
         and (query.by_agent is None or query.by_agent == (node is not None and is_agent_passage(passage)))
         and (not query.ids or (node is not None and node.id in query.ids))
+        and all(node is not None and _has_ref(node, ref) for ref in query.refs)
+        and all(node is not None and _refers_to(node, key) for key in query.cited)
         and (query.since is None or passage.date >= query.since)
         and (query.before is None or (passage.date != "" and passage.date < query.before))
         and not (query.without and _holds_any(passage, query.without))
+    )
+
+
+def _has_ref(node: Node, part: str) -> bool:
+    return any(part in f"{ref.type}:{ref.ref}" for ref in node.refs)
+
+
+def _refers_to(node: Node, key: str) -> bool:
+    return any(citation.key == key for citation in node.citations) or any(
+        ref.type == "cite" and ref.ref == key for ref in node.refs
     )
 
 

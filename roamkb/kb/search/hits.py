@@ -29,8 +29,9 @@ class RankSignals:
 class Evidence(NamedTuple):
     """How far an answer may be relied on to be about what was asked for."""
 
-    #: Of evidence; None where it holds what was asked for as it stands.
+    #: Of evidence, and the share of the question's that it has; None where it holds what was asked for as it stands.
     bits: float | None
+    share: float | None
     is_sure: bool
 
 

@@ -23,7 +23,7 @@ from roamkb.text.tokenize import terms_of
 #: One piece of a query: -"a phrase", tag:x, a word.
 _PIECE = lazily(r'(-?)"([^"]*)"|(\S+)')
 #: Only these prefixes are filters; `https:` or `std::move` are words like others.
-_FILTER = lazily(r"(-?)(tag|is|before|after|since|id):(.+)", re.DOTALL | re.IGNORECASE)
+_FILTER = lazily(r"(-?)(tag|is|before|after|since|id|ref|cite):(.+)", re.DOTALL | re.IGNORECASE)
 
 #: Filters of one kind; who writes more has pasted something else than a query.
 _MOST_FILTERS = 64
@@ -52,6 +52,9 @@ class Query:
     #: True for agent nodes, False for human notes, None for both.
     by_agent: bool | None = None
     ids: tuple[str, ...] = ()
+    #: Parts of the refs that a node has, as `https://host/page` or `cite:key`; and works that it cites or is about.
+    refs: tuple[str, ...] = ()
+    cited: tuple[str, ...] = ()
     #: Inclusive and exclusive; local ISO dates as text, so that they compare as text.
     since: str | None = None
     before: str | None = None
@@ -70,6 +73,8 @@ class _QueryPieces:
     tags: list[str] = field(default_factory=list)
     without_tags: list[str] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
+    refs: list[str] = field(default_factory=list)
+    cited: list[str] = field(default_factory=list)
     by_agent: bool | None = None
     since: str | None = None
     before: str | None = None
@@ -108,7 +113,13 @@ def _leading_text(text: str) -> str:
 
 def _require_few_filters(query: Query) -> Query:
     """Return `query` if the index can take the number of its filters, or raise `UsageError`."""
-    kinds = {"tag:": query.tags, "-tag:": query.without_tags, "-word": query.without}
+    kinds = {
+        "tag:": query.tags,
+        "-tag:": query.without_tags,
+        "-word": query.without,
+        "ref:": query.refs,
+        "cite:": query.cited,
+    }
     for kind, filters in kinds.items():
         if len(filters) > _MOST_FILTERS:
             raise UsageError(
@@ -140,6 +151,10 @@ def _take_filter(minus: str, name: str, value: str, pieces: _QueryPieces, today:
         pieces.by_agent = (value == "agent") != bool(minus)
     elif name == "id" and not minus:
         pieces.ids.append(value)
+    elif name == "ref" and not minus:
+        pieces.refs.append(f"cite:{value[1:]}" if value.startswith("@") else value)
+    elif name == "cite" and not minus and value.strip("@"):
+        pieces.cited.append(value.lstrip("@"))
     elif name in ("before", "after", "since") and not minus and (day := parse_day(value, today=today)):
         if name == "before":
             pieces.before = day
@@ -173,6 +188,8 @@ def _build_query(text: str, query_words: Sequence[str], pieces: _QueryPieces) ->
         without_tags=tuple(pieces.without_tags),
         by_agent=pieces.by_agent,
         ids=tuple(pieces.ids),
+        refs=tuple(pieces.refs),
+        cited=tuple(pieces.cited),
         since=pieces.since,
         before=pieces.before,
     )
@@ -186,6 +203,8 @@ def _has_conditions(pieces: _QueryPieces) -> bool:
         or pieces.tags
         or pieces.without_tags
         or pieces.ids
+        or pieces.refs
+        or pieces.cited
         or pieces.since
         or pieces.before
         or pieces.by_agent is not None

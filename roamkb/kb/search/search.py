@@ -55,7 +55,8 @@ class SearchRequest:
     """Options of `search`."""
 
     words: Sequence[str] | str = remaining_arguments(
-        'Words, "a phrase", -word, tag:T, is:agent, is:human, before:D, after:D, id:ID.', metavar="WORDS..."
+        'Words, "a phrase", -word, tag:T, is:agent, is:human, before:D, after:D, id:ID, ref:URL, cite:KEY.',
+        metavar="WORDS...",
     )
     _: KW_ONLY
     tags: Sequence[str] = repeatable_option(
@@ -117,7 +118,7 @@ EvidenceRater = Callable[[Sequence[str], TermWeights, Iterable[tuple[Sequence[st
 class TracedHit:
     """A candidate of a search with all that decided about it."""
 
-    JSON = "id title path line score *signals bits sure=is_sure dropped"
+    JSON = "id title path line score *signals bits share sure=is_sure dropped"
     id: str | None
     title: str
     path: Path
@@ -126,8 +127,10 @@ class TracedHit:
     score: float
     #: None where it matches no word.
     signals: RankSignals | None
-    #: Of evidence that it is about what was asked for; null where it holds that as it stands.
+    #: Of evidence that it is about what was asked for, and the share of the question's evidence that it has; null
+    #: where it holds what was asked for as it stands.
     bits: float | None
+    share: float | None
     is_sure: bool
     #: Why it isn't shown; null where it is.
     dropped: OrNull
@@ -230,6 +233,7 @@ def _trace_candidates(
             score=answer.score,
             signals=answer.signals,
             bits=evidence.bits,
+            share=evidence.share,
             is_sure=evidence.is_sure,
             dropped=dropped,
         )
@@ -248,14 +252,21 @@ def check_limit(limit: int | None, *, option: str = "--limit") -> None:
 
 def _has_filter(query: Query) -> bool:
     return bool(
-        query.tags or query.without_tags or query.ids or query.since or query.before or query.by_agent is not None
+        query.tags
+        or query.without_tags
+        or query.ids
+        or query.refs
+        or query.cited
+        or query.since
+        or query.before
+        or query.by_agent is not None
     )
 
 
 def rate_answers(query: Query, answers: PassageHits, rate_evidence: EvidenceRater) -> Sequence[Evidence]:
     """Return for each answer whether it is sure: what holds a phrase or the only word is just what was asked for."""
     if query.phrases or len(query.words) < 2:
-        return [Evidence(None, query.is_empty or not _HELD.isdisjoint(answer.why)) for answer in answers.answers]
+        return [Evidence(None, None, query.is_empty or not _HELD.isdisjoint(answer.why)) for answer in answers.answers]
     return rate_evidence(
         query.words,
         answers.weights,

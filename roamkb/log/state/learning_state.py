@@ -165,9 +165,12 @@ class LearningState:
         return confidence.decayed_confidence(self.confidence, idle_days=(now - self.last_used) / 86400)
 
 
-#: What `contradicts`, `names`, `shared` and `sure` say of a learning that may contradict another, names
-#: files, belongs to more tasks than one, is sure.
+#: What `contradicts` says of a learning that may contradict another.
 YES: Final = "yes"
+#: Traits of several parts, a line each, whose values are listed to be looked through: many learnings share one.
+FILES: Final = "files"
+OTHER_TASKS: Final = "other_tasks"
+LISTED_TRAITS: Final = (FILES, OTHER_TASKS)
 #: What learnings are asked for by, beside their ids.
 TRAITS: Final[Mapping[str, Callable[[LearningState], str]]] = {
     "key": lambda one: one.learning.key,
@@ -176,13 +179,17 @@ TRAITS: Final[Mapping[str, Callable[[LearningState], str]]] = {
     "task": lambda one: one.learning.task,
     "bead": lambda one: one.learning.bead,
     "session": lambda one: one.learning.session,
-    "names": lambda one: YES if one.learning.files else "",
-    "shared": lambda one: YES if one.tasks else "",
+    FILES: lambda one: "\n".join(one.learning.files),
+    OTHER_TASKS: lambda one: "\n".join(sorted(one.tasks)),
     "status": lambda one: one.status,
     "verdict": lambda one: one.verdict,
     "contradicts": lambda one: YES if MAY_CONTRADICT in one.flags else "",
     "node": lambda one: one.node,
 }
+
+
+#: A trait, and some of its values.
+TraitValues = tuple[str, Collection[str]]
 
 
 class StateShelf(Protocol):
@@ -191,8 +198,14 @@ class StateShelf(Protocol):
     def learnings_with(self, trait: str, values: Collection[str]) -> list[LearningState]:
         """Return the learnings of which one of `TRAITS` has one of those values, in order."""
 
-    def events_named(self, names: Collection[str]) -> list[LedgerEvent]:
-        """Return the events of those names, in order."""
+    def trait_values(self, trait: str) -> Collection[str]:
+        """Return all values of one of `LISTED_TRAITS`, and perhaps some that no learning has any more."""
+
+    def count_learnings(self, having: "TraitValues", lacking: "TraitValues") -> int:
+        """Return the number of the learnings that have one of some values of a trait, and none of others."""
+
+    def events_named(self, names: Collection[str], latest: int | None = None) -> list[LedgerEvent]:
+        """Return the events of those names, in order; if `latest` is given, at most so many."""
 
     def ids_since(self, digest: str) -> Sequence[str] | None:
         """Return the ids of the learnings added after the state with that digest; None if unknown."""
@@ -237,11 +250,26 @@ class LogState:
         trait_of = TRAITS[trait]
         return [standing for standing in self.standings.values() if trait_of(standing) in values]
 
-    def events_named(self, *names: str) -> Sequence[LedgerEvent]:
-        """Return the events of those names that count, in order."""
+    def learnings_having(self, trait: str, is_wanted: Callable[[Sequence[str]], bool]) -> list[LearningState]:
+        """Return the learnings of whose parts of one of `LISTED_TRAITS` that holds, in order; not those without any."""
         if self.shelf is not None:
-            return self.shelf.events_named(names)
-        return [event for event in self.events if event.event in names]
+            values: Collection[str] = self.shelf.trait_values(trait)
+        else:
+            trait_of = TRAITS[trait]
+            values = {trait_of(standing) for standing in self.standings.values()}
+        return self.learnings_with(trait, *(value for value in values if value and is_wanted(value.split("\n"))))
+
+    def count_learnings(self, having: TraitValues, *, lacking: TraitValues) -> int:
+        """Return the number of the learnings that have one of some values of a trait, and none of others."""
+        if self.shelf is not None:
+            return self.shelf.count_learnings(having, lacking)
+        return sum(is_counted(standing, having, lacking) for standing in self.standings.values())
+
+    def events_named(self, *names: str, latest: int | None = None) -> Sequence[LedgerEvent]:
+        """Return the events of those names that count, in order; if `latest` is given, at most so many."""
+        if self.shelf is not None:
+            return self.shelf.events_named(names, latest)
+        return [event for event in self.events if event.event in names][-latest if latest else None :]
 
     def ids_since(self, digest: str) -> Sequence[str] | None:
         """Return the ids of the learnings added after the state with that digest; None if unknown."""
@@ -258,6 +286,11 @@ class LogState:
         """Say whether the ledger names a learning in force that `standing` may contradict."""
         rival = self.standings.get(standing.flags.get(MAY_CONTRADICT, ""))
         return rival is not None and rival.status != SUPERSEDED
+
+
+def is_counted(standing: LearningState, having: TraitValues, lacking: TraitValues) -> bool:
+    """Say whether a learning has one of some values of a trait, and none of others."""
+    return TRAITS[having[0]](standing) in having[1] and TRAITS[lacking[0]](standing) not in lacking[1]
 
 
 class _StateLearnings(Mapping[str, Learning]):

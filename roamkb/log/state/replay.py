@@ -39,10 +39,15 @@ from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.learning_state import Reach
+from roamkb.log.state.learning_state import TraitValues
+from roamkb.log.state.learning_state import is_counted
 from roamkb.log.state.tombstones import Tombstones
 from roamkb.log.state.tombstones import event_mark
 from roamkb.log.state.tombstones import marks_of
 from roamkb.log.state.tombstones import tombstones_of
+
+#: What happened to a task; a template's learnings come with it.
+TASK_EVENT: Final = "task"
 
 
 def replay(
@@ -61,7 +66,7 @@ def replay(
     tombstones = tombstones_of(events)
     standings = {
         learning.id: initial_state(learning, is_archived=is_archived)
-        for learning, is_archived in _distinct_learnings(
+        for learning, is_archived in distinct_learnings(
             (learning, is_archived)
             for is_archived, group in ((False, learnings), (True, archived))
             for learning in group
@@ -71,7 +76,7 @@ def replay(
     last_id, undone_ids, counted = _order_countable(
         (event for event in events if as_of is None or event.ts <= as_of or event.event == FORGOTTEN), tombstones
     )
-    unmet = _fold_events(counted, standings.get) | undone_ids | tombstones.marks
+    unmet = fold_events(counted, standings.get) | undone_ids | tombstones.marks
     return LogState(
         standings=_order_by_time(standings.values()),
         events=counted,
@@ -131,9 +136,25 @@ class _GrownStates(Mapping[str, LearningState]):
         matching += [standing for standing in self._changed.values() if trait_of(standing) in values]
         return list(_order_by_time(matching).values())
 
-    def events_named(self, names: Collection[str]) -> list[LedgerEvent]:
-        """Return the events of those names, in order."""
-        return [*self._before.events_named(*names), *(event for event in self._events if event.event in names)]
+    def trait_values(self, trait: str) -> Collection[str]:
+        """Return all values of one of `LISTED_TRAITS`, and perhaps some that no learning has any more."""
+        trait_of = TRAITS[trait]
+        values_before = self._before.shelf.trait_values(trait) if self._before.shelf else ()
+        return {*values_before, *map(trait_of, self._changed.values())}
+
+    def count_learnings(self, having: TraitValues, lacking: TraitValues) -> int:
+        """Return the number of the learnings that have one of some values of a trait, and none of others."""
+        before = (self._before.standings.get(id) for id in self._changed)
+        return (
+            self._before.count_learnings(having, lacking=lacking)
+            - sum(standing is not None and is_counted(standing, having, lacking) for standing in before)
+            + sum(is_counted(standing, having, lacking) for standing in self._changed.values())
+        )
+
+    def events_named(self, names: Collection[str], latest: int | None = None) -> list[LedgerEvent]:
+        """Return the events of those names, in order; if `latest` is given, at most so many."""
+        later = [event for event in self._events if event.event in names]
+        return [*self._before.events_named(*names, latest=latest), *later][-latest if latest else None :]
 
     def ids_since(self, digest: str) -> None:
         """Return None: the state itself has the ids added since the one before."""
@@ -199,7 +220,7 @@ def advance_standings(
             changed[id] = _copy_standing(standing)
         return changed.get(id)
 
-    subject_ids = _fold_events(events, copy_to_change)
+    subject_ids = fold_events(events, copy_to_change)
     return changed, (last_id, unmet | {id for id in subject_ids if id not in changed})
 
 
@@ -208,7 +229,7 @@ def _order_by_time(standings: Iterable[LearningState]) -> dict[str, LearningStat
     return {standing.learning.id: standing for standing in ordered}
 
 
-def _fold_events(events: Iterable[LedgerEvent], standing_of: Callable[[str], LearningState | None]) -> set[str]:
+def fold_events(events: Iterable[LedgerEvent], standing_of: Callable[[str], LearningState | None]) -> set[str]:
     """Apply `events`, in order, to the learnings that they name; return the ids that they name."""
     subject_ids: set[str] = set()
     for event in events:
@@ -218,7 +239,7 @@ def _fold_events(events: Iterable[LedgerEvent], standing_of: Callable[[str], Lea
                 before = standing.confidence
                 fold(standing, event)
                 standing.history.append(ConfidenceStep(event=event, before=before, after=standing.confidence))
-        if event.event == "task":
+        if event.event == TASK_EVENT:
             # a template's learnings, put into the scope of a task
             for id in event.text_list_field("learnings"):
                 subject_ids.add(id)
@@ -239,7 +260,7 @@ def _copy_standing(standing: LearningState) -> LearningState:
     )
 
 
-def _distinct_learnings(lines: Iterable[tuple[Learning, bool]]) -> Iterable[tuple[Learning, bool]]:
+def distinct_learnings(lines: Iterable[tuple[Learning, bool]]) -> Iterable[tuple[Learning, bool]]:
     """Return the learnings, each once, and whether each is in the archive alone; none is lost.
 
     Of two lines that say the same, the fuller one counts. Where lines of one id say different
@@ -287,23 +308,36 @@ def _order_countable(events: Iterable[LedgerEvent], tombstones: Tombstones) -> t
     by_id: dict[str, LedgerEvent] = {}
     for event in events:
         known_event = by_id.get(event.id)
-        if known_event is None or _choice_key(event) < _choice_key(known_event):
-            by_id[event.id] = event
-    undone: set[str] = set()
-    # the latest first: an undoing that was itself undone takes nothing back
-    for event in sorted(by_id.values(), key=lambda event: event.id, reverse=True):
-        if event.event == UNDONE and event.id not in undone:
-            undone.add(event.of)
+        by_id[event.id] = event if known_event is None else preferred_event(known_event, event)
+    undone = undone_ids([event for event in by_id.values() if event.event == UNDONE])
     # nothing takes a tombstone back
     lasting = (by_id[id] for id in sorted(by_id) if id not in undone or by_id[id].event == FORGOTTEN)
     counted = [event for event in countable_events(lasting) if not tombstones.covers_event(event)]
     return max(by_id, default=""), undone - by_id.keys(), counted
 
 
-def _choice_key(event: LedgerEvent) -> tuple[bool, str]:
-    """Return the order in which events of one id are preferred: what was redacted before what a merge brought back."""
+def undone_ids(undoings: Collection[LedgerEvent]) -> set[str]:
+    """Return the ids of the events that some events of that name take back."""
+    undone: set[str] = set()
+    # the latest first: an undoing that was itself undone takes nothing back
+    for event in sorted(undoings, key=lambda event: event.id, reverse=True):
+        if event.id not in undone:
+            undone.add(event.of)
+    return undone
+
+
+def preferred_event(event: LedgerEvent, other: LedgerEvent) -> LedgerEvent:
+    """Return the one of two events of one id that counts, whatever their order."""
+    return other if _choice_key(other) < _choice_key(event) else event
+
+
+def _choice_key(event: LedgerEvent) -> tuple[bool, bool, str]:
+    """Return the order in which events of one id are preferred: what was redacted before what a merge brought back.
+
+    A tombstone counts in any case, and stands in the place of no other event.
+    """
     representation = repr(event)
-    return REDACTED not in representation, representation
+    return event.event == FORGOTTEN, REDACTED not in representation, representation
 
 
 def starting_confidence(learning: Learning) -> int:
@@ -512,3 +546,5 @@ _FOLDS: Final[Mapping[str, Callable[[LearningState, LedgerEvent], None]]] = {
     "promoted": _fold_promoted,
     **dict.fromkeys(("proposed", "approved", "rejected", "applied", "rolled_back"), _fold_history_only),
 }
+#: The events that change the learning that they name.
+FOLDED_EVENTS: Final = tuple(_FOLDS)

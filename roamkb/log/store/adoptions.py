@@ -3,11 +3,14 @@
 A log's local folder says that it was adopted, and may be deleted or left behind by a move. So each
 adoption is put down here as well, by the place and by a file of the log that nothing rewrites: its inode,
 and when that was changed last, which no program sets. A copy or a new clone in its place is another file.
+What of a log counts by a trusted digest or key alone is put down here, too, line by line.
 """
 
 import contextlib
+import json
 import os
 import stat
+from collections.abc import Callable
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,13 +23,25 @@ from roamkb.fs.files import content_digest
 from roamkb.fs.files import create_file
 from roamkb.fs.files import read_file
 from roamkb.fs.files import swap_file
+from roamkb.fs.locks import LOCKS
+from roamkb.fs.locks import hold_lock
 from roamkb.fs.locks import make_private_folder
+from roamkb.log.state.adoption import NONE_ADOPTED
 from roamkb.log.state.adoption import AdoptedLines
+from roamkb.log.trust.vouched_lines import MARK_BYTES
+from roamkb.log.trust.vouched_lines import VouchedLines
+from roamkb.log.trust.vouched_lines import Vouching
 
 #: `init` makes it, or finds it; nobody has a reason to write to it again.
 IDENTITY_FILE = ".gitignore"
 ADOPTIONS_FOLDER = "adopted"
 _VERSION = b"1"
+#: Of a log of which only vouched lines are seen; an older roamkb reads none of it.
+_VOUCHED_VERSION = b"2"
+_ADOPTED_LOCK = "adopted.lock"
+_LOCK_SECONDS = 10.0
+#: Marks of some ten million lines.
+_MOST_RECORD_BYTES = 256 * 1024 * 1024
 #: Bytes of a log's identity.
 _LONGEST_IDENTITY = 64
 
@@ -38,6 +53,12 @@ class LogAdoption:
     #: Which one it is, as `log_identity` says it.
     log: str
     adopted: AdoptedLines
+    #: All that is seen of it, where no human adopted it; None where everything is.
+    vouched: VouchedLines | None = None
+    #: What the last search for vouchers looked at.
+    looked: str = ""
+    #: Size and digest of the beginning of each file, if all its lines are those of the vouchers above.
+    seen_whole: tuple[tuple[int, str], ...] = ()
 
 
 def log_identity(folder: Path) -> str:
@@ -46,7 +67,9 @@ def log_identity(folder: Path) -> str:
         file_status = (folder / IDENTITY_FILE).lstat()
     except OSError:
         return ""
-    return f"{file_status.st_ino}:{file_status.st_ctime_ns}" if stat.S_ISREG(file_status.st_mode) else ""
+    # a second name of the file would give another log the same identity
+    is_alone = stat.S_ISREG(file_status.st_mode) and file_status.st_nlink == 1
+    return f"{file_status.st_ino}:{file_status.st_ctime_ns}" if is_alone else ""
 
 
 def find_adoption(state: Path, name: str) -> LogAdoption | None:
@@ -56,7 +79,7 @@ def find_adoption(state: Path, name: str) -> LogAdoption | None:
         DiskError: it is there and can't be read, so that nobody knows whose word the log is.
     """
     path = state / ADOPTIONS_FOLDER / name
-    data = read_file(path)
+    data = read_file(path, limit=_MOST_RECORD_BYTES)
     if isinstance(data, MissingFile):
         return None
     adoption = None if isinstance(data, UnreadableFile) else _parse_adoption(data)
@@ -70,25 +93,78 @@ def find_adoption(state: Path, name: str) -> LogAdoption | None:
     return adoption
 
 
-def find_moved_log(state: Path, log: str) -> LogAdoption | None:
-    """Return the recorded adoption of a log that was elsewhere then."""
-    return next((adoption for adoption in _recorded_adoptions(state) if log and adoption.log == log), None)
+def find_moved_log(state: Path, log: str) -> tuple[str, LogAdoption] | None:
+    """Return the recorded adoption of a log that was elsewhere then, after the name of its local folder there."""
+    return next((found for found in _recorded_adoptions(state) if log and found[1].log == log), None)
 
 
-def _recorded_adoptions(state: Path) -> Iterator[LogAdoption]:
+def _recorded_adoptions(state: Path) -> Iterator[tuple[str, LogAdoption]]:
     with contextlib.suppress(OSError), os.scandir(state / ADOPTIONS_FOLDER) as entries:
         for entry in entries:
-            data = read_file(Path(entry.path))
+            data = read_file(Path(entry.path), limit=_MOST_RECORD_BYTES)
             if not isinstance(data, UnreadableFile) and (adoption := _parse_adoption(data)):
-                yield adoption
+                yield entry.name, adoption
 
 
 def _parse_adoption(data: bytes) -> LogAdoption | None:
     version, _, remainder = data.partition(b" ")
     log, end, _ = remainder[: _LONGEST_IDENTITY + 1].partition(b"\n")
-    if version != _VERSION or not end:
+    if version not in (_VERSION, _VOUCHED_VERSION) or not end:
         return None
-    return LogAdoption(log=log.decode("ascii", "replace"), adopted=AdoptedLines(marks=remainder[len(log) + 1 :]))
+    name, body = log.decode("ascii", "replace"), remainder[len(log) + 1 :]
+    return (
+        LogAdoption(log=name, adopted=AdoptedLines(marks=body)) if version == _VERSION else _parse_vouched(name, body)
+    )
+
+
+def _parse_vouched(log: str, body: bytes) -> LogAdoption | None:
+    """Return the adoption of a log whose vouched lines alone are seen: a summary, then the marks of each voucher."""
+    summary, end, marks = body.partition(b"\n")
+    try:
+        fields = json.loads(summary)
+        vouchers = [(str(name), int(count)) for name, count in fields["vouchers"]]
+        looked = str(fields["looked"])
+        seen_whole = tuple((int(size), str(digest)) for size, digest in fields["seen_whole"])
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    if not end or len(marks) != MARK_BYTES * sum(count for _, count in vouchers):
+        return None
+    vouchings, start = [], 0
+    for name, count in vouchers:
+        end_of_marks = start + MARK_BYTES * count
+        vouchings.append(Vouching(by=name, marks=marks[start:end_of_marks]))
+        start = end_of_marks
+    return LogAdoption(
+        log=log,
+        adopted=NONE_ADOPTED,
+        vouched=VouchedLines(vouchings=tuple(vouchings)),
+        looked=looked,
+        seen_whole=seen_whole,
+    )
+
+
+def _render_adoption(adoption: LogAdoption) -> bytes:
+    if adoption.vouched is None:
+        return b"%s %s\n%s" % (_VERSION, adoption.log.encode(), adoption.adopted.marks)
+    vouchings = adoption.vouched.vouchings
+    vouchers = [[vouching.by, len(vouching.marks) // MARK_BYTES] for vouching in vouchings]
+    summary = {"vouchers": vouchers, "looked": adoption.looked, "seen_whole": adoption.seen_whole}
+    marks = b"".join(vouching.marks for vouching in vouchings)
+    head = b"%s %s\n%s\n" % (_VOUCHED_VERSION, adoption.log.encode(), json.dumps(summary).encode())
+    return head + marks
+
+
+def change_adoption(state: Path, name: str, change: Callable[[LogAdoption], LogAdoption]) -> None:
+    """Change what is recorded of the log whose local folder is called `name`.
+
+    Raises:
+        DiskError, Busy: it is as it was.
+    """
+    with hold_lock(state / LOCKS / _ADOPTED_LOCK, wait=_LOCK_SECONDS):
+        adoption = find_adoption(state, name)
+        if adoption is None:
+            raise DiskError(state / ADOPTIONS_FOLDER / name, "was removed", hint="call `roamkb init`")
+        save_adoption(state, name, change(adoption))
 
 
 def save_adoption(state: Path, name: str, adoption: LogAdoption) -> None:
@@ -98,8 +174,8 @@ def save_adoption(state: Path, name: str, adoption: LogAdoption) -> None:
         DiskError: it can't be kept.
     """
     folder = make_private_folder(state / ADOPTIONS_FOLDER)
-    data = b"%s %s\n%s" % (_VERSION, adoption.log.encode(), adoption.adopted.marks)
-    recorded = read_file(folder / name)
+    data = _render_adoption(adoption)
+    recorded = read_file(folder / name, limit=_MOST_RECORD_BYTES)
     if isinstance(recorded, MissingFile):
         # another init of the same log may be faster
         with contextlib.suppress(NameTaken):

@@ -83,7 +83,7 @@ class LogChangeFeed:
             stamp = stat_signature(path)
             if stamp is None or stamp == self._looked.get(path):
                 continue
-            lines = self._new_lines(path)
+            lines = log.seen_part(self._new_lines(path)).split(b"\n")
             is_ledger = path == log.ledger
             changes = _ledger_changes(lines) if is_ledger else _created_changes(lines, log.read_contents().tombstones)
             for change in changes:
@@ -93,7 +93,7 @@ class LogChangeFeed:
             # written to while it was read: the next look sees that it differs
             self._looked[path] = stamp
 
-    def _new_lines(self, path: Path) -> list[bytes]:
+    def _new_lines(self, path: Path) -> bytes:
         """Return the whole lines since the last look; all of them where the file was replaced."""
         with open_regular_file(path) as file:
             status = os.fstat(file.fileno())
@@ -103,7 +103,7 @@ class LogChangeFeed:
             file.seek(offset)
             complete, newline, _ = file.read().rpartition(b"\n")
         self._read_to[path] = status.st_ino, offset + len(complete) + len(newline)
-        return complete.split(b"\n")
+        return complete
 
 
 def _created_changes(lines: list[bytes], tombstones: Tombstones) -> Iterator[LogChange]:

@@ -37,6 +37,14 @@ from roamkb.kb.search.index.schema import transaction
 from roamkb.kb.search.query import Query
 from roamkb.kb.search.query import TermWeights
 from roamkb.log.learning import Learning
+from roamkb.log.store.build_budget import BuildBudget
+from roamkb.log.store.build_budget import StillBuilding
+
+#: So many learnings are indexed in a moment, and so many in a step.
+_MOST_AT_ONCE = 2000
+_STEP_LEARNINGS = 500
+#: Before the digest of the learnings that an unfinished index is being filled with.
+_PART_MARK = "part "
 
 
 class LogIndex:
@@ -50,9 +58,12 @@ class LogIndex:
         version: str = "",
         digest: str = "",
         since: Callable[[str], Sequence[str] | None] = lambda _: None,
+        budget: BuildBudget | None = None,
         clock: Callable[[], int] = time.time_ns,
     ) -> None:
         """Keep the index in `folder`; `learnings` are all that it should hold.
+
+        With a budget many of them are indexed as far as that goes, and then a question raises `StillBuilding`.
 
         `digest` stands for them: an index that was filled by the same one holds the same. Of one that was
         filled by another, `since` says which ids it lacks; None where more may be different.
@@ -60,6 +71,8 @@ class LogIndex:
         self._digest = digest
         self._since = since
         self._file = IndexFile(folder, clock=clock)
+        self._part = IndexFile(folder / "part", clock=clock)
+        self._budget = budget
         self._learnings = learnings
         self._maker = maker_key((), version)
 
@@ -74,6 +87,15 @@ class LogIndex:
         with contextlib.closing(self._open_or_build()) as db:
             yield LogIndexQuery(IndexQuery(db, query))
 
+    def make_ready(self) -> None:
+        """Build as much of a long index as the budget allows, so that no question meets it unfinished.
+
+        Raises:
+            StillBuilding: it isn't finished.
+        """
+        if self._budget is not None and self._is_long:
+            self._open_or_build().close()
+
     def weigh(self, query: Query) -> TermWeights:
         """Return the weight of each term of `query` among the learnings."""
         with contextlib.closing(self._open_or_build()) as db:
@@ -82,6 +104,8 @@ class LogIndex:
     def _open_or_build(self) -> sqlite3.Connection:
         try:
             return self._open_current()
+        except StillBuilding:
+            raise
         except (OSError, RoamkbError, sqlite3.Error):
             db = in_memory()
             create_tables(db, self._maker)
@@ -93,16 +117,24 @@ class LogIndex:
         # what lacks something is looked at once, by who may mend it
         db = None if self._seems_behind() else self._open_sealed()
         if db is not None:
-            missing, stale_ids = self._missing_and_stale(db)
-            if not missing and not stale_ids:
+            # what was filled by others, even if they are the same, is compared once
+            is_filled = not self._digest or _filled_digest(db) == self._digest
+            if is_filled and not any(self._missing_and_stale(db)):
                 return db
             db.close()
         with self._file.hold_lock(wait=SHORT_WAIT):
             db = self._open_sealed()
             if db is None:
+                if self._budget is not None and self._is_long:
+                    self._build_some(self._budget)
+                    return self._file.open_connection()
                 with self._file.replace_index() as new_db:
                     create_tables(new_db, self._maker)
                     self._fill_index(new_db, self._learnings.values())
+                return self._file.open_connection()
+            if self._budget is not None and self._is_long and self._is_unlike(db):
+                db.close()
+                self._build_some(self._budget)
                 return self._file.open_connection()
             missing, stale_ids = self._missing_and_stale(db)
             db.close()
@@ -111,6 +143,59 @@ class LogIndex:
                 self._fill_index(db, (self._learnings[id] for id in missing), stale_ids=stale_ids)
             self._file.seal_file()
             return self._file.open_connection()
+
+    @property
+    def _is_long(self) -> bool:
+        return len(self._learnings) > _MOST_AT_ONCE
+
+    def _is_unlike(self, db: sqlite3.Connection) -> bool:
+        """Say whether each learning would have to be compared."""
+        filled_digest = _filled_digest(db)
+        return bool(self._digest) and filled_digest != self._digest and self._since(filled_digest) is None
+
+    def _build_some(self, budget: BuildBudget) -> None:
+        """Build the index anew where the last call left off; the lock is held.
+
+        Raises:
+            StillBuilding: it is to be called again, and what was built stays.
+        """
+        budget.require_rest()
+        with self._part.hold_lock(wait=0):
+            if not self._goes_on():
+                with self._part.replace_index() as new_db:
+                    create_tables(new_db, self._maker)
+            with contextlib.closing(self._part.open_connection(writing=True)) as db:
+                self._part.break_seal()
+                db.execute("PRAGMA synchronous = OFF")
+                indexed = {id for (id,) in db.execute("SELECT file FROM note")}
+                missing = [id for id in self._learnings if id not in indexed]
+                for start in range(0, len(missing), _STEP_LEARNINGS):
+                    if start:
+                        self._seal_unless(budget)
+                    chosen = [self._learnings[id] for id in missing[start : start + _STEP_LEARNINGS]]
+                    self._fill_index(db, chosen, digest=_PART_MARK + self._digest)
+                self._fill_index(db, ())
+            self._file.break_seal()
+            self._part.path.replace(self._file.path)
+            self._file.seal_file()
+
+    def _seal_unless(self, budget: BuildBudget) -> None:
+        """Seal what is built, and raise `StillBuilding`, where no further step may be begun."""
+        try:
+            budget.take_step()
+        except StillBuilding:
+            self._part.seal_file()
+            raise
+
+    def _goes_on(self) -> bool:
+        """Say whether an index of these learnings was begun, and left whole."""
+        if not self._part.is_sealed():
+            return False
+        with contextlib.closing(self._part.open_connection()) as db:
+            mark = _filled_digest(db)
+            filled = mark.removeprefix(_PART_MARK)
+            is_same = filled == self._digest or self._since(filled) is not None
+            return mark.startswith(_PART_MARK) and is_same and is_made_by(db, self._maker)
 
     def _seems_behind(self) -> bool:
         """Say whether the index, if it is valid, lacks just the latest learnings."""
@@ -149,7 +234,12 @@ class LogIndex:
         )
 
     def _fill_index(
-        self, db: sqlite3.Connection, learnings: Iterable[Learning], *, stale_ids: Iterable[str] = ()
+        self,
+        db: sqlite3.Connection,
+        learnings: Iterable[Learning],
+        *,
+        stale_ids: Iterable[str] = (),
+        digest: str | None = None,
     ) -> None:
         with transaction(db):
             if stale_ids := list(stale_ids):
@@ -157,8 +247,8 @@ class LogIndex:
             for learning in learnings:
                 seen_file = SeenFile(file=learning.id, stat="", settled=True, digest=_index_digest(learning))
                 add_note(db, seen_file, _note_of_learning(learning))
-            store_sums(db, is_whole=True)
-            db.execute("INSERT OR REPLACE INTO about VALUES('log', ?)", (self._digest,))
+            store_sums(db, is_whole=digest is None)
+            db.execute("INSERT OR REPLACE INTO about VALUES('log', ?)", (self._digest if digest is None else digest,))
 
 
 def _filled_digest(db: sqlite3.Connection) -> str:

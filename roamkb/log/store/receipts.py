@@ -1,6 +1,7 @@
 """Receipts of shown learnings: local records that a later outcome can refer to (docs/glossary.md)."""
 
 import json
+from collections.abc import Iterator
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.timestamps import parse_timestamp
 from roamkb.fs.append import append_lines
-from roamkb.fs.append import read_lines
+from roamkb.fs.append import read_bytes
 from roamkb.log import new_learning
 from roamkb.secrets import detector
 
@@ -59,10 +60,11 @@ def save_receipt(
     return receipt
 
 
-def read_receipts(local: Path) -> list[Receipt]:
-    """Return the records that can be read, the oldest first."""
+def read_receipts(local: Path, *, naming: str = "") -> list[Receipt]:
+    """Return the records that can be read, the oldest first; of those not `naming` a session or a learning some."""
     parsed = []
-    for line in read_lines(local / _RECEIPTS_FILE):
+    data = read_bytes(local / _RECEIPTS_FILE)
+    for line in _lines_with(data, json.dumps(naming).encode()) if naming else data.split(b"\n"):
         try:
             record: dict[str, Any] = json.loads(line)
             known = {name: value for name, value in record.items() if name in Receipt.__slots__}
@@ -71,3 +73,12 @@ def read_receipts(local: Path) -> list[Receipt]:
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             continue
     return parsed
+
+
+def _lines_with(data: bytes, part: bytes) -> Iterator[bytes]:
+    """Yield the lines that hold `part`: of a year's receipts a few."""
+    position = data.find(part)
+    while position >= 0:
+        start, end = data.rfind(b"\n", 0, position) + 1, data.find(b"\n", position)
+        yield data[start : end if end >= 0 else None]
+        position = data.find(part, end) if end >= 0 else -1

@@ -7,6 +7,7 @@ are others, the lines are read again; where some were added, those alone. It may
 
 import contextlib
 import json
+import os
 import sqlite3
 import sys
 import threading
@@ -23,11 +24,14 @@ from pathlib import Path
 from typing import Any
 from typing import overload
 
+from roamkb.core.errors import DiskError
 from roamkb.core.errors import RoamkbError
+from roamkb.core.startup.dataclasses import replace
 from roamkb.kb.search.index.file import SHORT_WAIT
 from roamkb.kb.search.index.file import IndexFile
 from roamkb.log import jsonl as lines
 from roamkb.log import learning as learnings
+from roamkb.log.learning import Learning
 from roamkb.log.state import adoption
 from roamkb.log.state import confidence
 from roamkb.log.state import learning_state as ledger
@@ -36,23 +40,37 @@ from roamkb.log.state import state_rows as rows
 from roamkb.log.state import tombstones
 from roamkb.log.state.adoption import NONE_ADOPTED
 from roamkb.log.state.adoption import AdoptedLines
+from roamkb.log.state.learning_state import LISTED_TRAITS
 from roamkb.log.state.learning_state import TRAITS
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.learning_state import Reach
+from roamkb.log.state.learning_state import StateShelf
+from roamkb.log.state.learning_state import TraitValues
+from roamkb.log.state.learning_state import is_counted
 from roamkb.log.state.replay import advance_standings
+from roamkb.log.state.replay import advance_state
+from roamkb.log.state.replay import replay as full_replay
+from roamkb.log.store.build_budget import BuildBudget
+from roamkb.log.store.build_budget import StillBuilding
 from roamkb.log.store.file_contents import FileVersion
 from roamkb.log.store.file_contents import gc_paused
+from roamkb.log.store.state_build import STEP_BYTES
+from roamkb.log.store.state_build import StateBuild
 
 #: Raise on any change of tables; a file of another number is made anew.
-SCHEMA = 4
+SCHEMA = 5
 #: A shorter log is read as fast.
 _LEAST_BYTES = 64 * 1024
-#: So many steps back the file knows which learnings came since: an index may have slept for some.
-_MOST_STEPS = 64
+#: Bytes of lines that are replayed again and again before they are taken into the cache, which costs more.
+_LONGEST_TAIL = 64 * 1024
 #: More values than that, and all learnings are looked at.
 _MOST_VALUES = 500
+#: A shorter log is replayed in a second, and in memory.
+_LEAST_BUILT_BYTES = 4 * 1024 * 1024
+#: Below the cache's folder: a build that isn't finished.
+_PART_FOLDER = "part"
 _DECODE_ERRORS = (ValueError, TypeError, KeyError, RecursionError)
 _CACHE_ERRORS = (OSError, RoamkbError, sqlite3.Error, *_DECODE_ERRORS)
 
@@ -61,6 +79,7 @@ _TABLES = f"""
 CREATE TABLE about(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE standing(
   n INTEGER PRIMARY KEY, id TEXT UNIQUE, ts, {", ".join(f"{name} INTEGER" for name in _TRAITS)}, row BLOB);
+CREATE TABLE listed(trait TEXT, value BLOB, PRIMARY KEY(trait, value)) WITHOUT ROWID;
 CREATE TABLE event(n INTEGER PRIMARY KEY, name INTEGER, row BLOB);
 """
 _INDEXES = f"""
@@ -78,12 +97,25 @@ class StateCache:
         *,
         adopted: AdoptedLines = NONE_ADOPTED,
         least: int = _LEAST_BYTES,
+        longest_tail: int = _LONGEST_TAIL,
+        least_built: int | None = None,
+        step_bytes: int = STEP_BYTES,
+        budget: BuildBudget | None = None,
         clock: Callable[[], int] = time.time_ns,
     ) -> None:
-        """Cache states of `least` bytes or more; `adopted` are the lines of another machine."""
+        """Cache states of `least` bytes or more; `adopted` are the lines of another machine.
+
+        Up to `longest_tail` bytes that were added are only read, and not yet taken in. A state of `least_built`
+        bytes or more is built in steps of `step_bytes`, as far as the budget goes.
+        """
         self._adopted = adopted
         self._file = IndexFile(folder, clock=clock)
         self._least = least
+        self._longest_tail = longest_tail
+        self._least_built = _LEAST_BUILT_BYTES if least_built is None else least_built
+        self._step_bytes = step_bytes
+        self.budget = budget
+        self._clock = clock
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, StateCache) and self._file.folder == other._file.folder
@@ -113,12 +145,73 @@ class StateCache:
             db.execute("BEGIN")
             _store_standings(db, state.standings.values())
             _add_events(db, state.events)
-            _store_about(db, pages, state.reach or ("", frozenset()), maker=self._maker_version(), steps=())
+            _store_about(db, _extents(pages), state.reach or ("", frozenset()), maker=self._maker_version())
             db.execute("COMMIT")
             db.executescript(_INDEXES)
 
+    def is_to_be_built(self, pages: Sequence[FileVersion]) -> bool:
+        """Say whether the pages are too long to be replayed in memory."""
+        return sum(page.size for page in pages) >= self._least_built
+
+    def build_state(self, pages: Sequence[FileVersion]) -> None:
+        """Build the state of `pages`, or of their first lines, where the last call left off.
+
+        Raises:
+            StillBuilding: it is to be called again, and what was built stays; or it can't be kept.
+        """
+        budget = self.budget or BuildBudget()
+        budget.require_rest()
+        part, maker = IndexFile(self._file.folder / _PART_FOLDER, clock=self._clock), self._maker_version()
+        try:
+            if any(map(os.path.islink, (self._file.folder, part.folder))):
+                # what is made and removed there would be somebody else's
+                raise DiskError(part.folder, "is a link; roamkb follows none in a project's log")
+            with self._file.hold_lock(wait=0), part.hold_lock(wait=0):
+                if not self._goes_on(part, pages, maker):
+                    with part.replace_index() as db:
+                        db.executescript(_TABLES)
+                        StateBuild(db, pages, self._adopted).begin(maker)
+                with contextlib.closing(part.open_connection(writing=True)) as db:
+                    part.break_seal()
+                    db.execute("PRAGMA synchronous = OFF")
+                    build = StateBuild(db, pages, self._adopted, step_bytes=self._step_bytes)
+                    try:
+                        build.read_lines(budget)
+                        build.fold_some(lambda states: _store_standings(db, states), budget)
+                    except StillBuilding:
+                        part.seal_file()
+                        raise
+                    self._take_over(part, build, maker)
+                part.remove()
+        except StillBuilding:
+            raise
+        except _CACHE_ERRORS as error:
+            raise StillBuilding from error
+
+    def _goes_on(self, part: IndexFile, pages: Sequence[FileVersion], maker: str) -> bool:
+        """Say whether a build of the same lines was begun, and left whole."""
+        if not part.is_sealed():
+            return False
+        with contextlib.closing(part.open_connection()) as db:
+            return StateBuild(db, pages, self._adopted).is_about(maker)
+
+    def _take_over(self, part: IndexFile, build: StateBuild, maker: str) -> None:
+        """Make a finished build the cache."""
+        with self._file.replace_index() as db:
+            db.executescript(_TABLES)
+            db.create_function("mark", 1, lambda name: _trait_mark(name.decode("utf-8", "surrogatepass")))
+            db.execute("ATTACH ? AS part", (str(part.path),))
+            db.execute("BEGIN")
+            for table in ("standing", "listed"):
+                db.execute(f"INSERT INTO {table} SELECT * FROM part.{table}")
+            db.execute("INSERT INTO event(name, row) SELECT mark(name), row FROM part.happened ORDER BY id")
+            _store_about(db, build.reached, build.reach, maker=maker)
+            db.execute("COMMIT")
+            db.execute("DETACH part")
+            db.executescript(_INDEXES)
+
     def _is_worth_caching(self, pages: Sequence[FileVersion]) -> bool:
-        return sum(len(page.data) for page in pages) >= self._least
+        return sum(page.size for page in pages) >= self._least
 
     def _load_sealed(self, pages: Sequence[FileVersion], otherwise: Callable[[], LogState]) -> LogState | None:
         if not self._file.is_sealed():
@@ -129,13 +222,49 @@ class StateCache:
         db = self._file.open_connection(shared=True)
         try:
             about = _read_about(db)
-            if about.get("made_from") == _pages_key(pages) and about.get("maker") == self._maker_version():
-                return _CacheShelf(db, about, otherwise).as_log_state()
+            if about.get("maker") == self._maker_version():
+                if about["made_from"] == json.dumps(_extents(pages)):
+                    return _CacheShelf(db, about, pages, otherwise).as_log_state()
+                if state := self._load_with_tail(db, about, pages):
+                    return state
         except _CACHE_ERRORS:
             db.close()
             raise
         db.close()
         return None
+
+    def _load_with_tail(
+        self, db: sqlite3.Connection, about: Mapping[str, str], pages: Sequence[FileVersion]
+    ) -> LogState | None:
+        """Return the cached state with the few lines that were added since; None where they are many."""
+        sizes = _cached_sizes(about, pages)
+        if not sizes or sum(page.size - size for page, size in zip(pages, sizes, strict=True)) > self._longest_tail:
+            return None
+        base_state = _CacheShelf(db, about, pages, lambda: self._replay_pages(pages, sizes)).as_log_state()
+        advanced_state = advance_state(base_state, *self._added_lines(pages, sizes))
+        if advanced_state is None or advanced_state.shelf is None:
+            return None
+        shelf = _TailShelf(advanced_state.shelf, about, pages)
+        return replace(advanced_state, digest=learnings_digest(pages), shelf=shelf)
+
+    def _added_lines(
+        self, pages: Sequence[FileVersion], sizes: Sequence[int]
+    ) -> tuple[tuple[Learning, ...], tuple[LedgerEvent, ...]]:
+        added_lines = [page.lines_after(size) for page, size in zip(pages, sizes, strict=True)]
+        return (
+            self._adopted.mark_learnings(tuple(entry for parsed in added_lines for entry in parsed.learnings)),
+            self._adopted.mark_events(tuple(entry for parsed in added_lines for entry in parsed.events)),
+        )
+
+    def _replay_pages(self, pages: Sequence[FileVersion], sizes: Sequence[int]) -> LogState:
+        """Return the state of the first bytes of the pages, from their lines."""
+        knowledge, archive, ledger = (page.lines_between(0, size) for page, size in zip(pages, sizes, strict=True))
+        with gc_paused():
+            return full_replay(
+                self._adopted.mark_learnings(knowledge.learnings),
+                self._adopted.mark_events(ledger.events),
+                archived=self._adopted.mark_learnings(archive.learnings),
+            )
 
     def _load_advanced(self, pages: Sequence[FileVersion], otherwise: Callable[[], LogState]) -> LogState | None:
         """Replay the lines that were added, if there is a cached state to add them to."""
@@ -151,13 +280,10 @@ class StateCache:
                 about = _read_about(db)
                 if about.get("maker") != self._maker_version() or not (sizes := _cached_sizes(about, pages)):
                     return None
-                added_lines = [page.lines_after(size) for page, size in zip(pages, sizes, strict=True)]
+                learnings, events = self._added_lines(pages, sizes)
                 last_id, unmet = json.loads(about["reach"])
                 advanced = advance_standings(
-                    (last_id, frozenset(unmet)),
-                    lambda id: _read_standing(db, id),
-                    self._adopted.mark_learnings(tuple(entry for parsed in added_lines for entry in parsed.learnings)),
-                    self._adopted.mark_events(tuple(entry for parsed in added_lines for entry in parsed.events)),
+                    (last_id, frozenset(unmet)), lambda id: _read_standing(db, id), learnings, events
                 )
                 if advanced is None:
                     return None
@@ -165,8 +291,8 @@ class StateCache:
                 self._file.break_seal()
                 db.execute("BEGIN IMMEDIATE")
                 _store_standings(db, changed.values())
-                _add_events(db, (event for parsed in added_lines for event in parsed.events))
-                _store_about(db, pages, reach, maker=self._maker_version(), steps=json.loads(about["steps"]))
+                _add_events(db, events)
+                _store_about(db, _extents(pages), reach, maker=self._maker_version(), origin=about["origin"])
                 db.execute("COMMIT")
             self._file.seal_file()
             return self._load_if_current(pages, otherwise)
@@ -179,14 +305,32 @@ class StateCache:
         return json.dumps([SCHEMA, sys.hexversion, self._adopted.digest, *code])
 
 
-def _pages_key(pages: Sequence[FileVersion]) -> str:
-    return json.dumps([(len(page.data), page.digest) for page in pages])
+#: The size and the digest of each page.
+_Extents = Sequence[tuple[int, str]]
+
+
+def _extents(pages: Sequence[FileVersion]) -> _Extents:
+    return [(page.size, page.digest) for page in pages]
 
 
 def learnings_digest(pages: Sequence[FileVersion]) -> str:
-    """Return the digest of the learnings alone."""
+    """Return the digest of the learnings alone, with the number of bytes of the log."""
+    return _learnings_digest(_extents(pages))
+
+
+def _learnings_digest(extents: _Extents) -> str:
+    (size, knowledge_digest), (_, archive_digest), _ = extents
+    return f"{size} {knowledge_digest} {archive_digest}"
+
+
+def _ids_added_since(digest: str, pages: Sequence[FileVersion], origin: str) -> list[str] | None:
+    """Return the ids of the learnings added since that state; None if that was before `origin`, or isn't known."""
     knowledge, archive, _ = pages
-    return f"{knowledge.digest} {archive.digest}"
+    size, knowledge_digest, archive_digest = [*digest.split(), "", "", ""][:3]
+    is_known = size.isdecimal() and int(size) >= int(origin.split()[0]) and archive_digest == archive.digest
+    if not is_known or not knowledge.begins_with(int(size), knowledge_digest):
+        return None
+    return [learning.id for learning in knowledge.lines_after(int(size)).learnings]
 
 
 def _cached_sizes(about: Mapping[str, str], pages: Sequence[FileVersion]) -> list[int]:
@@ -194,7 +338,7 @@ def _cached_sizes(about: Mapping[str, str], pages: Sequence[FileVersion]) -> lis
     made_from = json.loads(about["made_from"])
     is_grown = all(page.begins_with(*was) for page, was in zip(pages, made_from, strict=True))
     # what moved to the archive is said there, and no more elsewhere
-    is_grown &= len(pages[1].data) == made_from[1][0]
+    is_grown &= pages[1].size == made_from[1][0]
     return [size for size, _ in made_from] if is_grown else []
 
 
@@ -210,7 +354,7 @@ def _read_standing(db: sqlite3.Connection, id: str) -> LearningState | None:
 
 
 def _is_storable_id(id: str) -> bool:
-    """Say whether SQLite can hold an id; an event may name half a character."""
+    """Say whether a line can have that id; an event may name half a character."""
     try:
         id.encode()
     except UnicodeEncodeError:
@@ -219,6 +363,12 @@ def _is_storable_id(id: str) -> bool:
 
 
 def _store_standings(db: sqlite3.Connection, standings: Iterable[LearningState]) -> None:
+    standings = list(standings)
+    values = {(trait, TRAITS[trait](standing)) for standing in standings for trait in LISTED_TRAITS}
+    db.executemany(
+        "INSERT OR IGNORE INTO listed VALUES(?, ?)",
+        ((trait, value.encode("utf-8", "surrogatepass")) for trait, value in values if value),
+    )
     columns = ("id", "ts", *_TRAITS, "row")
     others = ", ".join(f"{name} = excluded.{name}" for name in columns[1:])
     db.executemany(
@@ -245,25 +395,25 @@ def _add_events(db: sqlite3.Connection, events: Iterable[LedgerEvent]) -> None:
 
 def _store_about(
     db: sqlite3.Connection,
-    pages: Sequence[FileVersion],
+    extents: _Extents,
     reach: Reach,
     *,
     maker: str,
-    steps: Sequence[tuple[str, int]],
+    origin: str = "",
 ) -> None:
-    """Store the state's origin; `steps` are the numbers of learnings by digest."""
-    made_from, digest = _pages_key(pages), learnings_digest(pages)
+    """Store what the state was made from; `origin` is the digest of the learnings at the last replay of all."""
+    made_from, digest = json.dumps(extents), _learnings_digest(extents)
     last_id, unmet = reach
     (learned,) = db.execute("SELECT count(*) FROM standing").fetchone()
     (happened,) = db.execute("SELECT count(*) FROM event").fetchone()
-    steps = [*(step for step in steps if step[0] != digest), (digest, learned)][-_MOST_STEPS:]
     values = {
         "maker": maker,
         "made_from": made_from,
         "stamp": f"{zlib.crc32(made_from.encode()):08x}{time.time_ns():x}",
         "reach": json.dumps([last_id, sorted(unmet)]),
         "counts": json.dumps([learned, happened]),
-        "steps": json.dumps(steps),
+        "digest": digest,
+        "origin": origin or digest,
     }
     db.executemany("INSERT OR REPLACE INTO about VALUES(?, ?)", values.items())
 
@@ -273,6 +423,11 @@ def _trait_mark(text: str) -> int | None:
     return zlib.crc32(text.encode("utf-8", "surrogatepass")) if text else None
 
 
+def _marks_list(values: Iterable[str]) -> str:
+    """Return the marks of some values, as SQL lists them."""
+    return ", ".join(str(_trait_mark(value) or 0) for value in values)
+
+
 class _CacheShelf(Mapping[str, LearningState]):
     """The learning states of one cached state, read as they are wanted.
 
@@ -280,12 +435,18 @@ class _CacheShelf(Mapping[str, LearningState]):
     found, or all is made from the lines again.
     """
 
-    def __init__(self, db: sqlite3.Connection, about: Mapping[str, str], otherwise: Callable[[], LogState]) -> None:
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        about: Mapping[str, str],
+        pages: Sequence[FileVersion],
+        otherwise: Callable[[], LogState],
+    ) -> None:
         self._db = db
         self._about = about
+        self._pages = pages
         self._otherwise = otherwise
         self._counts: tuple[int, int] = json.loads(about["counts"])
-        self._steps: list[tuple[str, int]] = json.loads(about["steps"])
         self._met: dict[str, LearningState] = {}
         self._all: Mapping[str, LearningState] | None = None
         self._events: Sequence[LedgerEvent] | None = None
@@ -299,16 +460,14 @@ class _CacheShelf(Mapping[str, LearningState]):
         return LogState(
             standings=self,
             events=_ShelfEvents(self),
-            digest=self._steps[-1][0],
+            digest=self._about["digest"],
             reach=(last_id, frozenset(unmet)),
             shelf=self,
         )
 
     def ids_since(self, digest: str) -> list[str] | None:
         """Return the ids of the learnings added after the state with that digest; None if unknown."""
-        position = next((count for step_digest, count in self._steps if step_digest == digest), None)
-        rows_after = None if position is None else self._query_rows("id", "standing ON n > ?", "n", (position,))
-        return None if rows_after is None else [id for (id,) in rows_after]
+        return _ids_added_since(digest, self._pages, self._about["origin"])
 
     def __getitem__(self, id: str) -> LearningState:
         if self._all is not None:
@@ -322,7 +481,8 @@ class _CacheShelf(Mapping[str, LearningState]):
         return self._met[id]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._all_standings())
+        found = self._query_rows("id", "standing", "ts, id") if self._all is None else None
+        return iter(self._all_standings()) if found is None else (id for (id,) in found)
 
     def __len__(self) -> int:
         return self._counts[0]
@@ -355,21 +515,42 @@ class _CacheShelf(Mapping[str, LearningState]):
         candidates: Iterable[LearningState] | None = None
         if self._all is None and len(values) <= _MOST_VALUES and "" not in values:
             # what is found has the mark of one of them
-            marks = [_trait_mark(value) for value in values]
-            candidates = self._standings_where(f"standing.{trait} IN ({', '.join('?' * len(marks))})", *marks)
+            candidates = self._standings_where(f"standing.{trait} IN ({_marks_list(values)})")
         return [
             standing
             for standing in (self._all_standings().values() if candidates is None else candidates)
             if trait_of(standing) in values
         ]
 
-    def events_named(self, names: Collection[str]) -> list[LedgerEvent]:
-        """Return the events of those names, in order."""
+    def trait_values(self, trait: str) -> Collection[str]:
+        """Return all values of one of `LISTED_TRAITS`, and perhaps some that no learning has any more."""
+        rows = None
+        if self._all is None:
+            rows = self._query_rows("listed.value", "listed ON trait = ?", "listed.value", (trait,))
+        if rows is None:
+            return {TRAITS[trait](standing) for standing in self._all_standings().values()}
+        return [value.decode("utf-8", "surrogatepass") for (value,) in rows]
+
+    def count_learnings(self, having: TraitValues, lacking: TraitValues) -> int:
+        """Return the number of the learnings that have one of some values of a trait, and none of others."""
+        rows = None
+        if self._all is None:
+            wanted = f"{having[0]} IN ({_marks_list(having[1])})"
+            unwanted = f"coalesce({lacking[0]}, 0) IN ({_marks_list(lacking[1])})"
+            rows = self._query_rows("count(standing.n)", f"standing ON {wanted} AND NOT {unwanted}", "1")
+        if rows is None:
+            return sum(is_counted(standing, having, lacking) for standing in self._all_standings().values())
+        ((count,),) = rows
+        return int(count)
+
+    def events_named(self, names: Collection[str], latest: int | None = None) -> list[LedgerEvent]:
+        """Return the events of those names, in order; if `latest` is given, at most so many."""
         candidates = None
         if self._events is None:
-            marks = [_trait_mark(name) for name in names]
-            candidates = self._events_where(f"name IN ({', '.join('?' * len(marks))})", *marks)
-        return [event for event in (self.all_events() if candidates is None else candidates) if event.event in names]
+            order = "n" if latest is None else f"n DESC LIMIT {latest:d}"
+            candidates = self._events_where(f"name IN ({_marks_list(names)})", order=order)
+        events = [event for event in (self.all_events() if candidates is None else candidates) if event.event in names]
+        return events[-latest if latest else None :]
 
     def _standings_where(self, condition: str, *parameters: object) -> list[LearningState] | None:
         """Return the learning states of some rows; None where the file has changed."""
@@ -385,11 +566,11 @@ class _CacheShelf(Mapping[str, LearningState]):
             return None
         return [self._met[id] for id, _ in result_rows]
 
-    def _events_where(self, condition: str, *parameters: object) -> list[LedgerEvent] | None:
+    def _events_where(self, condition: str, *, order: str = "n") -> list[LedgerEvent] | None:
         """Return the events of some rows; None where the file has changed."""
-        result_rows = self._query_rows("n, row", f"event ON {condition}", "n", parameters)
+        result_rows = self._query_rows("n, row", f"event ON {condition}", order)
         try:
-            return None if result_rows is None else rows.read_events(row for _, row in result_rows)
+            return None if result_rows is None else rows.read_events(row for _, row in sorted(result_rows))
         except _DECODE_ERRORS:
             return None
 
@@ -397,7 +578,7 @@ class _CacheShelf(Mapping[str, LearningState]):
         self, columns: str, source: str, order: str, parameters: Sequence[object] = ()
     ) -> list[tuple[Any, ...]] | None:
         """Return rows, if they are of this state: both come from one statement."""
-        sql = f"SELECT value, {columns} FROM about LEFT JOIN {source} WHERE about.key = 'stamp' ORDER BY {order}"
+        sql = f"SELECT about.value, {columns} FROM about LEFT JOIN {source} WHERE about.key = 'stamp' ORDER BY {order}"
         try:
             with self._turn:
                 result_rows = self._db.execute(sql, parameters).fetchall()
@@ -412,6 +593,22 @@ class _CacheShelf(Mapping[str, LearningState]):
         state = self._otherwise()
         self._all, self._events = state.standings, state.events
         return state
+
+
+class _TailShelf:
+    """A cached state's shelf, with what the lines since say."""
+
+    def __init__(self, shelf: StateShelf, about: Mapping[str, str], pages: Sequence[FileVersion]) -> None:
+        self._pages = pages
+        self._origin = about["origin"]
+        self.learnings_with = shelf.learnings_with
+        self.trait_values = shelf.trait_values
+        self.count_learnings = shelf.count_learnings
+        self.events_named = shelf.events_named
+
+    def ids_since(self, digest: str) -> list[str] | None:
+        """Return the ids of the learnings added after the state with that digest; None if unknown."""
+        return _ids_added_since(digest, self._pages, self._origin)
 
 
 class _ShelfEvents(Sequence[LedgerEvent]):

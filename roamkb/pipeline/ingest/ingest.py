@@ -48,8 +48,8 @@ from roamkb.log.state.learning_state import MAY_CONTRADICT
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import YES
 from roamkb.log.state.learning_state import LedgerEvent
+from roamkb.log.store.log_contents import LogContents
 from roamkb.log.store.project_log import Log
-from roamkb.log.store.project_log import LogContents
 from roamkb.pipeline.ingest.harness_memory import read_memory
 from roamkb.pipeline.store.foreign_stores import store_entries
 from roamkb.pipeline.store.sources import memory_files

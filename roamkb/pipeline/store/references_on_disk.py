@@ -21,6 +21,9 @@ from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.fs.files import read_file
+from roamkb.fs.git_repository import is_bare_repository
+from roamkb.fs.git_worktrees import linked_worktrees
+from roamkb.fs.git_worktrees import shared_folder
 from roamkb.pipeline.gate.references import last_part
 
 #: Files that are looked at: more than all but the largest projects have.
@@ -47,17 +50,36 @@ class _ProjectTree:
     is_whole: bool
 
 
+def references_of_checkouts(root: Path) -> "ProjectReferences":
+    """Return the project at `root`, in which a file is missing only where no checkout of its repository has it.
+
+    What is judged is kept in the log that all of them share, and a branch that lacks a file refutes nothing.
+    """
+    home = shared_folder(str(root))
+    checkouts = dict.fromkeys((*([] if is_bare_repository(home) else [home]), *linked_worktrees(home)))
+    others = [ProjectReferences(Path(checkout)) for checkout in checkouts if Path(checkout) != root]
+    return ProjectReferences(root, others=others)
+
+
 class ProjectReferences:
     """The project at `root`, searched for files and symbols."""
 
-    def __init__(self, root: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, root: Path, *, others: Sequence["ProjectReferences"] = (), clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._root = root
         self._real = root.resolve()
+        self._others = others
         self._clock = clock
 
     def has_file(self, path: str) -> bool:
-        """Say whether `path`, relative and normal, is there, at the root or below some folder of it."""
-        return self._exists_in_project(path) or not self._project_tree.is_whole or self._is_path_suffix(path)
+        """Say whether `path`, relative and normal, is there, at the root or below some folder of it, or in `others`."""
+        return (
+            self._exists_in_project(path)
+            or not self._project_tree.is_whole
+            or self._is_path_suffix(path)
+            or any(other.has_file(path) for other in self._others)
+        )
 
     def symbols_among(self, symbols: Iterable[str]) -> frozenset[str] | None:
         """Return those of the dotted names that the project's texts have; None if time ran out."""

@@ -34,7 +34,7 @@ LOCAL_FILE: Final = "local file"
 CACHE: Final = "cache"
 _SNAPSHOTS_FOLDER: Final = "snapshots"
 #: Folders of indexes, which are built anew from the lines.
-_CACHE_FOLDERS: Final = ("index", "standings")
+_CACHE_FOLDERS: Final = ("index", "standings", "part")
 _LOCK_SUFFIX: Final = ".lock"
 
 
@@ -76,6 +76,9 @@ def redact_place(log: Log, place: RedactedPlace, redaction: Redaction) -> None:
             snapshot_archive.replace_members(snapshot, redacted)
         elif place.kind == LOG_LINES:
             redact = dict(_log_files(log, redaction))[place.path]
+            seen_part = log.seen_part(read_bytes(place.path))
+            # a line that loses some of its words isn't the line that was vouched for
+            log.add_own_lines({*redact(seen_part).data.split(b"\n")} - {*seen_part.split(b"\n")})
             replace_content(place.path, lambda data: redact(data).data)
         elif place.kind == RECORDS:
             size = place.path.lstat().st_size

@@ -17,7 +17,7 @@ def word_table() -> WordVectors | None:
         with (_FOLDER / "vectors.bin").open("rb") as vectors:
             # of seven megabytes a query needs some rows
             data = mmap.mmap(vectors.fileno(), 0, access=mmap.ACCESS_READ)
-        return table_of((_FOLDER / "words.txt").read_text(encoding="utf-8"), data)
+        return table_of((_FOLDER / "words.txt").read_bytes(), data)
     except (OSError, ValueError):
         # an empty file can't be mapped, and text may be none
         return None
@@ -31,10 +31,11 @@ def table_sizes() -> tuple[int, ...]:
         return ()
 
 
-def word_lines() -> list[str]:
-    """Return the pieces of words, each where its number in the sentence model is; others are empty.
+def model_numbers() -> dict[str, int]:
+    """Return the number of each word piece in the sentence model.
 
     Raises:
         OSError: the list is missing.
     """
-    return (_FOLDER / "words.txt").read_text(encoding="utf-8").split("\n")
+    fields = (_FOLDER / "words.txt").read_text(encoding="utf-8").split()
+    return dict(zip(fields[::3], map(int, fields[2::3]), strict=True))

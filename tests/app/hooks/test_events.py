@@ -11,6 +11,12 @@ import pytest
 from roamkb.app.hooks.events import HookEventSession
 from roamkb.app.hooks.stop import StoppedSession
 from roamkb.app.knowledge_base import KnowledgeBase
+from roamkb.context.brief_text import SessionBrief
+from roamkb.log.jsonl import learning_line
+from roamkb.log.learning import Learning
+from roamkb.log.state.replay import replay
+from roamkb.log.store import state_cache
+from roamkb.log.store.build_budget import BuildBudget
 from roamkb.pipeline.learn_proposals import ProposalOutcomes
 from roamkb.remedies.remedy import SuggestedRemedies
 from roamkb.sharing.snapshot import SnapshotList
@@ -187,3 +193,32 @@ def test_without_a_transcript_the_tools_hooks_tell(world: World) -> None:
     assert [] == list((world.personal / ".roamkb").rglob("offers/*"))
     stop = {**payload, "hook_event_name": "Stop"}
     assert '"mended":' in StoppedSession(stop, world.open().environment).handle_stop().question
+
+
+def test_hooks_answer_while_a_long_log_is_indexed_in_steps(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They say that it isn't ready, keep what happens, and one of them finds it done; no answer waits for it."""
+    monkeypatch.setattr(state_cache, "_LEAST_BUILT_BYTES", 0)
+    world.open().log.init()
+    log = world.log()
+    log.knowledge.write_bytes(
+        b"".join(
+            learning_line(Learning(id=f"L{n}", key=f"k{n}", type="fact", content=f"fact {n} of lamps", ts=n)) + b"\n"
+            for n in range(1000)
+        )
+    )
+    payload = {"session_id": "s-1", "cwd": str(world.personal), "hook_event_name": "SessionStart"}
+
+    def begun() -> SessionBrief:
+        session = HookEventSession(payload, world.open().environment)
+        session.build_budget = BuildBudget(steps=1)
+        assert session.before_change("x.py").suggested_ids == ()
+        brief = session.start_session()
+        assert brief is not None
+        return brief
+
+    briefs = [begun() for _ in range(6)]
+    counts = [brief.learning_count for brief in briefs]
+    assert counts == sorted(counts, key=lambda count: count or 0)
+    assert (None, 1000) == (counts[0], counts[-1])
+    assert [count is None for count in counts] == [any("is long" in line for line in one.troubles) for one in briefs]
+    assert world.log().read_contents().replay_state() == replay(log.read_contents().learnings, ())

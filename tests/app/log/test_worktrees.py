@@ -1,40 +1,21 @@
 """All worktrees of a repository share the log of its main checkout: through the command line and the hooks."""
 
 import json
-import random
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.app.log.killed_learners import add_worktrees
+from tests.app.log.killed_learners import git
+from tests.app.log.killed_learners import learn_while_killed
+from tests.app.log.killed_learners import make_repository
 from tests.conftest import World
-
-#: Learns until it is killed, and says what was acknowledged.
-_LEARNER = """
-import sys
-from roamkb import KnowledgeBase
-log = KnowledgeBase.open().log
-for number in range(int(sys.argv[3]), int(sys.argv[4])):
-    log.learn(f"{sys.argv[2]} is told number {number} of the {sys.argv[2]} series", type="fact")
-    print(number, flush=True)
-"""
-
-
-def git(folder: Path, *words: str) -> None:
-    """Run git in a folder."""
-    who = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
-    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
 
 
 @pytest.fixture
 def other(world: World) -> Path:
     """Return a linked worktree of the personal project, which is a repository with a log."""
-    git(world.personal, "init", "-q", "-b", "main")
-    assert world.run("init").status == 0
-    git(world.personal, "add", "-A")
-    git(world.personal, "commit", "-q", "-m", "first")
+    make_repository(world)
     other = world.personal.parent / "site-other"
     git(world.personal, "worktree", "add", "-q", str(other))
     return other
@@ -157,39 +138,43 @@ def test_no_log_at_work_is_read_from_a_personal_checkout(world: World, other: Pa
     assert "tenant" not in world.run("hook", "user-prompt-submit", cwd=other / "sub", input=json.dumps(payload)).out
 
 
+@pytest.mark.parametrize("is_in_main", [True, False])
+def test_a_file_of_another_branch_refutes_nothing(world: World, other: Path, is_in_main: bool) -> None:
+    """A learning about it is judged alike in every checkout; a file that none has counts against it."""
+    has, lacks = (world.personal, other) if is_in_main else (other, world.personal)
+    (has / "src" / "pay").mkdir(parents=True)
+    (has / "src" / "pay" / "tokens.py").write_text("SECONDS = 60\n")
+    scores = ("--accuracy", "0.9", "--relevance", "0.9", "--specificity", "0.9")
+    for path, verdict in (("pay/tokens.py", "verified"), ("pay/coins.py", "unverified")):
+        said = world.run("learn", f"Payments in {path} are cached for 60 seconds", "--json", cwd=has).json
+        judged = world.run("verify", said["id"], *scores, "--json", cwd=lacks).json["judged"]
+        assert [verdict] == [learning["verdict"] for learning in judged], judged
+    events = [json.loads(line) for line in (world.personal / ".roamkb" / "ledger.jsonl").read_text().splitlines()]
+    expected = ["site-other" if is_in_main else None] * 2
+    assert expected == [event.get("worktree") for event in events if event["event"] == "judged"]
+
+
+def test_doctor_tells_what_a_worktree_learned_before_the_log_was_shared(world: World, other: Path) -> None:
+    """With the command that takes it over; after that, and of lines that the shared log has too, it says nothing."""
+    known, own = "the cache is cold on mondays", "the proxy of the staging cluster drops idle sockets"
+    world.run("learn", known)
+    line = json.loads((world.personal / ".roamkb" / "knowledge.jsonl").read_text())
+    early = other / ".roamkb" / "knowledge.jsonl"
+
+    def advice() -> str:
+        checks = world.run("doctor", "--json").json["checks"]
+        return next(f"{check['detail']} {check['fix']}" for check in checks if check["name"] == "project's log")
+
+    early.write_text(json.dumps(line) + "\n")
+    assert "ingest" not in advice()
+    early.write_text("".join(json.dumps({**line, "content": text, "id": text}) + "\n" for text in (known, own)))
+    assert f"1 learning in {early} isn't in the shared log" in advice()
+    assert f"`roamkb ingest --file {early}`" in advice()
+    assert 0 == world.run("ingest", "--file", str(early)).status
+    assert [own] == contents(world, world.personal, "proxy sockets")
+    assert "ingest" not in advice()
+
+
 def test_nothing_acknowledged_is_lost_by_killed_learners(world: World, other: Path) -> None:
     """Several worktrees, each with processes that are killed at random, and all that was said is in the one log."""
-    trees = [other]
-    for number in range(3):
-        trees.append(world.personal.parent / f"tree-{number}")
-        git(world.personal, "worktree", "add", "-q", "-b", f"tree-{number}", str(trees[-1]))
-    chance, wanted = random.Random(18), 12
-    said: set[str] = set()
-    at = dict.fromkeys(trees, 0)
-    while any(count < wanted for count in at.values()):
-        running = [
-            (tree, _start_learner(world, tree, at[tree], wanted)) for tree, count in at.items() if count < wanted
-        ]
-        for tree, process in running:
-            assert process.stdout is not None
-            for _ in range(chance.randint(1, wanted)):
-                line = process.stdout.readline()
-                if line:
-                    said.add(f"{tree.name} is told number {int(line)} of the {tree.name} series")
-                    at[tree] = int(line) + 1
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-            process.stdout.close()
-    lines = (world.personal / ".roamkb" / "knowledge.jsonl").read_text().splitlines()
-    assert said <= {json.loads(line)["content"] for line in lines if line.endswith("}")}
-    assert len(said) == wanted * len(trees)
-
-
-def _start_learner(world: World, tree: Path, first: int, end: int) -> "subprocess.Popen[str]":
-    return subprocess.Popen(
-        [sys.executable, "-c", _LEARNER, str(tree), tree.name, str(first), str(end)],
-        cwd=tree,
-        env={**world.environment(), "PWD": str(tree)},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    assert 48 == learn_while_killed(world, [other, *add_worktrees(world, 3)], each=12)

@@ -12,6 +12,7 @@ from roamkb.boundary.store.folder_evidence import CallOrigin
 from roamkb.boundary.store.folder_evidence import classify_folder
 from roamkb.boundary.store.folder_evidence import find_rule
 from roamkb.boundary.store.folder_evidence import load_rule
+from roamkb.boundary.store.folder_evidence import missing_roots
 from roamkb.boundary.store.folder_evidence import read_call_origin
 from roamkb.boundary.store.folder_evidence import session_project
 from roamkb.boundary.store.processes import ParentProcess
@@ -19,6 +20,7 @@ from roamkb.boundary.store.processes import parent_processes
 from roamkb.core.errors import BadRule
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
+from roamkb.core.startup.dataclasses import replace
 from roamkb.fs.mounts import Mount
 from roamkb.fs.mounts import mount_points_below
 from roamkb.fs.mounts import other_names
@@ -100,6 +102,7 @@ def test_the_reason_names_evidence_and_entry(home: Path, rule: Rule) -> None:
         (lambda place: place.chmod(0o666), "chmod go-w"),
         (lambda place: place.write_bytes(b"\xff"), "UTF-8"),
         (lambda place: place.write_text(""), "is empty"),
+        (lambda place: place.write_text("x" * 1_048_577), "can't be read: it is larger"),
     ],
 )
 def test_a_broken_rule_says_what_is_wrong(change: object, why: str, home: Path) -> None:
@@ -249,4 +252,39 @@ def test_many_processes_don_t_hide_the_one_at_work(
 def test_the_folder_that_a_shell_came_from_is_left(home: Path, rule: Rule) -> None:
     """Who goes from work to a project of their own, in one shell, may write there."""
     session = read_call_origin({"OLDPWD": str(home / "projects/work/app")}, cwd=home / "code/site", pid=None)
+    assert ProjectKind.PERSONAL is session_project(session, rule).kind
+
+
+def test_a_link_that_a_shell_came_by_counts(home: Path, rule: Rule) -> None:
+    """$PWD may lead through work to a folder that doesn't; the folder itself, said twice, is nothing new."""
+    through_work = CallOrigin(cwd=home / "code/site", pwd=str(home / "projects/work/app"))
+    assert ProjectKind.WORK is session_project(through_work, rule).kind
+    itself = CallOrigin(cwd=home / "code/site", pwd=str(home / "code/site"))
+    assert session_project(itself, rule).reason == session_project(CallOrigin(cwd=home / "code/site"), rule).reason
+    assert "$PWD" not in session_project(itself, rule).reason
+
+
+def test_what_a_rule_may_be_executed_by_is_nothing(home: Path) -> None:
+    """It is who may write that matters."""
+    (home / RULE_PATH).chmod(0o755)
+    assert load_rule(home, account_home=home).kb
+
+
+def test_a_negated_parent_wins_over_the_one_around_it(home: Path, rule: Rule) -> None:
+    """Whatever their order."""
+    for parents in (("code", "!code/site"), ("!code/site", "code")):
+        entries = tuple(f"{entry[: -len(entry.lstrip('!'))]}{home / entry.lstrip('!')}" for entry in parents)
+        denied = classify_folder(home / "code/site", replace(rule, project_parents=entries))
+        assert ProjectKind.UNKNOWN is denied.kind
+
+
+def test_work_roots_that_are_on_no_disk_are_named(home: Path, rule: Rule) -> None:
+    """One with a wildcard may be anywhere, and isn't."""
+    roots = (str(home / "projects/work"), str(home / "nowhere"), str(home / "no*where"))
+    assert (str(home / "nowhere"),) == missing_roots(replace(rule, work_roots=roots))
+
+
+def test_a_folder_that_is_gone_is_no_other_name_of_this_one(home: Path, rule: Rule) -> None:
+    """$PWD of a shell whose folder was removed says nothing of the project."""
+    session = CallOrigin(cwd=home / "code/site", pwd=str(home / "gone"))
     assert ProjectKind.PERSONAL is session_project(session, rule).kind

@@ -377,11 +377,47 @@ def test_every_help_has_an_example(world: World) -> None:
     """And fits its command."""
     from roamkb.interfaces.operations import OPERATIONS
 
-    overview = world.run("--help").out
+    overview = world.run("help", "all").out
     for operation in OPERATIONS:
         assert f"  {operation.name} " in overview
         ran = world.run(operation.name, "--help")
         assert (0, True) == (ran.status, f"Example: roamkb {operation.name}" in ran.out)
+
+
+def test_the_first_screen_is_short_and_leads_on(world: World) -> None:
+    """A dozen commands in groups, however it is asked for; each topic has its commands, each command `-h`."""
+    first, *others = (world.run(*words).out for words in ((), ("--help",), ("-h",), ("help",)))
+    assert {first} == set(others)
+    shown = re.findall(r"^  ([a-z]+)  +[A-Z]", first, re.M)
+    assert 12 == len(shown)
+    assert "Exit status: 0" in first
+    assert 40 > len(first.splitlines())
+    assert max(map(len, first.splitlines())) < 120
+    assert "  consolidate " in world.run("help", "log").out
+    assert "  consolidate " not in world.run("help", "notes").out
+    helped = world.run("search", "--help").out
+    assert helped == world.run("help", "search").out
+    # a word to leave out has more than this letter
+    assert helped == world.run("search", "zebra", "-h").out
+    assert "Usage: roamkb hook" in world.run("help", "hook").out
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (("serch", "zebra"), "Did you mean 'search'"),
+        (("help", "serch"), "did you mean search?"),
+        (("completion", "bsh"), "did you mean bash?"),
+        (("snapshot", "restor"), "did you mean restore?"),
+        (("search", "zebra", "--taag", "x"), "--tag"),
+    ],
+)
+def test_a_slip_is_answered_with_what_was_meant(world: World, words: tuple[str, ...], meant: str) -> None:
+    """Of a command, an option or a value."""
+    world.run("init")
+    ran = world.run(*words)
+    assert (2, True) == (ran.status, meant in ran.err)
+    assert "did you mean" not in world.run("help", "qqqqqq").err
 
 
 @pytest.mark.parametrize("words", [("--help",), ("stop", "-h")])
@@ -472,5 +508,5 @@ def test_without_colours_a_terminal_shows_the_same_lines(
     world.node("a.sync-conflict-20260411-081203-K7QX2MD.org", "a", "Zebra", "zebra one", tags=":x:")
     coloured, plain = on_a_screen(world, *words), on_a_screen(world, *words, **wish)
     assert "\x1b[" not in plain
-    assert re.sub(r"\x1b\[\d+m", "", coloured) == plain
+    assert re.sub(r"\x1b\[\d+m|\x1b]8;;[^\x1b]*\x1b\\", "", coloured) == plain
     assert "conflicts" in words or coloured != plain

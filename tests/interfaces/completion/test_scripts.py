@@ -10,7 +10,7 @@ from tests.interfaces.completion.shells import CompletingShell
 
 #: A line, and all that is offered at its end without starting roamkb.
 _FIXED: tuple[tuple[str, list[str]], ...] = (
-    ("roamkb se", ["search", "serve"]),
+    ("roamkb se", ["search", "serve", "setup"]),
     ("roamkb tags --", ["--help", "--json", "--project"]),
     ("roamkb links --gr", ["--graph"]),
     ("roamkb task ", ["done", "failed", "list", "similar", "start"]),

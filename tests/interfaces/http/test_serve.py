@@ -77,7 +77,7 @@ def test_without_the_extra_it_says_how_to_get_it(world: World, tmp_path: Path) -
     assert 2 == ran.status
     assert "-m pip install 'roamkb[serve]'" in ran.err
     assert 0 == world.run("classify", extra=path).status
-    assert "serve" in world.run("--help", extra=path).out
+    assert "serve" in world.run("help", "all", extra=path).out
 
 
 def test_the_command_line_does_not_load_it() -> None:

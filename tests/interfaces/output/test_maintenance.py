@@ -24,6 +24,7 @@ from roamkb.kb.hygiene import HygieneReport
 from roamkb.kb.hygiene import NodeLine
 from roamkb.kb.links import DeadLink
 from roamkb.org.reader import parse_note
+from tests.conftest import World
 
 KB = Path("/home/me/roam")
 
@@ -71,6 +72,7 @@ def findings(title: str = "A", *, org: bool = False) -> HygieneReport:
         orphans=(spot(title),),
         duplicate_ids=(DuplicateNodes(nodes=(spot(title), spot(title, name="b.org", line=5))),),
         duplicate_titles=(DuplicateNodes(nodes=(spot(title), spot(title, name="c.org", id="j"))),),
+        duplicate_refs=(DuplicateNodes(nodes=(spot(title), spot(title, name="c.org", id="j"))),),
         dangling=(DeadLink(id="gone", title=title, path=KB / "d.org", line=7),),
         untitled=(spot("e", name="e.org", line=1),),
         conflict_copies=(copy(title),),
@@ -97,6 +99,7 @@ def test_hygiene_is_one_line_a_finding() -> None:
         "/home/me/roam/a.org:3: orphan: A (i), no node links to it and it links to none",
         "/home/me/roam/b.org:5: duplicate id: A (i), first at /home/me/roam/a.org:3",
         "/home/me/roam/c.org:3: duplicate title: A (j), first at /home/me/roam/a.org:3",
+        "/home/me/roam/c.org:3: duplicate ref: A (j), first at /home/me/roam/a.org:3",
         "/home/me/roam/d.org:7: dangling link: A links to gone, which is no node",
         "/home/me/roam/e.org:1: no title: i",
         "/home/me/roam/a.sync-conflict-20260610-143000-K7QX2MD.org:1: conflict copy: of a.org, +2 -1 lines",
@@ -106,11 +109,19 @@ def test_hygiene_is_one_line_a_finding() -> None:
 
 
 def test_hygiene_as_json_keeps_the_contract() -> None:
-    """Six lists of objects with id, title and path."""
+    """Lists of objects with id, title and path."""
     value = reports.hygiene(findings()).as_json
     assert 1 == value.pop("schema")
     assert [{"path": "/home/me/roam/f.org", "reason": "permission denied"}] == value.pop("skipped")
-    names = ["orphans", "duplicate_ids", "duplicate_titles", "dangling", "untitled", "conflict_copies"]
+    names = [
+        "orphans",
+        "duplicate_ids",
+        "duplicate_titles",
+        "duplicate_refs",
+        "dangling",
+        "untitled",
+        "conflict_copies",
+    ]
     assert names == list(value)
     for entries in value.values():
         assert isinstance(entries, list)
@@ -126,6 +137,7 @@ def test_a_tidy_knowledge_base_prints_nothing() -> None:
         orphans=(),
         duplicate_ids=(),
         duplicate_titles=(),
+        duplicate_refs=(),
         dangling=(),
         untitled=(),
         conflict_copies=(),
@@ -166,6 +178,7 @@ def test_an_id_that_cannot_stand_in_a_link_gets_none(id: str) -> None:
             orphans=(spot("A", id=id),),
             duplicate_ids=(),
             duplicate_titles=(),
+            duplicate_refs=(),
             dangling=(),
             untitled=(),
             conflict_copies=(),
@@ -197,7 +210,7 @@ def test_no_report_carries_what_acts_on_a_terminal(title: str) -> None:
         assert not any(map(HIDDEN_CHARACTERS.search, printed.warnings))
         assert printed.as_json == json.loads(two)
     assert 1 == len(lines(every[1])) == len(lines(every[2]))
-    assert 2 == len(lines(every[3]))
+    assert 3 == len(lines(every[3]))
 
 
 def test_conflicts_say_how_each_copy_stands_and_what_to_do() -> None:
@@ -265,7 +278,8 @@ def test_doctor_marks_what_is_wrong_and_says_what_to_do() -> None:
         DoctorCheck(name="hooks", ok=True, detail="not set up", proved=False),
     )
     printed = reports.doctor(DoctorReport(checks=checks))
-    assert ["ok rule: fine", "!! clocks: ahead", "   set it", "-- hooks: not set up"] == lines(printed)
+    verdict = "1 fault (clocks); 1 proved to be well, 1 with nothing to look at"
+    assert ["ok rule: fine", "!! clocks: ahead", "   set it", "-- hooks: not set up", verdict] == lines(printed)
     assert "\x1b[31m!!\x1b[0m clocks: ahead" == lines(printed, terminal=True)[1]
     assert 0 == printed.status
     assert {
@@ -288,7 +302,7 @@ def test_install_lists_its_steps() -> None:
     printed = reports.install(InstallReport(steps=steps, dry_run=True, warnings=("look",), rule=rule))
     assert [
         "link  rule: /r.md (to /x)",
-        "offer snippets: (see there)",
+        "offer snippets: see there",
         "work: nothing",
         "personal, may write: /code, /src",
         "a dry run: nothing was changed",
@@ -314,3 +328,15 @@ def test_what_stands_in_the_way_is_an_error() -> None:
     )
     assert 2 == reports.install(report).status == reports.uninstall(report).status
     assert ["WARN  rule: /r.md (isn't roamkb's)"] == lines(reports.uninstall(report))
+
+
+def test_a_checkup_ends_with_one_line(world: World) -> None:
+    """It counts faults and proofs; a script asks for a status."""
+    well = [line for line in world.run("doctor").out.splitlines() if line]
+    assert well[-1].startswith(("nothing is wrong:", "1 fault", "2 faults"))
+    world.kb.joinpath("gone.org").symlink_to("nowhere")
+    (world.home / ".claude/rules/knowledge-base.md").unlink()
+    plain, strict = world.run("doctor"), world.run("doctor", "--strict")
+    assert (0, 2) == (plain.status, strict.status)
+    assert plain.out == strict.out
+    assert "rule" in strict.out.splitlines()[-1]

@@ -191,6 +191,16 @@ def test_what_holds_just_what_was_asked_for_is_sure(words: list[str], harbour: W
     assert not result.nothing_sure
 
 
+def test_one_telling_word_of_several_makes_nothing_sure(world: World) -> None:
+    """What is asked for has to be there for its greater part: this note is about another timeout."""
+    world.node("lock.org", "lock", "SQLite locks", "Set busy_timeout, or the second writer fails at once.")
+    result = world.open().search("kubernetes ingress timeout")
+    assert ["lock"] == [hit.id for hit in result.hits]
+    assert result.nothing_sure
+    world.node("in.org", "in", "Ingress", "The ingress of the cluster has a timeout of a minute.")
+    assert ["in"] == [hit.id for hit in world.open().search("kubernetes ingress timeout").hits if hit.sure]
+
+
 def test_an_alias_makes_a_hit_sure(world: World) -> None:
     """As the title does: a note is what it is called by any of its names."""
     world.note("a.org", ":PROPERTIES:\n:ID: a\n:ROAM_ALIASES: k8s\n:END:\n#+title: Kubernetes\nOn EKS.\n")
@@ -378,3 +388,25 @@ def test_a_title_is_shown_on_one_line_of_bounded_length(words: list[str], world:
     ran = world.run(*(word.format(id=id) for word in words))
     assert ran.status in (0, 1)
     assert max(map(len, ran.out.splitlines()), default=0) < 1000
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("ref:example.org", {"page", "part"}),
+        ("ref:https://example.org/x", {"page", "part"}),
+        ("ref:@knuth84", {"page"}),
+        ("cite:knuth84", {"page", "reader"}),
+        ("cite:@knuth84 typography", {"reader"}),
+        ("ref:nowhere", set()),
+    ],
+)
+def test_refs_and_citations_are_filters(words: str, expected: set[str], world: World) -> None:
+    """What a note is about, and what it cites; the same without the index."""
+    about = ":PROPERTIES:\n:ID: {}\n:ROAM_REFS: {}\n:END:\n#+title: {}\n"
+    world.note("page.org", about.format("page", "https://example.org/x @knuth84", "The page"))
+    world.note("part.org", about.format("part", "https://example.org/x/y", "A part"))
+    world.node("reader.org", "reader", "Reader", "On typography [cite:@knuth84], see https://example.org/x.")
+    assert expected == {hit.id for hit in world.open().search(words, all=True).hits}
+    (world.kb / "page.org").unlink()
+    assert expected - {"page"} == {hit.id for hit in world.open().search(words, all=True).hits}

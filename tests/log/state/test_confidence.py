@@ -33,6 +33,12 @@ def test_the_moves_are_those_of_the_design() -> None:
     )
 
 
+def test_a_first_word_counts_by_where_it_comes_from() -> None:
+    """What nobody saw for themselves counts less."""
+    assert {"user-stated": 90, "observed": 70, "inferred": 50, "external": 50} == confidence.BY_PROVENANCE
+    assert (50, 70) == (confidence.ADOPTED, confidence.UNSTATED)
+
+
 @pytest.mark.parametrize(
     ("before", "by", "after"),
     [

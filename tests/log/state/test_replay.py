@@ -384,3 +384,41 @@ def test_one_showing_helps_once() -> None:
         event("reused", outcome="prevented", receipt="r-1", agent="a", session="t"),
     ]
     assert 75 == happened(*told, to=learning(confidence=70)).confidence
+
+
+def test_a_repetition_adds_its_files_though_it_has_no_tags() -> None:
+    """Any of what it is about, alone."""
+    for name in ("files", "tags", "actions"):
+        assert ("x",) == getattr(happened(event("repeated", **{name: ["x"]})).learning, name)
+
+
+def test_each_other_agent_validates_once() -> None:
+    """Again counts nothing, and neither does the agent's own word."""
+    own, other, third = (event("validated", agent=agent) for agent in ("a", "b", "c"))
+    said = learning(agent="a", confidence=50)
+    assert [50, 60, 60, 70] == [
+        happened(*told, to=said).confidence for told in ([own], [other], [other, other], [other, third])
+    ]
+
+
+def test_an_agent_prefers_until_it_says_otherwise() -> None:
+    """Nobody's preference is none."""
+    prefers = event("preferred", agent="b", preference="prefers")
+    assert {"b"} == happened(prefers).preferred_by
+    assert set() == happened(prefers, event("preferred", agent="b", preference="none")).preferred_by
+    assert set() == happened(event("preferred", preference="prefers")).preferred_by
+
+
+def test_only_what_holds_still_can_be_disputed_with() -> None:
+    """Neither a replaced learning, nor one that isn't there."""
+    told = {"of": "L", "ts": 1.0, "fields": {"reason": "may_contradict", "evidence": "M"}}
+    flagged = LedgerEvent(id="event-1", event="flagged", **told)  # type: ignore[arg-type]
+    replaced = LedgerEvent(id="event-2", event="superseded", of="M", ts=2.0)
+    both = [learning(), learning(id="M", ts=200)]
+    for said, events, is_disputed in (
+        (both, [flagged], True),
+        (both[:1], [flagged], False),
+        (both, [flagged, replaced], False),
+    ):
+        state = replay(said, events)
+        assert is_disputed == state.is_disputed(state.standings["L"])

@@ -52,7 +52,8 @@ def test_what_is_put_down_is_found(ids: list[str], tmp_path: Path) -> None:
     for log in ("1:2", "3:4"):
         adoption = LogAdoption(log=log, adopted=adopted_lines_of(ids))
         save_adoption(state, "name", adoption)
-        assert adoption == find_adoption(state, "name") == find_moved_log(state, log)
+        assert adoption == find_adoption(state, "name")
+        assert ("name", adoption) == find_moved_log(state, log)
     assert find_moved_log(state, "1:2") is None
     assert find_moved_log(state, "") is None
     (path,) = (state / "adopted").iterdir()

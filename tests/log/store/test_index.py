@@ -13,6 +13,9 @@ from roamkb.log.jsonl import LearningLine
 from roamkb.log.jsonl import learning_line
 from roamkb.log.jsonl import read_learnings
 from roamkb.log.learning import Learning
+from roamkb.log.store import index as module
+from roamkb.log.store.build_budget import BuildBudget
+from roamkb.log.store.build_budget import StillBuilding
 from roamkb.log.store.index import LogIndex
 from tests.examples import examples
 
@@ -145,3 +148,33 @@ def test_an_index_that_is_a_link_is_made_again_in_its_place(tmp_path: Path) -> N
     assert ["L1"] == ask(folder, learnings("zebra", "lion"), "lion")
     assert other.read_bytes() == before
     assert not (folder / "index.db").is_symlink()
+
+
+def test_an_index_of_many_is_built_some_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each step stays; what was learned meanwhile is in it, and other learnings are another index."""
+    monkeypatch.setattr(module, "_MOST_AT_ONCE", 2)
+    monkeypatch.setattr(module, "_STEP_LEARNINGS", 1)
+    query = parse_query("zebra", today=date(2026, 6, 10))
+
+    def built(said: dict[str, Learning], digest: str, since: dict[str, list[str]]) -> int:
+        for calls in range(1, 99):
+            index = LogIndex(
+                tmp_path, said, digest=digest, since=lambda filled: since.get(filled), budget=BuildBudget(steps=1)
+            )
+            try:
+                index.make_ready()
+            except StillBuilding:
+                continue
+            assert sorted(said) == sorted(one.file for one in index.find_passages(query))
+            return calls
+        raise AssertionError
+
+    said = learnings(*(f"zebra {n}" for n in range(5)))
+    with pytest.raises(StillBuilding):
+        LogIndex(tmp_path, said, digest="a", budget=BuildBudget(steps=3)).make_ready()
+    said |= {"L9": Learning(id="L9", key="k", type="fact", content="zebra nine")}
+    assert 3 == built(said, "b", {"a": ["L9"]})
+    assert 1 == built(said, "b", {})
+    assert 6 == built(said, "c", {})
+    # who can wait waits
+    assert len(said) == len(LogIndex(tmp_path / "other", said, digest="c").find_passages(query))

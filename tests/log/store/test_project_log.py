@@ -44,7 +44,7 @@ def log(tmp_path: Path) -> Log:
     """A project's log, adopted."""
     root = tmp_path / "site"
     root.mkdir()
-    init(root, home=tmp_path, kb=None, state=tmp_path / "state")
+    init(Log(root, tmp_path / "state"), home=tmp_path, kb=None)
     return Log(root, tmp_path / "state").require_adopted()
 
 
@@ -248,8 +248,8 @@ def test_a_repository_cannot_bring_its_own_adoption(tmp_path: Path, log: Log) ->
     assert not Log(clone, here).is_adopted
     assert not Log(log.root, elsewhere).is_adopted
     with pytest.raises(UsageError, match="came with the project"):
-        init(clone, home=tmp_path, kb=None, state=here, led_by="CLAUDECODE is set")
-    assert init(clone, home=tmp_path, kb=None, state=here, yes=True).adopted is not None
+        init(Log(clone, here), home=tmp_path, kb=None, led_by="CLAUDECODE is set")
+    assert init(Log(clone, here), home=tmp_path, kb=None, ask=lambda _: "y").adopted is not None
     found = Log(clone, here).require_adopted()
     assert [] == read_receipts(found.local_folder)
     assert found.local_folder.name != log.local_folder.name

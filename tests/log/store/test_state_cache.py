@@ -7,6 +7,7 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -15,12 +16,15 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from roamkb.log.state import state_rows as rows
+from roamkb.log.state.learning_state import LISTED_TRAITS
 from roamkb.log.state.learning_state import TRAITS
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.replay import advance_state
 from roamkb.log.state.replay import replay
 from roamkb.log.state.state_rows import read_standings
 from roamkb.log.store import state_cache as module
+from roamkb.log.store.build_budget import BuildBudget
+from roamkb.log.store.build_budget import StillBuilding
 from roamkb.log.store.file_contents import FileVersion
 from roamkb.log.store.state_cache import StateCache
 from tests.examples import examples
@@ -50,9 +54,21 @@ def never() -> LogState:
     raise AssertionError("the lines are read again")
 
 
-def kept(folder: Path) -> StateCache:
-    """Return what keeps states of any size there."""
-    return StateCache(folder / "standings", least=0)
+def kept(folder: Path, *, longest_tail: int = 0) -> StateCache:
+    """Return what keeps states of any size there, and takes in what was added at once or later."""
+    return StateCache(folder / "standings", least=0, longest_tail=longest_tail)
+
+
+def build(folder: Path, read: tuple[FileVersion, FileVersion, FileVersion], *, step_bytes: int = 1) -> int:
+    """Build the state of the pages by one step a call; return how many calls that took."""
+    for calls in count(1):
+        cache = StateCache(folder / "standings", least=0, step_bytes=step_bytes, budget=BuildBudget(steps=1))
+        try:
+            cache.build_state(read)
+        except StillBuilding:
+            continue
+        return calls
+    raise AssertionError
 
 
 def said(n: int, **more: object) -> bytes:
@@ -88,6 +104,21 @@ def alike(one: LogState, other: LogState) -> bool:
             for value in values[name]
         )
         and all(one.events_named(event.event) == other.events_named(event.event) for event in other.events)
+        and all(
+            one.events_named(event.event, "x", latest=2) == other.events_named(event.event, "x", latest=2)
+            for event in other.events
+        )
+        and all(
+            one.learnings_having(name, bool) == other.learnings_having(name, bool)
+            and one.learnings_having(name, lambda parts: "L3" in parts or "a.py" in parts)
+            == other.learnings_having(name, lambda parts: "L3" in parts or "a.py" in parts)
+            for name in LISTED_TRAITS
+        )
+        and all(
+            one.count_learnings((name, some), lacking=("type", ("fact",)))
+            == other.count_learnings((name, some), lacking=("type", ("fact",)))
+            for name, some in values.items()
+        )
         and len(one.standings) == len(other.standings)
         and len(one.events) == len(other.events)
         and one.standings.get("nobody's") is one.standings.get("\ud800") is None
@@ -109,14 +140,17 @@ def test_what_was_kept_is_found_without_the_lines(tmp_path: Path) -> None:
 
 def test_few_are_read_where_few_are_wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By id and by each trait: what is asked for, and no more."""
-    read = pages(([said(n, key=f"k{n}", task=f"t{n}", bead=f"b{n}", type=f"x{n}") for n in range(50)], [], []))
+    learnings = (
+        said(n, key=f"k{n}", task=f"t{n}", bead=f"b{n}", type=f"x{n}", files=[f"{n}.py", "x"]) for n in range(50)
+    )
+    read = pages(([*learnings], [], []))
     state = replayed(read)
     kept(tmp_path).save_state(read, state)
-    count: list[int] = []
+    counts: list[int] = []
 
     def counted(rows: list[bytes]) -> object:
         few = read_standings(rows)
-        count.append(len(few))
+        counts.append(len(few))
         return few
 
     monkeypatch.setattr(rows, "read_standings", counted)
@@ -125,10 +159,16 @@ def test_few_are_read_where_few_are_wanted(tmp_path: Path, monkeypatch: pytest.M
         assert found is not None
         assert ["L7"] == [one.id for one in found.learnings_with(trait, TRAITS[trait](state.standings["L7"]))]
     assert found is not None
-    for trait in ("verdict", "status", "node", "names", "contradicts"):
+    for trait in ("verdict", "status", "node", "files", "contradicts"):
         assert [] == found.learnings_with(trait, "nobody's")
     assert found.standings["L8"] == state.standings["L8"]
-    assert [1] * 5 + [0] * 5 + [1] == count
+    assert [1] * 5 + [0] * 5 + [1] == counts
+    counts.clear()
+    found = kept(tmp_path).load_state(read, never)
+    assert found is not None
+    assert ["L9"] == [one.id for one in found.learnings_having("files", lambda parts: parts == ["9.py", "x"])]
+    assert 50 == found.count_learnings(("status", ("active",)), lacking=("type", ("x",)))
+    assert [1] == counts
 
 
 def test_a_short_log_is_not_kept(tmp_path: Path) -> None:
@@ -140,7 +180,8 @@ def test_a_short_log_is_not_kept(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_lines_that_were_added_are_all_that_is_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize("longest_tail", [0, 300, 1000])
+def test_lines_that_were_added_are_all_that_is_read(longest_tail: int, tmp_path: Path) -> None:
     """By who asks next; an index knows what came since it last looked, some steps back."""
     read = pages(FEW)
     first = replayed(read)
@@ -152,7 +193,7 @@ def test_lines_that_were_added_are_all_that_is_read(tmp_path: Path) -> None:
         [*more[2], happened(4, "pinned", "L2"), happened(5, "x", "\ud800")],
     )
     for lines in (more, most):
-        found = kept(tmp_path).load_state(pages(lines), never)
+        found = kept(tmp_path, longest_tail=longest_tail).load_state(pages(lines), never)
         assert found is not None
         assert alike(found, replayed(pages(lines)))
     assert found is not None
@@ -160,6 +201,41 @@ def test_lines_that_were_added_are_all_that_is_read(tmp_path: Path) -> None:
     assert ["L10"] == found.ids_since(module.learnings_digest(pages(more)))
     assert [] == found.ids_since(found.digest)
     assert found.ids_since("something else") is None
+
+
+def test_a_build_goes_on_where_it_was_left(tmp_path: Path) -> None:
+    """A step a call; lines that come meanwhile are read afterwards, and a build that was spoiled begins anew."""
+    read = pages(FEW)
+    calls = build(tmp_path, read)
+    assert calls > sum(map(len, FEW))
+    found = kept(tmp_path).load_state(read, never)
+    assert found is not None
+    assert alike(found, replayed(read))
+    shutil.rmtree(tmp_path / "standings")
+    for damage in (None, spoil, Path.unlink):
+        begun = StateCache(tmp_path / "standings", least=0, step_bytes=1, budget=BuildBudget(steps=calls - 2))
+        with pytest.raises(StillBuilding):
+            begun.build_state(read)
+        with pytest.raises(StillBuilding):
+            # one that is spent builds nothing
+            begun.build_state(read)
+        if damage:
+            damage(tmp_path / "standings" / "part" / "index.db")
+        more = pages(([*FEW[0], said(7)], FEW[1], FEW[2]))
+        assert build(tmp_path, more) == (2 if damage is None else calls + (2 if damage else 0))
+        found = kept(tmp_path).load_state(more, never)
+        assert found is not None
+        assert alike(found, replayed(more))
+        shutil.rmtree(tmp_path / "standings")
+
+
+def test_a_build_that_cannot_be_kept_is_never_done(tmp_path: Path) -> None:
+    """A file where its folder should be: who can wait replays the lines."""
+    (tmp_path / "standings").write_text("")
+    cache = StateCache(tmp_path / "standings", least=0, least_built=0, budget=BuildBudget())
+    assert cache.is_to_be_built(pages(FEW))
+    with pytest.raises(StillBuilding):
+        cache.build_state(pages(FEW))
 
 
 @pytest.mark.parametrize(
@@ -410,11 +486,18 @@ STEP = st.tuples(
 )
 
 
-@given(steps=st.lists(STEP, min_size=1, max_size=5), is_in_order=st.booleans())
+@given(
+    steps=st.lists(STEP, min_size=1, max_size=5),
+    is_in_order=st.booleans(),
+    longest_tail=st.sampled_from([0, 200, 2000]),
+    is_built=st.booleans(),
+)
 @settings(max_examples=examples(200))
 def test_any_log_and_any_change_answers_the_same(
     steps: list[tuple[list[bytes], list[bytes], str]],
     is_in_order: bool,
+    longest_tail: int,
+    is_built: bool,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     """With what is kept and without; lines come at the end, move to the archive, are sorted or lost."""
@@ -440,13 +523,40 @@ def test_any_log_and_any_change_answers_the_same(
         ledger += [one.replace(b'"E', b'"F%d' % n, 1) for one in events] if is_in_order else events
         read = pages((knowledge, archive, ledger))
         state = replayed(pages((knowledge, archive, ledger)))
-        found = kept(folder).load_state(read, never)
+        found = kept(folder, longest_tail=longest_tail).load_state(read, never)
         if found is None:
-            kept(folder).save_state(read, state)
-            found = kept(folder).load_state(read, never)
+            if is_built:
+                build(folder, read)
+            else:
+                kept(folder).save_state(read, state)
+            found = kept(folder, longest_tail=longest_tail).load_state(read, never)
         assert found is not None
         assert alike(found, state)
         for digest, ids in states.items():
             if (since := found.ids_since(digest)) is not None:
                 assert set(since) == state.standings.keys() - ids
         states[state.digest] = set(state.standings)
+
+
+@pytest.mark.parametrize("link", ["standings", "standings/part"])
+def test_a_build_touches_nothing_behind_a_link(link: str, tmp_path: Path) -> None:
+    """The folder lies in a project: who writes there could have a hook remove what lies elsewhere."""
+    notes = tmp_path / "notes"
+    notes.mkdir(mode=0o750)
+    (notes / "a.org").write_text("mine")
+    (tmp_path / link).parent.mkdir(exist_ok=True)
+    (tmp_path / link).symlink_to(notes)
+    lines: Lines = ([b'{"id":"a","type":"learned","content":"x","ts":1,"v":1}'], [], [])
+    with pytest.raises(StillBuilding):
+        kept(tmp_path).build_state(pages(lines))
+    assert (["a.org"], 0o750) == ([path.name for path in notes.iterdir()], notes.stat().st_mode & 0o777)
+
+
+def test_a_build_removes_nothing_that_is_not_its_own(tmp_path: Path) -> None:
+    """Whoever put it there."""
+    (tmp_path / "standings" / "part").mkdir(parents=True)
+    (tmp_path / "standings" / "part" / "a.org").write_text("mine")
+    lines: Lines = ([b'{"id":"a","type":"learned","content":"x","ts":1,"v":1}'], [], [])
+    kept(tmp_path).build_state(pages(lines))
+    assert "mine" == (tmp_path / "standings" / "part" / "a.org").read_text()
+    assert not (tmp_path / "standings" / "part" / "index.db").exists()

@@ -91,3 +91,20 @@ def test_a_file_without_the_words_is_shown_by_its_beginning() -> None:
     """It may say what it is."""
     found = list(telling_lines("\n".join(map(str, range(99))), "Nothing of it", path="a", most=3))
     assert ["a:1: 0", "a:2: 1", "a:3: 2"] == found
+
+
+def test_a_question_has_just_so_much_of_each_part() -> None:
+    """As many files, and as much of the quote, as its limits say; lines as long as they fit, each with its end."""
+    item = JudgedItem(
+        claim="x",
+        type="fact",
+        files=tuple(f"f{n}" for n in range(20)),
+        quote="q" * 301,
+        turn="",
+        file_lines=("l" * 799, "m" * 799, "n"),
+        nearest=("z" * 301,),
+    )
+    text = json.dumps(judge_question([item]), ensure_ascii=False)
+    assert all((letter * 299 + "…" in text, letter * 300 in text) == (True, False) for letter in "qz")
+    assert ('"f7"' in text, '"f8"' in text) == (True, False)
+    assert ("m" * 799 in text, '"n"' in text) == (True, False)

@@ -165,3 +165,13 @@ def test_no_text_takes_long(piece: str) -> None:
     """Ten thousand of what the patterns look for, of which the beginning decides."""
     for text in (piece * 10_000, "echo " + piece * 10_000):
         assert noise_of(text) == noise_of(text * 2)
+
+
+def test_a_letter_alone_is_an_argument() -> None:
+    """Though it is a word of sentences, too."""
+    assert "a shell command" == noise_of("ls a")
+
+
+def test_a_verb_of_four_letters_makes_a_sentence() -> None:
+    """A shorter word that ends alike is an argument."""
+    assert ("", "a shell command") == (noise_of("ls runs"), noise_of("ls abs"))

@@ -4,8 +4,12 @@ import pytest
 
 from roamkb.harnesses.transcript import Speaker
 from roamkb.harnesses.transcript import TranscriptPassage
+from roamkb.log.learning import Learning
+from roamkb.log.state.learning_state import LedgerEvent
+from roamkb.log.state.replay import replay
 from roamkb.pipeline.gate.transcript_evidence import ClaimAttestation
 from roamkb.pipeline.gate.transcript_evidence import are_related
+from roamkb.pipeline.gate.transcript_evidence import recorded_attestation
 from roamkb.pipeline.gate.transcript_evidence import weigh_claim
 from roamkb.text.code_identifiers import names_of
 
@@ -169,3 +173,62 @@ def test_texts_are_related_by_a_name_or_by_words() -> None:
     assert are_related("the queue drops jobs", "does the queue drop all jobs")
     assert not are_related("the queue drops jobs", "please rename the button")
     assert are_related("キューはジョブを捨てる", "the queue drops jobs")
+
+
+def test_a_quote_has_ten_letters() -> None:
+    """Fewer stand in any text."""
+    said = [human("we use abcde fghij here")]
+    assert "human" == weigh_claim("The abcde fghij holds", "abcde fghij", said).speaker
+    assert "" == weigh_claim("The abcde fghij holds", "abcde fghi", said).speaker
+
+
+def test_only_a_humans_question_is_one() -> None:
+    """What an agent asks itself may be answered by what it found."""
+    quote = "does CI run Go 1.25.6 everywhere?"
+    assert weigh_claim("CI runs Go 1.25.6 everywhere", quote, [human(quote)]).is_question
+    assert not weigh_claim("CI runs Go 1.25.6 everywhere", quote, [agent(quote)]).is_question
+
+
+def test_one_shared_word_makes_no_subject() -> None:
+    """Of several; two do."""
+    claim = "Deploys of the storefront run from the main branch at nine each morning"
+    assert not are_related(claim, "The cheese of the storefront tastes of old wooden barrels and smoke")
+    assert are_related(claim, "The cheese of the storefront branch tastes of old wooden barrels and smoke")
+
+
+def test_a_long_answer_is_about_what_was_said_beside_it() -> None:
+    """In words of its own."""
+    asked = agent("Should deploys of the storefront run from the main branch each morning?")
+    answer = "yes, never touch anything else before noon"
+    claim = "Deploys of the storefront run from the main branch each morning"
+    assert weigh_claim(claim, answer, [asked, human(answer)]).is_related is True
+    assert weigh_claim(claim, answer, [human(answer)]).is_related is False
+
+
+def test_a_command_that_fails_again_and_again_refutes_nothing_by_itself() -> None:
+    """Something that the claim is about must have been changed between."""
+    call = "make FOO_LIMIT=3"
+    failed = ran(call, "error: too many", failed=True)
+    said = agent("FOO_LIMIT is read by the makefile")
+    change = edited("FOO_LIMIT = 2", "FOO_LIMIT = 3")
+    claim = "FOO_LIMIT is read by the makefile"
+    assert "" == weigh_claim(claim, said.text, [failed, said, failed, failed]).taken_back
+    assert "failed again" in weigh_claim(claim, said.text, [failed, said, change, failed]).taken_back
+
+
+def test_the_attestation_on_record_is_that_of_a_verdict() -> None:
+    """The latest; what else an event calls evidence is none."""
+    said = Learning(id="L", key="k", type="fact", content="x", ts=1)
+    events = [
+        LedgerEvent(id=f"e{n}", ts=float(n), event=name, of="L", fields={"evidence": evidence})
+        for n, (name, evidence) in enumerate(
+            (
+                ("judged", {"speaker": "agent", "is_good": False}),
+                ("judged", {"speaker": "human", "is_good": True}),
+                ("pinned", {"speaker": "tool", "is_good": False}),
+            )
+        )
+    ]
+    found = recorded_attestation(replay([said], events).standings["L"])
+    assert found is not None and ("human", True) == (found.speaker, found.is_borne_out)
+    assert recorded_attestation(replay([said], events[2:]).standings["L"]) is None

@@ -1,4 +1,4 @@
-"""Lookup of a node by id, path, title or alias."""
+"""Lookup of a node by id, path, title, alias or ref."""
 
 from collections.abc import Callable
 from collections.abc import Iterator
@@ -19,6 +19,8 @@ from roamkb.core.text import one_line
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.org.breaks import BREAK
 from roamkb.org.syntax.links import displayed_text
+from roamkb.org.syntax.property_values import UnbalancedQuote
+from roamkb.org.syntax.refs import read_refs
 
 _Pair = tuple[Note, Node]
 #: A note with the node that is meant; None for what lies in none of its nodes.
@@ -110,8 +112,20 @@ def _matches_by_certainty(notes: Notes, query_name: str, folder: Path | None) ->
     )
     for holds in tests:
         yield [pair for pair in contents if holds(pair[1])]
+    yield _nodes_with_ref(contents, query_name)
     if _ID_START.fullmatch(query_name):
         yield [pair for pair in contents if pair[1].id.startswith(query_name)]
+
+
+def _nodes_with_ref(pairs: Sequence[_Pair], written: str) -> list[_Pair]:
+    """Return the nodes with a ref that is `written` as in ROAM_REFS: a URL, `@citekey`, `[cite:@citekey]`."""
+    try:
+        # as `ref:` and `cite:` of a search name a work
+        key = written.removeprefix("cite:").lstrip("@")
+        wanted_refs = set(read_refs(f"@{key}" if written.startswith("cite:") else written))
+    except UnbalancedQuote:
+        return []
+    return [pair for pair in pairs if len(wanted_refs) == 1 and wanted_refs <= set(pair[1].refs)]
 
 
 def _nodes_in_files_with_id(notes: Notes, id: str) -> Iterator[_Pair]:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoKnowledgeBase
+from roamkb.core.errors import NotDurable
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import RoamkbError
 from roamkb.core.model import UnreadableFile
@@ -118,9 +119,30 @@ class Trash:
         folder, name = self._old_folder(entry), Path(entry.file).name
         with record_own_writes(self.own, OwnWrite(path=folder / name, now=entry.sha256)):
             path = disk.create_file(folder, name, data, mode=entry.mode)
+        self._discard_entry(entry)
+        return path
+
+    def finish_restore(self, entry: TrashEntry) -> Path | None:
+        """Drop the entry of a note that a killed restore put back; None where that isn't there as it was.
+
+        Raises:
+            NotDurable: it is back, the disk would not promise to keep it, and the copy stays.
+        """
+        path = self.kb / entry.file
+        data = disk.read_file(path)
+        # a link may lead to the very copy that would go
+        if isinstance(data, UnreadableFile) or path.is_symlink() or disk.content_digest(data) != entry.sha256:
+            return None
+        try:
+            disk.sync_folder(path.parent)
+        except OSError as error:
+            raise NotDurable(path, disk.error_reason(error)) from error
+        self._discard_entry(entry)
+        return path
+
+    def _discard_entry(self, entry: TrashEntry) -> None:
         disk.discard_file(self._note_path(entry))
         disk.discard_file(self._record_path(entry))
-        return path
 
     def _new_entry(self, path: Path, *, was: str, id: str, title: str, run: str) -> TrashEntry:
         now = self.now()

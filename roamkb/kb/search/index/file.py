@@ -101,6 +101,12 @@ class IndexFile:
         """Remove the seal, before the file is changed."""
         self._seal.unlink(missing_ok=True)
 
+    def remove(self) -> None:
+        """Remove the index; the lock is held, and nothing else that lies in the folder is touched."""
+        self.break_seal()
+        for path in (self.path, *self._journal_paths()):
+            path.unlink(missing_ok=True)
+
     def _write_seal(self, file_stat: list[int], digest: str) -> None:
         settled = bool(file_stat) and abs(self._clock() - file_stat[-1]) > _SETTLED
         self._replace_json(self._seal, {"stat": file_stat, "settled": settled, "digest": digest})

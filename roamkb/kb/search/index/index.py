@@ -44,7 +44,7 @@ _T = TypeVar("_T")
 
 #: Seconds of reading that are lost where a large index is broken off while it is built.
 _STEP = 0.5
-#: How many times as long as a copy of the index takes is read into it.
+#: How many times as long as a sealed copy of the index takes is read into it.
 _COPIES = 10
 
 
@@ -73,6 +73,8 @@ class Index:
         #: Rates nearness in meaning, if there is one.
         self.model = model
         self._changes: IndexChanges
+        #: What the last copy took from its last note on: to sync it, and to read it for its digest.
+        self._sealing_seconds = 0.0
 
     def find_passages(self, query: Query, *, limit: int | None = None, near_best: bool = False) -> PassageHits:
         """Return the best `limit` answers to `query`, from the notes as they are now.
@@ -309,12 +311,15 @@ class Index:
 
     def _copy_on(self, file: IndexFile, seconds: float | None) -> None:
         """Take some of the changes into a copy of the kept index, which takes its place."""
-        took = time.monotonic()
+        begin = time.monotonic()
         with file.replace_index(goes_on=True) as db:
-            took = time.monotonic() - took
-            self._apply_changes(db, seconds=max(_STEP, _COPIES * took) if seconds is None else seconds)
+            # to seal a copy takes longer than to make it
+            step = max(_STEP, _COPIES * (time.monotonic() - begin + self._sealing_seconds))
+            self._apply_changes(db, seconds=step if seconds is None else seconds)
             if seconds is None and self._changes.are_none:
                 _optimize_words(db)
+            end = time.monotonic()
+        self._sealing_seconds = time.monotonic() - end
 
     def _is_valid(self, file: IndexFile) -> bool:
         db = self._open_valid(file)

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
 
+from roamkb.core.model import Ref
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.kb.search.index.document_frequency import document_frequency
 from roamkb.kb.search.index.schema import SEPARATOR
@@ -61,6 +62,17 @@ def near_entries(
         # the index keeps more than the text itself, so the exact test is still to come
         if 2 * len(shared & telling) >= len(telling) > 0 or len(shared) >= limit * len(body_words):
             yield entry
+
+
+def nodes_with_ref(db: sqlite3.Connection, ref: Ref) -> list[tuple[str, str, str]]:
+    """Return id, title and file of the nodes that have `ref` and weren't replaced by another."""
+    return db.execute(
+        "SELECT entry.node, content.title, entry.file FROM reference "
+        "JOIN entry ON entry.node = reference.node AND entry.note = reference.note JOIN content USING(id) "
+        "WHERE reference.is_own AND reference.type = ? AND reference.target = ? AND NOT content.replaced "
+        "ORDER BY entry.file, entry.line",
+        (ref.type, ref.ref),
+    ).fetchall()
 
 
 def _lowercase_words(text: str) -> frozenset[str]:

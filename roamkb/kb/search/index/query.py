@@ -12,13 +12,18 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from roamkb.core.text import fold_to_line
-from roamkb.core.text import strip_points
 from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.hits import RankSignals
 from roamkb.kb.search.index.document_frequency import document_frequency
+from roamkb.kb.search.index.match_expressions import WantedEntry
+from roamkb.kb.search.index.match_expressions import hidden_entries
+from roamkb.kb.search.index.match_expressions import quote_word
+from roamkb.kb.search.index.match_expressions import sql_filters
+from roamkb.kb.search.index.match_expressions import word_expressions
+from roamkb.kb.search.index.match_expressions import word_spellings
+from roamkb.kb.search.index.match_expressions import word_terms
 from roamkb.kb.search.index.schema import SEPARATOR
 from roamkb.kb.search.index.schema import sums_of
-from roamkb.kb.search.index.schema import tag_set
 from roamkb.kb.search.index.snippets import SnippetView
 from roamkb.kb.search.index.top_k import first_expression
 from roamkb.kb.search.index.top_k import rarest_words_first
@@ -44,8 +49,6 @@ from roamkb.text.fuzzy import prepare_spellings
 from roamkb.text.fuzzy import spelled_shares
 from roamkb.text.store.word_vector_file import word_table
 from roamkb.text.tokenize import UNSPACED
-from roamkb.text.tokenize import identifier_parts
-from roamkb.text.tokenize import letter_pairs
 from roamkb.text.tokenize import split_words
 from roamkb.text.tokenize import stem_word
 from roamkb.text.word_vectors import vector_cosine
@@ -81,17 +84,6 @@ _AMONG = "+words.rowid IN (SELECT rowid FROM words WHERE words MATCH :among)"
 _Hit = tuple[int, float, str, str, int]
 
 
-class _WantedEntry(NamedTuple):
-    """One expression that entries may match, with its cost."""
-
-    #: In FTS5's language.
-    expression: str
-    #: What it costs is how many entries hold this.
-    term: str
-    #: The word that it is; empty for a group of letters.
-    word: str = ""
-
-
 class _ScoredKey(NamedTuple):
     """An entry that answers a query, with its score as a share of the best."""
 
@@ -112,7 +104,7 @@ class IndexQuery:
         self._query = query
         self._phrases = tuple(filter(None, map(fold_to_line, query.phrases)))
         self._sums = sums_of(db)
-        self._where, self._values = _sql_filters(query)
+        self._where, self._values = sql_filters(query)
         #: By the keys of hits, once they are ranked.
         self._spelling_gains: Mapping[int, float] = {}
 
@@ -198,7 +190,7 @@ class IndexQuery:
     def _match_expression(self) -> str:
         """The query in FTS5's language: any word; or every phrase, and any word for the order."""
         wanted_expressions = [entry.expression for entry in self._affordable_entries]
-        needed = [expression for phrase in self._phrases for expression in _word_expressions(split_words(phrase))]
+        needed = [expression for phrase in self._phrases for expression in word_expressions(split_words(phrase))]
         if needed:
             return f"({' AND '.join(needed)}) AND ({' OR '.join([*needed, *wanted_expressions])})"
         return " OR ".join(wanted_expressions)
@@ -211,20 +203,20 @@ class IndexQuery:
         return foreigners > 0 and (surplus < 0 or (surplus == 0 and 2 * foreigners > self._sums["entries"]))
 
     @cached_property
-    def _wanted_entries(self) -> Sequence[_WantedEntry]:
+    def _wanted_entries(self) -> Sequence[WantedEntry]:
         """The expressions for all words, and for the letter groups of words of other languages."""
-        wanted_entries: list[_WantedEntry] = []
+        wanted_entries: list[WantedEntry] = []
         for word in self._query_words:
             if UNSPACED.match(word):
-                wanted_entries += _in_hidden(language.unspaced_groups(word))
+                wanted_entries += hidden_entries(language.unspaced_groups(word))
             else:
                 wanted_entries.append(
-                    _WantedEntry(" OR ".join(map(_quote_word, _word_spellings(word))), stem_word(word), word)
+                    WantedEntry(" OR ".join(map(quote_word, word_spellings(word))), stem_word(word), word)
                 )
         if self._is_foreign:
             for word in self._query_words:
                 if not UNSPACED.match(word):
-                    wanted_entries += _in_hidden(language.letter_groups(word[:_LONGEST_WORD]))
+                    wanted_entries += hidden_entries(language.letter_groups(word[:_LONGEST_WORD]))
         return wanted_entries
 
     @cached_property
@@ -232,10 +224,10 @@ class IndexQuery:
         """The words that make up the whole expression; empty where it has other parts."""
         if self._phrases or not all(entry.word for entry in self._affordable_entries):
             return []
-        return [spelling for entry in self._affordable_entries for spelling in _word_spellings(entry.word)]
+        return [spelling for entry in self._affordable_entries for spelling in word_spellings(entry.word)]
 
     @cached_property
-    def _affordable_entries(self) -> Sequence[_WantedEntry]:
+    def _affordable_entries(self) -> Sequence[WantedEntry]:
         """The expressions to ask for: all, or in a large base the rarest within the budget, at least two."""
         if self._sums["entries"] * len(self._wanted_entries) <= _BUDGET:
             return self._wanted_entries
@@ -255,12 +247,12 @@ class IndexQuery:
         return [candidate for candidate in self._wanted_entries if candidate.expression in affordable]
 
     def _word_frequency(self, word: str) -> int:
-        return max((self._term_frequency(unit) for unit in _word_terms(word)), default=0)
+        return max((self._term_frequency(unit) for unit in word_terms(word)), default=0)
 
     @cached_property
     def _term_weights(self) -> Mapping[str, float]:
         """The weight of each term that the words stand for."""
-        units = dict.fromkeys(unit for word in self._query_words for unit in _word_terms(word))
+        units = dict.fromkeys(unit for word in self._query_words for unit in word_terms(word))
         return {unit: term_weight(self._term_frequency(unit), self._sums["entries"]) for unit in units}
 
     def _term_frequency(self, unit: str) -> int:
@@ -293,11 +285,11 @@ class IndexQuery:
         """Return the scores of the best entries that hold any word of the query."""
         # of other words SQLite sees something else than we do
         frequencies = {
-            _quote_word(word): self._term_frequency(stem_word(word))
+            quote_word(word): self._term_frequency(stem_word(word))
             for word in self._plain_words
             if word.isascii() and word.isalpha()
         }
-        query_words = rarest_words_first(list(map(_quote_word, self._plain_words)), frequencies)
+        query_words = rarest_words_first(list(map(quote_word, self._plain_words)), frequencies)
         start = first_expression(query_words) if most != _ALL else None
         hits = self._run_match(self._match_expression, most, among=start or "")
         if start and len(hits) < most:
@@ -340,13 +332,13 @@ class IndexQuery:
     def _rank_hits(self, limit: int | None) -> list[tuple[RankedEntry, float]]:
         pool = min(max(limit, _POOL), _MOST_ROWS) if limit is not None and not self._phrases else _ALL
         points = self._score_any_word(pool)
-        needed = _word_expressions(self._query_words)
+        needed = word_expressions(self._query_words)
         complete = set(points) if len(needed) == 1 else set()
         if 1 < len(needed) <= _MOST_PROMISED:
             complete_scores = self._score_within(" AND ".join(needed), points, pool)
             complete = set(complete_scores)
             points = complete_scores | points
-        names = _word_expressions(word for word in self._query_words if not UNSPACED.match(word))
+        names = word_expressions(word for word in self._query_words if not UNSPACED.match(word))
         if names and not self._phrases:
             points = self._score_within(f"{{title alias tags}} : ({' AND '.join(names)})", points, pool) | points
         if self._phrases:
@@ -443,7 +435,7 @@ class IndexQuery:
         total = sum(self._term_weights.values())
         for name in names:
             if name and name in query_name and _stands_apart(name, query_name):
-                terms = self._term_weights.keys() & {unit for word in split_words(name) for unit in _word_terms(word)}
+                terms = self._term_weights.keys() & {unit for word in split_words(name) for unit in word_terms(word)}
                 weight = sum(self._term_weights[term] for term in terms)
                 least = len(terms) / len(self._term_weights) if len(terms) > 1 else 0.5
                 if weight >= least * total > 0:
@@ -514,82 +506,6 @@ def _stands_apart(name: str, text: str) -> bool:
 
 def _is_parted(left: str, right: str) -> bool:
     return not (left.isalnum() and right.isalnum()) or bool(UNSPACED.match(left) or UNSPACED.match(right))
-
-
-def _word_terms(word: str) -> list[str]:
-    """Return the terms that an entry must hold for a word."""
-    return letter_pairs(word) if UNSPACED.match(word) else [stem_word(word)]
-
-
-def _word_spellings(word: str) -> list[str]:
-    """Return a word and its parts that are searched as well."""
-    # SQLite itself takes an underscore for a blank
-    return [
-        strip_points(word),
-        *([] if "_" in word else (part for part in identifier_parts(word) if len(part) > 1)),
-    ]
-
-
-def _word_expressions(word_list: Iterable[str]) -> list[str]:
-    """Return an expression for each word, none twice."""
-    expressions: list[str] = []
-    for word in word_list:
-        if UNSPACED.match(word):
-            groups = (group for group in language.unspaced_groups(word) if not group.startswith("x"))
-            expressions += [entry.expression for entry in _in_hidden(groups)]
-        else:
-            expressions.append(_quote_word(strip_points(word)))
-    return list(dict.fromkeys(expressions))
-
-
-def _quote_word(word: str) -> str:
-    """Return `word` quoted for FTS5, as a plain word; words hold no quotes."""
-    return f'"{word}"'
-
-
-def _in_hidden(groups: Iterable[str]) -> list[_WantedEntry]:
-    # a letter over and over is asked for once: SQLite counts each time it stands there for each
-    return [_WantedEntry(f"hidden : {_quote_word(group)}", group) for group in dict.fromkeys(groups)]
-
-
-def _sql_filters(query: Query) -> tuple[str, dict[str, str | int]]:
-    """Return the query's filters as SQL, and their values."""
-    clauses = ["TRUE"]
-    values: dict[str, str | int] = {}
-
-    def add_clause(clause: str, value: str | int) -> None:
-        name = f"v{len(values)}"
-        clauses.append(clause.format(f":{name}"))
-        values[name] = value if isinstance(value, int) else value.encode("utf-8", "replace").decode()
-
-    for tag in query.tags:
-        add_clause("instr(entry.tag_set, {})", tag_set([tag]))
-    for tag in query.without_tags:
-        add_clause("NOT instr(entry.tag_set, {})", tag_set([tag]))
-    if query.by_agent is not None:
-        add_clause("entry.agent = {}", int(query.by_agent))
-    if query.ids:
-        add_clause("entry.node IN (SELECT value FROM json_each({}))", _json_list(query.ids))
-    if query.since is not None:
-        add_clause("entry.date >= {}", query.since)
-    if query.before is not None:
-        add_clause("entry.date != '' AND entry.date < {}", query.before)
-    for piece in query.without:
-        if expression := _adjacent_expression(piece):
-            add_clause("entry.id NOT IN (SELECT rowid FROM words WHERE words MATCH {})", expression)
-    return " AND ".join(clauses), values
-
-
-def _adjacent_expression(piece: str) -> str:
-    """Return the expression for a piece of text: its words side by side."""
-    piece_words = split_words(piece)
-    if any(UNSPACED.match(word) for word in piece_words):
-        return " AND ".join(_word_expressions(piece_words))
-    return _quote_word(" ".join(piece_words)) if piece_words else ""
-
-
-def _json_list(values: Sequence[str]) -> str:
-    return json.dumps([value.encode("utf-8", "replace").decode() for value in values])
 
 
 def _split_chunks(keys: list[int], size: int = 500) -> Iterator[list[int]]:

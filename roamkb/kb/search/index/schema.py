@@ -13,6 +13,9 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
+from itertools import filterfalse
+from itertools import repeat
 
 from roamkb.core.model import Node
 from roamkb.core.model import Note
@@ -36,7 +39,7 @@ from roamkb.text.tokenize import split_words
 from roamkb.text.tokenize import text_terms
 
 #: Raise on any change of tables, tokens or what is stored; an index of another number is made anew.
-SCHEMA = 8
+SCHEMA = 9
 
 #: Names the index in the first bytes of its file, "roam".
 _APPLICATION = 0x726F616D
@@ -51,6 +54,9 @@ CREATE TABLE setup(note INTEGER, path TEXT, digest BLOB, PRIMARY KEY(note, path)
 CREATE TABLE link(note INTEGER, source TEXT, dest TEXT, line INTEGER);
 CREATE INDEX link_note ON link(note);
 CREATE INDEX link_dest ON link(dest);
+CREATE TABLE reference(note INTEGER, node TEXT, type TEXT, target TEXT, is_own INTEGER);
+CREATE INDEX reference_note ON reference(note);
+CREATE INDEX reference_target ON reference(target);
 CREATE TABLE entry(
   id INTEGER PRIMARY KEY, length INTEGER, note INTEGER, file TEXT, line INTEGER, node TEXT, date TEXT,
   agent INTEGER, tag_set TEXT);
@@ -146,7 +152,7 @@ def remove_notes(db: sqlite3.Connection, files: Iterable[str]) -> None:
     leaving_query = "SELECT id FROM note WHERE file IN (SELECT value FROM json_each(?))"
     db.execute(f"CREATE TEMP TABLE leaving AS {leaving_query}", (json.dumps(list(files)),))
     remove_entries(db, "note IN temp.leaving")
-    for table in ("link", "setup"):
+    for table in ("link", "reference", "setup"):
         db.execute(f"DELETE FROM {table} WHERE note IN temp.leaving")
     db.execute("DELETE FROM note WHERE id IN temp.leaving")
     db.execute("DROP TABLE temp.leaving")
@@ -199,6 +205,16 @@ def add_note(
         links = [(id, node.id, link) for node in note.nodes for link in node.links if link.type == "id"]
         rows = ((id, source, link.dest, link.line) for id, source, link in links)
         db.executemany("INSERT INTO link VALUES(?, ?, ?, ?)", rows)
+        db.executemany("INSERT INTO reference VALUES(?, ?, ?, ?, ?)", _reference_rows(id, note))
+
+
+def _reference_rows(id: int | None, note: Note) -> Iterator[tuple[int | None, str, str, str, bool]]:
+    """Yield the refs of the nodes, and the works that their texts cite."""
+    for node in note.nodes:
+        for ref in dict.fromkeys(node.refs):
+            yield id, node.id, ref.type, _storable_text(ref.ref), True
+        for key in dict.fromkeys(citation.key for citation in node.citations):
+            yield id, node.id, "cite", _storable_text(key), False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,9 +260,16 @@ def _kept_names(node: Node) -> Iterator[str]:
         yield alias[:_LONGEST_NAME]
 
 
+def _text_length(passage: "passages.NotePassage") -> int:
+    return sum(len(line) + 1 for _, line in passage.lines)
+
+
 def _kept_lines(passage: "passages.NotePassage") -> Iterator[tuple[int, str]]:
     """Yield the lines of a passage that are searched by words; a long line in several pieces."""
     room = _MOST_TEXT
+    if _text_length(passage) < room and all(len(line) <= _LONGEST_LINE for _, line in passage.lines):
+        yield from passage.lines
+        return
     for number, line in passage.lines:
         line = line[:room]
         room -= len(line) + 1
@@ -267,7 +290,7 @@ def _passage_row(passage: "passages.NotePassage") -> _PassageRow:
     passage_words = split_words(f"{title}\n{aliases}\n{body}")
     is_foreign = not language.is_english(passage_words[:_TELLING])
     table = word_table()
-    hidden = list(_hidden_terms(passage_words, is_foreign))
+    hidden = _hidden_terms(passage_words, is_foreign)
     tags = _kept_tags(passage)
     raw_columns = (title, aliases, SEPARATOR.join(tags), body, " ".join(hidden))
     indexed: tuple[str, str, str, str, str] = tuple(_storable_text(text) for text in raw_columns)  # type: ignore[assignment]
@@ -279,12 +302,13 @@ def _passage_row(passage: "passages.NotePassage") -> _PassageRow:
         length=len(passage_words) + len(hidden) + len(tags),
         tag_set=tag_set(tags),
         numbers=_format_ranges([number for number, _ in lines]),
-        is_cut=sum(len(text) + 1 for _, text in passage.lines) > _MOST_TEXT,
+        is_cut=_text_length(passage) > _MOST_TEXT,
         is_replaced=_REPLACED.search(body) is not None,
         names=_compared_names(*indexed[:3]),
         indexed=indexed,
         is_foreign=is_foreign,
-        vector=table.text_vector(passage_words) if table else None,
+        # the table's words are English
+        vector=table.text_vector(passage_words) if table and not is_foreign else None,
     )
 
 
@@ -320,17 +344,16 @@ def _storable_text(text: str) -> str:
     return text.replace("\0", " ").encode("utf-8", "replace").decode()
 
 
-def _hidden_terms(word_list: Sequence[str], is_foreign: bool) -> Iterator[str]:
-    """Yield the extra terms for words that SQLite's own tokenizer doesn't split as needed."""
-    for word in word_list:
+def _hidden_terms(word_list: Sequence[str], is_foreign: bool) -> list[str]:
+    """Return the extra terms for words that SQLite's own tokenizer doesn't split as needed."""
+    words = word_list
+    if not is_foreign:
         # nearly all words, of which SQLite sees what we see
-        if not is_foreign and word.isascii() and word.isalpha() and word.islower():
-            continue
-        yield from (
-            _hidden_parts(word, is_foreign)
-            if len(word) <= _LONGEST_LINE
-            else _hidden_parts.__wrapped__(word, is_foreign)
-        )
+        plain_words = {word for word in set(words) if word.isascii() and word.isalpha() and word.islower()}
+        words = list(filterfalse(plain_words.__contains__, words))
+    is_any_long = max(map(len, words), default=0) > _LONGEST_LINE
+    parts_of = _hidden_parts.__wrapped__ if is_any_long else _hidden_parts
+    return list(chain.from_iterable(map(parts_of, words, repeat(is_foreign))))
 
 
 # the same words come again and again, in one note and in all

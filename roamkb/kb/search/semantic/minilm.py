@@ -19,7 +19,7 @@ from typing import Any
 from roamkb import lazy_module
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import fold_text
-from roamkb.text.store.word_vector_file import word_lines
+from roamkb.text.store.word_vector_file import model_numbers
 from roamkb.text.word_vectors import word_pieces
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class MiniLM:
         def read_norm(name: str) -> "tuple[Array, Array]":
             return read_floats(f"{name}.LayerNorm.weight"), read_floats(f"{name}.LayerNorm.bias")
 
-        self._known = {word: number for number, word in enumerate(word_lines()) if word}
+        self._known = model_numbers()
         self._words = np.frombuffer(raw["inner.embeddings.word_embeddings.weight_q"], np.int8).reshape(-1, _WIDTH)
         self._scales = read_floats("inner.embeddings.word_embeddings.weight_scale")[:, None]
         places = np.frombuffer(raw["inner.embeddings.position_embeddings.weight_q"], np.int8).reshape(-1, _WIDTH)

@@ -1,0 +1,110 @@
+"""Setup of a knowledge base on this machine, and the way back."""
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+from roamkb.app.maintenance import KnowledgeBaseMaintenance
+from roamkb.app.operation_method import takes_request
+from roamkb.boundary import human_consent
+from roamkb.core.startup.dataclasses import fields
+from roamkb.core.text import as_text_tuple
+from roamkb.install import install as install_verb
+from roamkb.install import plan
+from roamkb.install import requests
+from roamkb.install import setup as install_setup
+from roamkb.install import undo as install_undo
+from roamkb.install.store import apply
+from roamkb.kb import graph
+from roamkb.kb import index_admin
+from roamkb.log import init as log_init
+from roamkb.log.store import project_log
+
+
+class KnowledgeBaseSetup(KnowledgeBaseMaintenance):
+    """Operations for somebody who begins."""
+
+    @takes_request(lambda: requests.SetupRequest)
+    def setup(self, request: "requests.SetupRequest") -> "plan.InstallReport":
+        """Ask at the terminal what `request` leaves open, and set up the rule, hooks, logs and the index.
+
+        Raises:
+            UsageError: an answer is missing and nobody is at a terminal; nothing was changed.
+            Refused: a session at work would change the rule.
+        """
+        wishes = self._install_options(request)
+        context = self._setup_context()
+        if request.undo:
+            return install_undo.undo(wishes, context)
+        options = install_setup.SetupOptions(
+            wishes=wishes,
+            no_work=request.no_work,
+            no_hooks=request.no_hooks,
+            logs=tuple(map(self._absolute_path, as_text_tuple(request.logs))),
+            no_logs=request.no_logs,
+        )
+        return install_setup.setup(options, context)
+
+    @takes_request(lambda: requests.InstallRequest)
+    def install(self, request: "requests.InstallRequest") -> "plan.InstallReport":
+        """Install the rule and the requested parts; a second call changes nothing.
+
+        A human at a terminal who has no rule yet is asked what `setup` asks.
+        """
+        is_first = isinstance(apply.read_path_state(install_verb.rule_path(self.environment.home)), plan.AbsentPath)
+        if self._asked_human and is_first and not request.dry_run:
+            return self.setup(**{field.name: getattr(request, field.name) for field in fields(request)})
+        now = self.environment.now()
+        return install_verb.install(
+            self._install_options(request),
+            home=self.environment.home,
+            data=self._data_folder,
+            account_home=self.environment.account_home,
+            session=self._call_origin,
+            rules=apply.shipped_rules(),
+            wall=self._wall_setup,
+            now=now,
+            new_id=lambda: self.environment.new_id(now),
+            ask=self._ask,
+        )
+
+    def _setup_context(self) -> "install_setup.SetupContext":
+        now = self.environment.now()
+        return install_setup.SetupContext(
+            home=self.environment.home,
+            account_home=self.environment.account_home,
+            data=self._data_folder,
+            state=self.state_folders,
+            session=self._call_origin,
+            rules=apply.shipped_rules(),
+            wall=self._wall_setup,
+            search_path=self.environment.variables.get("PATH", ""),
+            now=now,
+            new_id=lambda: self.environment.new_id(now),
+            ask=self._asked_human,
+            begin_log=self._begin_log,
+            build_index=lambda: index_admin.index(self._open_index(self._open_notes())),
+            most_linked_title=self._most_linked_title,
+        )
+
+    @property
+    def _asked_human(self) -> "Callable[[str], str] | None":
+        """What asks the human at the terminal: an agent that has a terminal is asked nothing."""
+        variables, harness = self.environment.variables, self.environment.nearest_harness
+        return None if human_consent.agent_evidence(variables, harness) else self._ask
+
+    def _begin_log(self, root: Path) -> "log_init.InitialisedLog":
+        return log_init.init(
+            project_log.Log(root, self.state_folders.state, account_home=self.environment.trust_home),
+            home=self.environment.home,
+            kb=self.rule.kb,
+            led_by=self.environment.agent_evidence,
+            ask=self._ask,
+        )
+
+    def _most_linked_title(self) -> str:
+        """Return the title that most notes link to; without links that of the first note."""
+        notes = self._open_notes()
+        links = graph.graph(self._open_index(notes), notes.kb).graph
+        counts = Counter(dest for _, dest in links.edges)
+        return max(links.nodes, key=lambda node: counts[node.id]).title if links.nodes else ""

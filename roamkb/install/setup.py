@@ -1,0 +1,338 @@
+"""`setup`: the way from nothing to the first search, by questions at a terminal or by options."""
+
+import shlex
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from datetime import datetime
+from itertools import chain
+from pathlib import Path
+
+from roamkb.boundary.store.folder_evidence import CallOrigin
+from roamkb.boundary.store.folder_evidence import classify_folder
+from roamkb.boundary.store.folder_evidence import find_rule
+from roamkb.boundary.store.folder_evidence import lies_within
+from roamkb.core.errors import RoamkbError
+from roamkb.core.errors import UsageError
+from roamkb.core.gitignore import escape_path
+from roamkb.core.model import Project
+from roamkb.core.model import ProjectKind
+from roamkb.core.model import Rule
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
+from roamkb.core.text import count_phrase
+from roamkb.core.text import one_line
+from roamkb.fs.locks import StateFolders
+from roamkb.harnesses.registry import get_harness
+from roamkb.harnesses.settings_json import own_handlers
+from roamkb.install.harness_settings import harness_steps
+from roamkb.install.install import FIRST_NOTE_STEP
+from roamkb.install.install import entry_folder
+from roamkb.install.install import install
+from roamkb.install.install import preview_rule
+from roamkb.install.install import rule_path
+from roamkb.install.install import shorten_entries
+from roamkb.install.install import shorten_path
+from roamkb.install.plan import AbsentPath
+from roamkb.install.plan import InstallOptions
+from roamkb.install.plan import InstallReport
+from roamkb.install.plan import InstallStep
+from roamkb.install.plan import PutFile
+from roamkb.install.plan import StepOutcome
+from roamkb.install.plan import left_alone_step
+from roamkb.install.plan import unchanged_step
+from roamkb.install.setup_dialog import MAX_ANSWERS
+from roamkb.install.setup_dialog import AskFunction
+from roamkb.install.setup_dialog import SetupDialog
+from roamkb.install.store.apply import read_path_state
+from roamkb.install.store.apply import real_path
+from roamkb.install.store.discovery import find_harnesses
+from roamkb.install.store.discovery import find_notes
+from roamkb.install.store.discovery import find_projects
+from roamkb.install.store.discovery import is_repository
+from roamkb.install.store.discovery import missing_folders
+from roamkb.install.store.receipt import SetupReceipt
+from roamkb.install.store.receipt import save_receipt
+from roamkb.install.wall_setup import LAUNCHER_STEP
+from roamkb.install.wall_setup import WallSetup
+from roamkb.kb.index_admin import IndexState
+from roamkb.kb.notes.store.walk import kb_fault
+from roamkb.log.init import InitialisedLog
+from roamkb.log.store.project_log import LOG_FOLDER
+
+LOG_STEP = "project's log"
+INDEX_STEP = "index"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetupOptions:
+    """The answers that were given as options; every path is absolute."""
+
+    wishes: InstallOptions
+    no_work: bool = False
+    no_hooks: bool = False
+    logs: tuple[Path, ...] = ()
+    no_logs: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetupContext:
+    """This machine, and what `setup` calls of the rest of the program."""
+
+    home: Path
+    account_home: Path
+    data: Path
+    state: StateFolders
+    session: CallOrigin
+    rules: Mapping[Path, bytes]
+    wall: WallSetup
+    #: $PATH
+    search_path: str
+    now: datetime
+    new_id: Callable[[], str]
+    #: Asks the human; None where there is none at a terminal.
+    ask: AskFunction | None
+    begin_log: Callable[[Path], InitialisedLog]
+    #: Builds the search index by the rule that counts now.
+    build_index: Callable[[], IndexState]
+    #: Returns the title that most notes link to; empty without one.
+    most_linked_title: Callable[[], str]
+
+
+def setup(options: SetupOptions, context: SetupContext) -> InstallReport:
+    """Ask what isn't given, install it, begin the logs and build the index; a second call adds to the first.
+
+    Raises:
+        UsageError: an answer is missing and nobody can be asked, or can't be used; nothing was changed.
+        Refused: as `install` does.
+    """
+    options = _answered(options, context, context.ask) if context.ask else _complete(options, context)
+    plan = _install(replace(options.wishes, dry_run=True), context)
+    _check_work(options.wishes, plan.rule)
+    planned_logs = tuple(_planned_log(root) for root in options.logs)
+    if options.wishes.dry_run:
+        return replace(plan, steps=(*plan.steps, *planned_logs))
+    _keep_receipt(options, plan, context)
+    report = _install(options.wishes, context)
+    # the human has seen the change, or could have
+    seen = tuple(replace(step, diff="") if context.ask else step for step in report.steps)
+    steps = (*seen, *(_begin_log(root, context) for root in options.logs), *_index_steps(report.rule, context))
+    return replace(report, steps=steps, next_commands=tuple(_next_commands(options, report.rule, context)))
+
+
+def _install(wishes: InstallOptions, context: SetupContext) -> InstallReport:
+    return install(
+        wishes,
+        home=context.home,
+        data=context.data,
+        account_home=context.account_home,
+        session=context.session,
+        rules=context.rules,
+        wall=context.wall,
+        now=context.now,
+        new_id=context.new_id,
+        ask=context.ask,
+    )
+
+
+# the answers
+
+
+def _complete(options: SetupOptions, context: SetupContext) -> SetupOptions:
+    """Return the options if they answer what only a human knows.
+
+    Raises:
+        UsageError: they don't, and nothing is guessed.
+    """
+    wishes = options.wishes
+    rule = preview_rule(wishes, home=context.home, data=context.data, rules=context.rules)
+    is_known = isinstance(find_rule(context.home, account_home=context.account_home), Rule)
+    missing, words = [], ["roamkb setup"]
+    if not (wishes.kb or wishes.create_kb) and (not is_known or kb_fault(rule.kb)):
+        found = find_notes(context.home, kb=rule.kb)
+        place = shlex.quote(str(found[0].path)) if found else "DIR"
+        at_hand = ", ".join(f"{notes.count} in {shorten_path(notes.path, context.home)}" for notes in found)
+        missing.append(f"where your notes are (--kb DIR{f'; there are {one_line(at_hand)}' if found else ''})")
+        words.append(f"--kb {place}")
+    if not (wishes.work_roots or options.no_work or is_known):
+        missing.append("which projects are work (--work-root DIR, or --no-work)")
+        words.append("--work-root DIR")
+    if missing:
+        raise UsageError(
+            f"nobody is at a terminal to say {' and '.join(missing)}; nothing was changed",
+            hint=f"{' '.join(words)}; or `roamkb setup` in a terminal, which asks",
+        )
+    return options
+
+
+def _answered(options: SetupOptions, context: SetupContext, ask: AskFunction) -> SetupOptions:
+    """Return the options with the human's answers to what they leave open."""
+    dialog = SetupDialog(ask, context.home)
+    wishes = options.wishes
+    rule = preview_rule(wishes, home=context.home, data=context.data, rules=context.rules)
+    if not (wishes.kb or wishes.create_kb):
+        kb, is_new = dialog.choose_notes(find_notes(context.home, kb=rule.kb), usual=rule.kb)
+        wishes = replace(wishes, kb=None if kb == rule.kb else kb, create_kb=is_new)
+    wishes = _with_boundary(replace(options, wishes=wishes), dialog, context)
+    if not (options.no_hooks or wishes.harnesses):
+        wishes = _with_hooks(wishes, dialog, context)
+    logs = options.logs
+    if not (options.no_logs or logs):
+        projects = [
+            project
+            for project in _projects(wishes, context)
+            if project.root and is_repository(project.root) and not (project.root / LOG_FOLDER).exists()
+        ]
+        logs = dialog.choose_logs(projects) if projects else ()
+    return replace(options, wishes=wishes, logs=logs)
+
+
+def _with_boundary(options: SetupOptions, dialog: SetupDialog, context: SetupContext) -> InstallOptions:
+    """Return the wishes with what is work and what is personal, as the human confirmed it."""
+    given = options.wishes
+    for attempt in range(MAX_ANSWERS):
+        wishes = given
+        projects = _projects(wishes, context)
+        if (projects or attempt) and not (given.work_roots or options.no_work):
+            wishes = replace(wishes, work_roots=dialog.choose_work(projects))
+        if not given.project_parents:
+            wishes = _with_parents(wishes, dialog, context)
+        if attempt and not (projects or wishes.project_parents) and (named := dialog.choose_personal()):
+            wishes = replace(wishes, project_parents=named)
+        rule = preview_rule(wishes, home=context.home, data=context.data, rules=context.rules)
+        if lies := next((root for root in wishes.work_roots if lies_within(rule.kb, root)), None):
+            raise UsageError(
+                f"your notes are in {one_line(str(lies))}, which you call work, and work's notes are work's; "
+                "nothing was changed",
+                hint="name the folders of work beside them",
+            )
+        if dialog.confirm_boundary(
+            *(shorten_entries(entries, context.home) for entries in (rule.work_roots, rule.project_parents))
+        ):
+            return wishes
+    raise UsageError("what is work wasn't confirmed; nothing was changed", hint="say it with --work-root DIR")
+
+
+def _with_parents(wishes: InstallOptions, dialog: SetupDialog, context: SetupContext) -> InstallOptions:
+    """Return the wishes with the folders whose projects no rule names, where the human calls them personal."""
+    unknown: dict[Path, list[Project]] = {}
+    for project in _projects(wishes, context):
+        if project.kind is ProjectKind.UNKNOWN and project.root and is_repository(project.root):
+            parent = project.root if project.root.parent == context.home else project.root.parent
+            unknown.setdefault(parent, []).append(project)
+    chosen = []
+    for parent, projects in unknown.items():
+        number = count_phrase(len(projects), "project")
+        about = f"{number} in {dialog.short(parent)}" if parent != projects[0].root else dialog.short(parent)
+        if dialog.confirm(f"{about}: no rule names it. May agents there write to your notes?"):
+            chosen.append(parent)
+    if not chosen:
+        return wishes
+    rule = preview_rule(wishes, home=context.home, data=context.data, rules=context.rules)
+    known = (folder for folder in map(entry_folder, rule.project_parents) if folder and folder.is_dir())
+    return replace(wishes, project_parents=(*known, *chosen))
+
+
+def _projects(wishes: InstallOptions, context: SetupContext) -> tuple[Project, ...]:
+    """Return the projects at hand, as the rule to be would judge them."""
+    rule = preview_rule(wishes, home=context.home, data=context.data, rules=context.rules)
+    parents = [folder for folder in map(entry_folder, rule.project_parents) if folder]
+    folders = find_projects(context.home, parents=parents, kb=rule.kb)
+    return tuple(replace(classify_folder(folder, rule), root=folder) for folder in folders)
+
+
+def _with_hooks(wishes: InstallOptions, dialog: SetupDialog, context: SetupContext) -> InstallOptions:
+    """Return the wishes with the harnesses at hand, where the human wants hooks in their settings."""
+    names = find_harnesses(context.home, context.search_path)
+    if not names or wishes.program is None:
+        return wishes
+    rule = preview_rule(wishes, home=context.home, data=context.data, rules=context.rules)
+    steps_by_name = {
+        name: harness_steps(
+            replace(wishes, harnesses=(name,)),
+            home=context.home,
+            kb=shorten_path(rule.kb, context.home),
+            wall=context.wall,
+        )
+        for name in names
+    }
+    steps = tuple(chain(*steps_by_name.values()))
+    diff = "\n".join(step.diff for step in steps if step.diff)
+    if not diff:
+        return wishes
+    hooks = ", ".join(f"{get_harness(name).title} ({_hook_count(steps)})" for name, steps in steps_by_name.items())
+    wall = next((step.why for step in steps if step.what == LAUNCHER_STEP), "none of these has one")
+    summary = (f"hooks: {hooks}: they recall what you know, and ask what was learned", f"wall:  {wall}")
+    is_wanted = dialog.choose_hooks(summary, diff)
+    return replace(wishes, harnesses=names, yes=True) if is_wanted else wishes
+
+
+def _hook_count(steps: tuple[InstallStep, ...]) -> str:
+    """Return how many hooks the steps of one harness add, as a phrase."""
+    added = [step.change.data for step in steps if step.diff and isinstance(step.change, PutFile)]
+    handlers = sum(len(own_handlers(data)) for data in added if data.lstrip()[:1] == b"{")
+    return count_phrase(handlers, "hook")
+
+
+def _check_work(wishes: InstallOptions, rule: Rule | None) -> None:
+    """Raise unless all that was called work is work by the rule to be."""
+    for folder in wishes.work_roots:
+        if rule is None or classify_folder(folder, rule).kind is not ProjectKind.WORK:
+            raise UsageError(
+                f"{one_line(str(folder))} would not be work by the rule; nothing was changed",
+                hint=f"write it into the block of work roots by hand; gitignore's syntax: {escape_path(str(folder))}",
+            )
+
+
+# what follows the rule
+
+
+def _keep_receipt(options: SetupOptions, plan: InstallReport, context: SetupContext) -> None:
+    """Keep what is about to be made, before it is."""
+    paths = [step.path for step in plan.steps if step.path and step.change]
+    new_logs = tuple(root for root in options.logs if not (root / LOG_FOLDER).exists())
+    own_folders = (context.state.state / "any", context.state.cache / "any", context.wall.launcher_path)
+    receipt = SetupReceipt(
+        folders=missing_folders((*paths, *own_folders, rule_path(context.home))),
+        logs=new_logs,
+        notes=tuple(step.path for step in plan.steps if step.what == FIRST_NOTE_STEP and step.change and step.path),
+        agents_md=(real_path(options.wishes.agents_md),) if options.wishes.agents_md else (),
+        snippets=(options.wishes.snippets,) if options.wishes.snippets else (),
+        harnesses=options.wishes.harnesses,
+        had_rule=not isinstance(read_path_state(rule_path(context.home)), AbsentPath),
+    )
+    save_receipt(context.state.state, receipt)
+
+
+def _planned_log(root: Path) -> InstallStep:
+    return InstallStep(what=LOG_STEP, path=root / LOG_FOLDER, outcome=StepOutcome.WRITTEN, why="a new log")
+
+
+def _begin_log(root: Path, context: SetupContext) -> InstallStep:
+    try:
+        made = context.begin_log(root)
+    except RoamkbError as error:
+        return left_alone_step(LOG_STEP, root / LOG_FOLDER, one_line(str(error)))
+    if not made.made:
+        return unchanged_step(LOG_STEP, made.folder, "is there already")
+    return InstallStep(what=LOG_STEP, path=made.folder, outcome=StepOutcome.WRITTEN, why="a new log")
+
+
+def _index_steps(rule: Rule | None, context: SetupContext) -> Iterator[InstallStep]:
+    if rule is None or kb_fault(rule.kb):
+        return
+    index = context.build_index()
+    reason = f"{count_phrase(index.notes, 'note')}, {count_phrase(index.entries, 'node')} to search"
+    yield InstallStep(what=INDEX_STEP, path=index.path, outcome=StepOutcome.WRITTEN, why=reason)
+
+
+def _next_commands(options: SetupOptions, rule: Rule | None, context: SetupContext) -> Iterator[str]:
+    """Yield three commands to try."""
+    if rule and not kb_fault(rule.kb) and (title := context.most_linked_title()):
+        yield f"roamkb search {shlex.quote(title)}"
+    if options.logs:
+        home, folder = shorten_path(options.logs[0], context.home).rpartition("~/")[1:]
+        yield f"cd {home}{shlex.quote(folder)} && roamkb brief"
+    else:
+        yield "roamkb help"
+    yield "roamkb doctor"

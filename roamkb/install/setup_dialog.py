@@ -1,0 +1,186 @@
+"""The questions of `setup`, and what the answers mean; nothing is written while they are asked."""
+
+import shlex
+from collections.abc import Callable
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from roamkb.core.errors import UsageError
+from roamkb.core.model import Project
+from roamkb.core.text import count_phrase
+from roamkb.core.text import one_line
+from roamkb.install.store.discovery import NotesAtHand
+from roamkb.install.store.discovery import count_notes
+
+#: Puts a question to the human at the terminal and returns the line that they type.
+AskFunction = Callable[[str], str]
+Answer = TypeVar("Answer")
+#: Who answers nonsense three times doesn't want to be asked.
+MAX_ANSWERS = 3
+#: More would push the question itself off the screen.
+_MAX_LISTED = 40
+
+
+class SetupDialog:
+    """A dialogue at the terminal; each method asks one thing until the answer means something.
+
+    Raises:
+        UsageError: three answers that mean nothing, or none at all.
+    """
+
+    def __init__(self, ask: AskFunction, home: Path) -> None:
+        """Take what asks; paths are shown from `home` on."""
+        self._ask = ask
+        self._home = home
+
+    def confirm(self, question: str, *, is_default: bool = False) -> bool:
+        """Return whether the human said yes; Enter says `is_default`."""
+
+        def parse(answer: str) -> bool | None:
+            return {"": is_default, "y": True, "yes": True, "n": False, "no": False}.get(answer.lower())
+
+        return self._ask_until(f"{question} [{'Y/n' if is_default else 'y/N'}]", parse, "y or n:")
+
+    def choose_notes(self, folders: Sequence[NotesAtHand], *, usual: Path) -> tuple[Path, bool]:
+        """Return the folder of the notes, and whether it is to begin there; `usual` is the rule's own."""
+        if len(folders) == 1 and self.confirm(f"{self._notes_line(folders[0])}: these?", is_default=True):
+            return folders[0].path, False
+        if len(folders) > 1:
+            path = self._ask_until(
+                "\n".join(
+                    (
+                        *(f"{number:4}  {self._notes_line(notes)}" for number, notes in enumerate(folders, start=1)),
+                        "Which are yours? A number, another folder, or Enter for 1:",
+                    )
+                ),
+                lambda answer: folders[0].path if not answer else self._numbered(answer, [n.path for n in folders]),
+                f"A number from 1 to {len(folders)}, or a folder from ~ or /:",
+            )
+        else:
+            found = "" if folders else "No org-roam notes are in the usual places. "
+            path = self._ask_until(
+                f"{found}Which folder are yours in, or shall they begin in? Enter for {self.short(usual)}:",
+                lambda answer: self._folder(answer) if answer else usual,
+                "A folder from ~ or /:",
+            )
+        for _ in range(MAX_ANSWERS):
+            if count_notes(path):
+                return path, False
+            if self.confirm(f"There are no notes in {self.short(path)}: begin there, with a note that explains it?"):
+                return path, True
+            path = self._ask_until("Which folder, then? From ~ or /:", self._folder, "A folder from ~ or /:")
+        raise UsageError("without notes there is nothing to set up; nothing was changed")
+
+    def choose_work(self, projects: Sequence[Project]) -> tuple[Path, ...]:
+        """Return the folders that the human calls work, beside those that the rule calls so."""
+        roots = [project.root or Path("?") for project in projects]
+        lines = [
+            f"{number:4}  {project.kind.value:8}  {self.short(root)}"
+            for number, (project, root) in enumerate(zip(projects, roots, strict=True), start=1)
+        ]
+        if len(lines) > _MAX_LISTED:
+            lines[_MAX_LISTED:] = [f"      … and {len(lines) - _MAX_LISTED} more"]
+        which = "Which of them are work? Numbers or folders" if lines else "Which folders are work? Some from ~ or /"
+        question = [
+            "Agents in personal projects may write to your notes, which go to all your machines. Work never may.",
+            *lines,
+            f"{which} with blanks between, or Enter for no other:",
+        ]
+
+        return self._ask_until(
+            "\n".join(question),
+            lambda answer: self._present_folders(answer, roots),
+            f"Only {f'numbers from 1 to {len(roots)} and ' if roots else ''}folders that are there:",
+        )
+
+    def choose_personal(self) -> tuple[Path, ...]:
+        """Return the folders in whose projects agents may write to the notes."""
+        return self._ask_until(
+            "In the projects of which folders may agents write to your notes? Some from ~ or / with blanks between, "
+            "or Enter for no other:",
+            lambda answer: self._present_folders(answer, ()),
+            "Only folders that are there:",
+        )
+
+    def _present_folders(self, answer: str, listed: Sequence[Path]) -> tuple[Path, ...] | None:
+        """Return the folders that an answer means, by number or path; None unless all are there."""
+        try:
+            folders = [self._numbered(word, listed) for word in shlex.split(answer.replace(",", " "))]
+        except ValueError:
+            return None
+        present = tuple(folder for folder in folders if folder and folder.is_dir())
+        return present if len(present) == len(folders) else None
+
+    def confirm_boundary(self, work_roots: Sequence[str], parents: Sequence[str]) -> bool:
+        """Return whether the human says that this is work and that personal."""
+        lines = (
+            f"work:               {one_line(', '.join(work_roots)) or 'nothing'}",
+            f"personal, may write: {one_line(', '.join(parents)) or 'nothing'}",
+            "Is that right?",
+        )
+        return self.confirm("\n".join(lines))
+
+    def choose_logs(self, projects: Sequence[Project]) -> tuple[Path, ...]:
+        """Return the projects that get a log."""
+        roots = [project.root for project in projects if project.root]
+        lines = [f"{number:4}  {self.short(root)}" for number, root in enumerate(roots[:_MAX_LISTED], start=1)]
+
+        def parse(answer: str) -> tuple[Path, ...] | None:
+            if answer.lower() == "all":
+                return tuple(roots)
+            folders = [self._numbered(word, roots) for word in answer.replace(",", " ").split()]
+            return tuple(folder for folder in folders if folder in roots) if None not in folders else None
+
+        return self._ask_until(
+            "\n".join(
+                (
+                    "What agents learn about a project is kept in its log, `.roamkb/`, in the project itself, and "
+                    "travels with its git; `roamkb init --untracked` begins one that doesn't.",
+                    *lines,
+                    "Which get one? Numbers, `all`, or Enter for none:",
+                )
+            ),
+            parse,
+            f"Only numbers from 1 to {len(roots)}, `all`, or Enter:",
+        )
+
+    def choose_hooks(self, summary: Sequence[str], diff: str) -> bool:
+        """Return whether the human wants the hooks; shows the diff on request, as often as asked."""
+
+        def parse(answer: str) -> str | None:
+            return answer.lower()[:1] or "n" if answer.lower() in ("", "y", "yes", "n", "no", "d", "diff") else None
+
+        question = "\n".join((*summary, "Add them? y, n, or d to see the change [y/N/d]"))
+        while (answer := self._ask_until(question, parse, "y, n or d:")) == "d":
+            question = f"{diff}\nAdd them? [y/N/d]"
+        return answer == "y"
+
+    def short(self, path: Path) -> str:
+        """Return a path as people write it, fit for a terminal."""
+        is_below = path.is_relative_to(self._home)
+        return one_line(f"~/{path.relative_to(self._home)}" if is_below else str(path))
+
+    def _notes_line(self, notes: NotesAtHand) -> str:
+        return f"{count_phrase(notes.count, 'note')} in {self.short(notes.path)} ({one_line(notes.reason)})"
+
+    def _numbered(self, word: str, folders: Sequence[Path]) -> Path | None:
+        """Return the folder that a number or a path means; None where it means none."""
+        if word.isascii() and word.isdigit():
+            return folders[int(word) - 1] if len(word) < 5 and 1 <= int(word) <= len(folders) else None
+        return self._folder(word)
+
+    def _folder(self, text: str) -> Path | None:
+        if text == "~" or text.startswith("~/"):
+            return self._home / text[2:]
+        return Path(text) if text.startswith("/") else None
+
+    def _ask_until(self, question: str, parse: Callable[[str], Answer | None], again: str) -> Answer:
+        for _ in range(MAX_ANSWERS):
+            answer = parse(self._ask(question).strip())
+            if answer is not None:
+                return answer
+            question = again
+        raise UsageError(
+            "no answer that can be used; nothing was changed", hint="`roamkb setup --help` has the options"
+        )

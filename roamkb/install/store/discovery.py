@@ -1,0 +1,135 @@
+"""Notes, projects and harnesses at hand on this machine, for `setup` to ask about; read only."""
+
+import contextlib
+import os
+from collections.abc import Iterable
+from collections.abc import Iterator
+from pathlib import Path
+from shutil import which
+
+from roamkb.core.errors import DiskError
+from roamkb.core.model import UnreadableFile
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.fs.files import read_file
+from roamkb.harnesses.registry import all_harnesses
+from roamkb.install.emacs_settings import find_roam_folders
+from roamkb.install.emacs_settings import lisp_of_org
+from roamkb.install.store.apply import folders_in
+from roamkb.journal.store.syncthing import configured_folders
+from roamkb.kb.notes.store.walk import walk_notes
+
+#: Below HOME: org-roam's own default first.
+_USUAL_FOLDERS = ("org-roam", "roam", "org/roam", "notes")
+#: Below a folder that Syncthing shares, which holds more than notes.
+_SHARED_FOLDERS = (".", *_USUAL_FOLDERS)
+#: Files that Emacs reads at its start, below HOME, and folders of them.
+_INIT_FILES = (".emacs", ".emacs.el", ".spacemacs")
+_INIT_FOLDERS = (".emacs.d", ".config/emacs", ".doom.d", ".config/doom", ".spacemacs.d")
+_INIT_SUBFOLDERS = (".", "lisp", "modules", "config")
+#: Of an init file.
+_MAX_INIT_BYTES = 2_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotesAtHand:
+    """A folder that holds notes."""
+
+    path: Path
+    #: How many files org-roam would read.
+    count: int
+    #: What names it, in a clause.
+    reason: str
+
+
+def find_notes(home: Path, *, kb: Path) -> tuple[NotesAtHand, ...]:
+    """Return the folders of notes on this machine, the likeliest first; `kb` is the rule's own."""
+    places: dict[str, NotesAtHand] = {}
+    for path, reason in _likely_folders(home, kb):
+        real = os.path.realpath(path)
+        if real not in places and real != os.path.realpath(home) and (count := count_notes(path)):
+            where = f"leads to {real}; {reason}" if path.is_symlink() else reason
+            places[real] = NotesAtHand(path=path, count=count, reason=where)
+    return tuple(places.values())
+
+
+def count_notes(folder: Path) -> int:
+    """Return how many notes a folder holds, those of its folders included."""
+    # what an init file names may be no path, or closed to us, for which Path's raises
+    return len(walk_notes(folder).files) if os.path.isdir(folder) else 0  # noqa: PTH112
+
+
+def _likely_folders(home: Path, kb: Path) -> Iterator[tuple[Path, str]]:
+    yield kb, "as the rule says"
+    yield from ((folder, "Emacs's org-roam-directory") for folder in _folders_in_init_files(home))
+    yield from ((home / name, "a usual place") for name in _USUAL_FOLDERS)
+    # one that can't be read names nothing; doctor says so
+    with contextlib.suppress(DiskError):
+        for shared in configured_folders(home):
+            folders = (shared.path / name for name in _SHARED_FOLDERS)
+            yield from ((folder, "Syncthing carries it") for folder in folders if _has_note_at_top(folder))
+
+
+def _has_note_at_top(folder: Path) -> bool:
+    """Say whether a note lies in the folder itself: what is shared may hold a million other files."""
+    try:
+        with os.scandir(folder) as entries:
+            return any(entry.name.endswith(".org") for entry in entries)
+    except OSError:
+        return False
+
+
+def _folders_in_init_files(home: Path) -> Iterator[Path]:
+    for path in _init_files(home):
+        data = read_file(path, limit=_MAX_INIT_BYTES)
+        if isinstance(data, UnreadableFile):
+            continue
+        text = data.decode(errors="replace")
+        lisp = lisp_of_org(text) if path.suffix == ".org" else text
+        yield from map(Path, find_roam_folders(lisp, home=str(home)))
+
+
+def _init_files(home: Path) -> Iterator[Path]:
+    yield from (home / name for name in _INIT_FILES)
+    for folder in (home / name / inner for name in _INIT_FOLDERS for inner in _INIT_SUBFOLDERS):
+        yield from sorted(path for path in _children(folder) if path.suffix in (".el", ".org"))
+
+
+def _children(folder: Path) -> Iterable[Path]:
+    try:
+        return tuple(folder.iterdir())
+    except OSError:
+        return ()
+
+
+def find_projects(home: Path, *, parents: Iterable[Path], kb: Path) -> tuple[Path, ...]:
+    """Return the folders that may be projects: all in `parents`, and the repositories one or two folders below HOME."""
+    declared = [folder for parent in parents for folder in ([parent] if is_repository(parent) else folders_in(parent))]
+    beside = [
+        folder
+        for top in folders_in(home)
+        for folder in ([top] if is_repository(top) else filter(is_repository, folders_in(top)))
+    ]
+    notes = os.path.realpath(kb)
+    found = {os.path.realpath(folder): folder for folder in reversed((*declared, *beside))}
+    return tuple(sorted(folder for real, folder in found.items() if real != notes and not notes.startswith(f"{real}/")))
+
+
+def is_repository(folder: Path) -> bool:
+    """Say whether a folder is the top of a git work tree."""
+    return os.path.lexists(folder / ".git")
+
+
+def find_harnesses(home: Path, search_path: str) -> tuple[str, ...]:
+    """Return the names of the harnesses that are here: a program of theirs, or settings."""
+    return tuple(
+        harness.name
+        for harness in all_harnesses()
+        if any(which(program, path=search_path) for program in harness.programs)
+        or any((home / file.path).exists() for file in harness.settings_files)
+    )
+
+
+def missing_folders(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """Return the folders above `paths` that aren't there, the innermost first."""
+    missing = {folder for path in paths for folder in path.parents if not os.path.lexists(folder)}
+    return tuple(sorted(missing, key=lambda folder: -len(folder.parts)))

@@ -1,0 +1,110 @@
+"""Help: a first screen of the commands that one uses, and the others by topic."""
+
+from difflib import get_close_matches
+
+from roamkb.core.errors import UsageError
+from roamkb.core.text import one_line
+from roamkb.interfaces.cli import main
+from roamkb.interfaces.cli.fast_args import OperationCall
+from roamkb.interfaces.operations import EVERY_COMMAND
+from roamkb.interfaces.operations import OPERATIONS
+from roamkb.interfaces.operations import TOPICS
+from roamkb.interfaces.operations import Operation
+from roamkb.interfaces.operations import find_operation
+
+#: What one uses, by what one wants.
+_EVERYDAY = {
+    "Begin": "setup doctor",
+    "Your notes": "search show links write trash",
+    "What agents learn": "init learn recall shown",
+    "When something went wrong": "journal",
+}
+#: Commands that stand in no table of operations, which they have no time to read; by topic.
+_BESIDE_THE_TABLE = {
+    "boundary": (("exec", "Run a command where the kernel lets nothing write the notes."),),
+    "doors": (("hook", "Answer a hook of a coding agent."),),
+}
+#: Of a word to what it may be a slip of: `export` is none of `import`.
+_LEAST_LIKENESS = 0.7
+_HEAD = """\
+Usage: roamkb COMMAND [OPTION]... [ARGUMENT]...
+
+  A knowledge base that coding agents share with their human, kept as plain org-roam files."""
+_EXIT_STATUS = """\
+Exit status: 0 found or done, 1 nothing found, 2 error, 3 refused, 4 changed on disk,
+  5 written but not known to be durable, 75 busy."""
+
+
+def first_screen() -> str:
+    """Return the help that is shown first."""
+    topics = ", ".join(TOPICS)
+    others = (
+        ("roamkb help COMMAND", "one command; `roamkb COMMAND -h` says the same"),
+        ("roamkb help TOPIC", f"the commands about {topics}"),
+        (f"roamkb help {EVERY_COMMAND}", f"all {len(OPERATIONS)} commands"),
+        ("roamkb --version", "the version"),
+    )
+    groups = [
+        _group(title, [operation for name in names.split() if (operation := find_operation(name))])
+        for title, names in _EVERYDAY.items()
+    ]
+    return "\n\n".join((_HEAD, *groups, _list("More", others), _EXIT_STATUS))
+
+
+def _group(title: str, operations: list[Operation]) -> str:
+    return _list(title, _rows(operations))
+
+
+def _rows(operations: list[Operation]) -> "list[tuple[str, str]]":
+    return [(operation.name, operation.summary) for operation in operations]
+
+
+def _list(title: str, rows: "list[tuple[str, str]] | tuple[tuple[str, str], ...]") -> str:
+    width = max(len(name) for name, _ in rows)
+    return "\n".join([f"{title}:", *(f"  {name:{width}}  {about}" for name, about in rows)])
+
+
+def topic_screen(topic: str) -> str:
+    """Return the commands of a topic, or of all."""
+    groups = [
+        _list(
+            panel,
+            [
+                *_rows([operation for operation in OPERATIONS if operation.panel == panel]),
+                *_BESIDE_THE_TABLE.get(name, ()),
+            ],
+        )
+        for name, panel in TOPICS.items()
+        if topic in (name, EVERY_COMMAND)
+    ]
+    return "\n\n".join((*groups, "`roamkb help COMMAND` has the options and an example."))
+
+
+def serve(call: OperationCall) -> int:
+    """Print the help that `roamkb help [TOPIC]` asks for; return the exit status.
+
+    Raises:
+        UsageError: there is no such command or topic.
+    """
+    topic = call.arguments["topic"]
+    if topic is None:
+        print(first_screen())
+        return 0
+    name = str(topic)
+    if name in TOPICS or name == EVERY_COMMAND:
+        print(topic_screen(name))
+        return 0
+    if find_operation(name):
+        return main.run_typer([name, "--help"])
+    raise UsageError(f"no help on {one_line(name)}", hint=f"topics: {', '.join(TOPICS)}, {EVERY_COMMAND}")
+
+
+def meant_value(call: OperationCall) -> str:
+    """Return the question whether another value was meant, where one is no choice of its parameter's."""
+    for parameter in call.operation.parameters:
+        given = call.arguments.get(parameter.name)
+        for value in given if isinstance(given, tuple) else (given,):
+            if parameter.choices and isinstance(value, str) and value not in parameter.choices:
+                close = get_close_matches(value, parameter.choices, 1, _LEAST_LIKENESS)
+                return f"did you mean {close[0]}?" if close else ""
+    return ""

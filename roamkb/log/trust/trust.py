@@ -1,0 +1,164 @@
+"""`trust`: digests and keys by which a log counts that came with its project; only a human adds or removes one."""
+
+from datetime import date
+from pathlib import Path
+from typing import Final
+
+from roamkb.boundary.human_consent import HumanAtTerminal
+from roamkb.boundary.human_consent import require_yes
+from roamkb.core.errors import NotFound
+from roamkb.core.errors import UsageError
+from roamkb.core.json_form import OrNull
+from roamkb.core.request import optional_argument
+from roamkb.core.request import remaining_arguments
+from roamkb.core.request import text_option
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.text import count_phrase
+from roamkb.core.text import one_line
+from roamkb.log.init import statement_previews
+from roamkb.log.store.project_log import Log
+from roamkb.log.trust.store import trust_lists
+from roamkb.log.trust.store.trust_lists import TrustedEntry
+from roamkb.log.trust.vouched_lines import OWN
+from roamkb.log.trust.vouched_lines import lines_of_digest
+from roamkb.log.trust.vouched_lines import log_digest
+
+#: What a human types, so that it isn't done for another command.
+_WORD: Final = "trust"
+_ACTIONS: Final = ("list", "add", "remove")
+
+
+@dataclass(frozen=True, slots=True)
+class TrustRequest:
+    """Parameters of `trust`."""
+
+    action: str | None = optional_argument("list (default), add or remove.", metavar="ACTION", values=_ACTIONS)
+    names: tuple[str, ...] = remaining_arguments(
+        "A log's digest, or a public SSH key (`TYPE BASE64 COMMENT`); to remove one, its fingerprint will do.",
+        metavar="KEY|DIGEST",
+    )
+    until: str | None = text_option("--until", "The last day on which it counts (YYYY-MM-DD).", metavar="D")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrustReport:
+    """What is trusted on this machine, and what of this project's log counts by it."""
+
+    JSON = "done trusted=entries faults digest vouchers unseen"
+    #: listed, added or removed.
+    done: str
+    entries: tuple[TrustedEntry, ...]
+    #: What is wrong with a list, a clause each.
+    faults: tuple[str, ...]
+    #: Of the log of this project as it is now; null where there is none.
+    digest: OrNull
+    #: Those by whom lines of this project's log are seen.
+    vouchers: tuple[str, ...]
+    #: The lines of it that aren't.
+    unseen: int
+
+
+def list_trust(log: Log | None, account_home: Path | None, *, done: str = "listed") -> TrustReport:
+    """Return what is trusted, and what that means for `log`.
+
+    Raises:
+        DiskError: the log can't be read.
+    """
+    lists = trust_lists.read_trust_lists(account_home)
+    return TrustReport(
+        done=done,
+        entries=lists.entries,
+        faults=lists.faults,
+        digest=log_digest(log.read_lines()) if log and log.has_lines else "",
+        vouchers=tuple(voucher for voucher in log.vouchers if voucher != OWN) if log else (),
+        unseen=log.unseen_count if log else 0,
+    )
+
+
+def add_trust(
+    log: Log | None, account_home: Path | None, text: str, *, until: str | None, human: HumanAtTerminal | None
+) -> TrustReport:
+    """Trust a digest or a key on this machine, once a human at a terminal said so.
+
+    Raises:
+        UsageError: it is neither, or no human said yes. DiskError, Busy: it wasn't added.
+    """
+    home = _require_account(account_home)
+    path = trust_lists.user_list(home)
+    entry = trust_lists.parse_entry(f"until={_parse_day(until)} {text}" if until else text, path)
+    if entry is None:
+        raise UsageError(
+            "that is neither a log's digest nor a public SSH key; nothing was written",
+            hint="`roamkb trust list` shows the digest of this project's log; of a key, give the line in its .pub file",
+        )
+    require_yes(human, _question(entry, log), word=_WORD)
+    trust_lists.add_entry(home, entry)
+    return list_trust(log, account_home, done="added")
+
+
+def remove_trust(
+    log: Log | None, account_home: Path | None, text: str, *, human: HumanAtTerminal | None
+) -> TrustReport:
+    """Trust a digest or a key no longer: what it alone vouched for isn't seen any more.
+
+    Raises:
+        UsageError: root trusts it, or no human said yes. NotFound, DiskError, Busy: it wasn't removed.
+    """
+    home = _require_account(account_home)
+    path = trust_lists.user_list(home)
+    named = trust_lists.parse_entry(text, path)
+    name = named.name if named else text.strip()
+    sources = [entry.source for entry in trust_lists.read_trust_lists(account_home).entries if entry.name == name]
+    if not sources:
+        raise NotFound(name, kind="trusted digest or key", hint="`roamkb trust list` shows them")
+    if path not in sources:
+        raise UsageError(
+            f"{one_line(name)} is on root's list {one_line(str(sources[0]))}; nothing was written",
+            hint="take it out of that file as root",
+        )
+    question = f"{one_line(name)} is trusted no longer, and lines for which nobody else vouches aren't shown any more."
+    require_yes(human, question, word=_WORD)
+    trust_lists.remove_entry(home, name)
+    return list_trust(log, account_home, done="removed")
+
+
+def _require_account(account_home: Path | None) -> Path:
+    if account_home is None:
+        raise UsageError(
+            "the system doesn't know this account, and HOME is anybody's word; nothing was written",
+            hint="have root put it into /etc/roamkb/trusted",
+        )
+    return account_home
+
+
+def _parse_day(text: str) -> str:
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError as error:
+        raise UsageError(f"{one_line(text)} is no day like 2027-01-31; nothing was written") from error
+
+
+def _question(entry: TrustedEntry, log: Log | None) -> str:
+    """Return what a human is asked; of a digest that this project's log has, with what it says."""
+    until = f" until {entry.until}" if entry.until else ""
+    if entry.key:
+        who = f"{entry.key.partition(' ')[0]} {one_line(entry.comment)}".strip()
+        return (
+            f"{entry.name} ({who}): on this machine a project's log counts{until} as its signed commits have it,\n"
+            "also what others committed before, with its verdicts and confidences, and nobody is asked."
+        )
+    covered = lines_of_digest(entry.name, log.read_lines()) if log else None
+    if log is None or covered is None:
+        about = ["The log of this project isn't the one: look at it where it is."]
+    else:
+        previews = statement_previews(log.contents_of(covered).replay_state().standings.values())
+        counts = f"{count_phrase(len(covered.learnings), 'learning')}, {count_phrase(len(covered.events), 'event')}"
+        about = [f"Here that is {counts}:", *(f"  {statement}" for statement in previews)]
+    return "\n".join(
+        [
+            entry.name,
+            f"A project's log that begins with these lines counts on this machine{until}, with its verdicts and",
+            "confidences, and nobody is asked.",
+            *about,
+        ]
+    )

@@ -1,0 +1,391 @@
+"""The way of somebody who begins: questions at a real terminal, options without one, and the way back."""
+
+import json
+import shutil
+import sys
+from dataclasses import dataclass
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from roamkb.fs.files import TEMPORARY_PREFIX
+from tests.conftest import Ran
+from tests.conftest import World
+from tests.conftest import emulator
+from tests.human import converse
+
+SETTINGS = '{\n  "model": "opus"\n}\n'
+#: Small notes are read fast, and so many are worth a bar.
+MANY = 1_200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beginner:
+    """Somebody with a HOME, who was never here before."""
+
+    home: Path
+    #: Where their notes are, or shall begin.
+    notes: Path
+    project: Path
+    work: Path
+    #: What they type, for each question.
+    answers: tuple[tuple[str, str], ...]
+
+    @property
+    def world(self) -> World:
+        """What runs the program for them; its folders are theirs."""
+        return World(home=self.home, kb=self.notes, personal=self.project, work=self.work, unknown=self.home)
+
+    def run(self, *words: str, cwd: Path | None = None, **extra: str) -> Ran:
+        """Run a command without a terminal."""
+        return self.world.run(*words, cwd=cwd or self.home, extra=extra)
+
+    def talk(self, *words: str, answers: tuple[tuple[str, str], ...] | None = None) -> tuple[int, str]:
+        """Run a command at a terminal and answer its questions; return its status and what was shown."""
+        return converse(
+            [sys.executable, "-m", "roamkb", *words],
+            maker=emulator(self.home.parent, "xterm"),
+            cwd=self.home,
+            environment={**self.world.environment(), "TERM": "xterm"},
+            answers=self.answers if answers is None else answers,
+        )
+
+
+def everything(home: Path) -> dict[str, tuple[object, int]]:
+    """Return each path of a HOME with what it holds and its mode."""
+    return {
+        path.relative_to(home).as_posix(): (
+            path.readlink() if path.is_symlink() else path.read_bytes() if path.is_file() else None,
+            path.lstat().st_mode,
+        )
+        for path in sorted(home.rglob("*"))
+    }
+
+
+def put_notes(folder: Path, *, count: int = 3) -> None:
+    """Put notes into a folder; the first is the one that the others link to."""
+    folder.mkdir(parents=True)
+    for number in range(count):
+        head = f":PROPERTIES:\n:ID:       note-{number}\n:END:\n#+title: Заметка {number}\n\n"
+        (folder / f"{number}.org").write_text(f"{head}Zebra. [[id:note-0][first]]\n", encoding="utf-8")
+
+
+def beginner(home: Path, notes: str, *, code: str = "code", found: tuple[tuple[str, str], ...]) -> Beginner:
+    """Return somebody with two projects, one of them work, and the settings of a harness."""
+    project, work = home / code / "lantern", home / code / "acme"
+    for folder in (project, work):
+        (folder / ".git").mkdir(parents=True)
+    (home / ".claude").mkdir()
+    (home / ".claude/settings.json").write_text(SETTINGS)
+    is_known = code == "code"
+    answers = (
+        *found,
+        ("are work?", "1"),
+        *(() if is_known else (("May agents there write", "y"),)),
+        ("Is that right?", "y"),
+        ("Add them?", "d"),
+        ("Add them?", "y"),
+        ("Which get one?", "2" if is_known else "all"),
+    )
+    return Beginner(home=home, notes=home / notes, project=project, work=work, answers=answers)
+
+
+def no_notes(home: Path) -> Beginner:
+    """Nothing at all: they begin where the rule says."""
+    return beginner(home, "sync/org/roam", found=(("Which folder are yours in", ""), ("begin there", "y")))
+
+
+def notes_of_the_rule(home: Path) -> Beginner:
+    """The folder that the shipped rule names."""
+    put_notes(home / "sync/org/roam")
+    return beginner(home, "sync/org/roam", found=(("3 notes in ~/sync/org/roam (as the rule says): these?", ""),))
+
+
+def notes_of_org_roam(home: Path) -> Beginner:
+    """org-roam's own default, and another folder beside it."""
+    put_notes(home / "org-roam")
+    put_notes(home / "notes", count=1)
+    return beginner(home, "org-roam", found=(("   2  1 note in ~/notes", "1"),))
+
+
+def linked_notes(home: Path) -> Beginner:
+    """A link to a folder that Syncthing carries."""
+    put_notes(home / "Dropbox/zettel")
+    (home / "roam").symlink_to("Dropbox/zettel")
+    (home / ".config/syncthing").mkdir(parents=True)
+    config = '<configuration><folder id="z" path="~/Dropbox/zettel"/></configuration>'
+    (home / ".config/syncthing/config.xml").write_text(config)
+    return beginner(home, "roam", found=((f"~/roam (leads to {home}/Dropbox/zettel; a usual place): these?", "y"),))
+
+
+def notes_in_cyrillic(home: Path) -> Beginner:
+    """Names with blanks, in another script, that only Emacs knows of; projects that no rule names."""
+    put_notes(home / "Мои заметки/все")
+    (home / ".config/emacs").mkdir(parents=True)
+    setting = '; (setq org-roam-directory "~/old")\n(setq org-roam-directory (file-truename "~/Мои заметки/все/"))\n'
+    (home / ".config/emacs/init.el").write_text(setting, encoding="utf-8")
+    found = (("3 notes in ~/Мои заметки/все (Emacs's org-roam-directory): these?", ""),)
+    return beginner(home, "Мои заметки/все", code="мой код [1]", found=found)
+
+
+def many_notes(home: Path) -> Beginner:
+    """More than a second's work."""
+    put_notes(home / "org/roam", count=MANY)
+    return beginner(home, "org/roam", found=((f"{MANY} notes in ~/org/roam", ""),))
+
+
+HOMES = (no_notes, notes_of_the_rule, notes_of_org_roam, linked_notes, notes_in_cyrillic, many_notes)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """Return a HOME with nothing in it, in a folder with a blank in its name."""
+    home = tmp_path / "a home"
+    home.mkdir()
+    return home
+
+
+@pytest.mark.parametrize("make", HOMES, ids=lambda make: make.__name__)
+def test_setup_is_walked_and_taken_back(home: Path, make: object) -> None:
+    """All is in place after the last answer, and HOME is as it was, byte for byte, after --undo."""
+    assert callable(make)
+    person: Beginner = make(home)
+    before = everything(home)
+    status, shown = person.talk("setup")
+    assert 0 == status, shown
+    assert '+  "hooks": {' in shown
+    assert "hooks: Claude Code (11 hooks)" in shown
+    assert shown.rstrip().endswith("roamkb doctor")
+    rule = person.run("classify", str(person.work), "--json").json
+    assert ("work", str(person.work)) == (rule["kind"], rule["root"])
+    assert "personal" == person.run("classify", str(person.project), "--json").json["kind"]
+    assert (person.project / ".roamkb").is_dir()
+    title = "knowledge base" if make is no_notes else "Заметка"
+    hit = person.run("search", title, "--json", cwd=person.project).json["hits"][0]
+    assert Path(hit["path"]).parent == person.notes
+    assert "roamkb hook" in (home / ".claude/settings.json").read_text()
+    taken = person.run("setup", "--undo")
+    assert 0 == taken.status, taken.err
+    assert before == everything(home)
+
+
+def test_without_a_terminal_nothing_is_guessed(home: Path) -> None:
+    """It says which answers are missing, with the folder that it found, and does nothing."""
+    person = notes_of_org_roam(home)
+    before = everything(home)
+    refused = person.run("setup")
+    assert 2 == refused.status
+    assert "--kb DIR; there are 3 in ~/org-roam, 1 in ~/notes" in refused.err
+    assert "--no-work" in refused.err
+    assert "setup --kb" in refused.err
+    assert 2 == person.run("setup", "--no-work").status
+    assert 2 == person.run("setup", "--kb", str(home / "nowhere"), "--no-work").status
+    assert 2 == person.run("setup", "--undo").status
+    assert before == everything(home)
+
+
+def options_of(person: Beginner) -> list[str]:
+    """Return the options that answer every question."""
+    return [
+        *("--kb", str(person.notes), "--work-root", str(person.work), "--claude", "--yes"),
+        *("--log", str(person.project), "--snippets", str(person.home / "snippets")),
+        *("--agents-md", str(person.home / "AGENTS.md")),
+    ]
+
+
+def test_every_answer_is_an_option_as_well(home: Path) -> None:
+    """Options do what answers do, are taken back alike, and a dry run does nothing."""
+    person = notes_of_org_roam(home)
+    before = everything(home)
+    planned = person.run("setup", *options_of(person), "--dry-run", "--json")
+    assert (0, True) == (planned.status, planned.json["dry_run"])
+    assert before == everything(home)
+    done = person.run("setup", *options_of(person), "--json")
+    assert {step["path"] for step in planned.json["steps"]} < {step["path"] for step in done.json["steps"]}
+    assert ["roamkb search 'Заметка 0'", "cd ~/code/lantern && roamkb brief", "roamkb doctor"] == done.json[
+        "next_commands"
+    ]
+    assert str(person.work) in done.json["work_roots"]
+    assert 0 == person.run("setup", "--undo").status
+    assert before == everything(home)
+
+
+def test_what_lies_behind_a_link_is_taken_back_as_well(home: Path) -> None:
+    """The link stays one; and a folder in which nobody trusted anything is no use of the state."""
+    person = notes_of_org_roam(home)
+    (home / "shared.md").write_text("mine\n")
+    (home / "AGENTS.md").symlink_to("shared.md")
+    before = everything(home)
+    assert 0 == person.run("setup", *options_of(person)).status
+    assert "mine\n" != (home / "shared.md").read_text()
+    # as the wall makes it, so that it can be closed
+    (person.world.state / "trust").mkdir(mode=0o700, exist_ok=True)
+    assert 0 == person.run("setup", "--undo").status
+    assert before == everything(home)
+
+
+def test_a_rule_that_was_there_before_stays(home: Path) -> None:
+    """It says what is work; who takes back a log doesn't take that back."""
+    person = notes_of_org_roam(home)
+    person.run("install", "--kb", str(person.notes), "--work-root", str(person.work))
+    rule = (home / ".claude/rules/knowledge-base.md").read_bytes()
+    assert 0 == person.run("setup", "--log", str(person.project)).status
+    assert 0 == person.run("setup", "--undo").status
+    assert rule == (home / ".claude/rules/knowledge-base.md").read_bytes()
+    assert not (person.project / ".roamkb").exists()
+
+
+def test_a_receipt_that_is_none_is_no_traceback(home: Path) -> None:
+    """Whoever wrote it."""
+    person = notes_of_org_roam(home)
+    receipt = person.world.state / "setup.json"
+    receipt.parent.mkdir(parents=True)
+    entries = {"folders": [], "logs": [], "notes": [], "agents_md": [], "snippets": [], "harnesses": ["nobody's"]}
+    for data in (json.dumps({**entries, "notes": ["/a\0b"]}), json.dumps({**entries, "logs": ["."]}), "[" * 9999):
+        receipt.write_text(data)
+        ran = person.run("setup", "--undo")
+        assert (2, True) == (ran.status, "isn't what roamkb wrote" in ran.err), ran.err
+    receipt.write_text(json.dumps(entries))
+    assert 0 == person.run("setup", "--undo").status
+
+
+def test_a_second_setup_adds_to_the_first(home: Path) -> None:
+    """What is work stays work; one undo takes both back."""
+    person = notes_of_org_roam(home)
+    before = everything(home)
+    person.run("setup", "--kb", str(person.notes), "--work-root", str(person.work))
+    again = person.run("setup", "--log", str(person.project), "--json")
+    assert 0 == again.status
+    assert str(person.work) in again.json["work_roots"]
+    assert 0 == person.run("setup", "--undo").status
+    assert before == everything(home)
+
+
+def test_an_undo_takes_nothing_that_was_used(home: Path) -> None:
+    """A log with a learning, the notes' first one once edited, settings of others and their order stay."""
+    person = no_notes(home)
+    person.run("setup", "--create-kb", "--no-work", "--log", str(person.project), "--claude", "--yes")
+    (note,) = person.notes.iterdir()
+    note.write_text(f"{note.read_text()}A word of mine.\n")
+    assert 0 == person.run("learn", "Invoices restart each January", cwd=person.project).status
+    taken = person.run("setup", "--undo")
+    assert "you edited it" in taken.out
+    assert "keep  project's log" in taken.out
+    assert "A word of mine." in note.read_text()
+    assert "Invoices restart" in (person.project / ".roamkb/knowledge.jsonl").read_text()
+    assert SETTINGS == (home / ".claude/settings.json").read_text()
+    assert not (home / ".claude/rules").exists()
+
+
+def test_a_setup_that_was_killed_is_taken_back(home: Path) -> None:
+    """With half of a log, settings that were being written, and no index yet."""
+    person = notes_of_org_roam(home)
+    before = everything(home)
+    person.run("setup", *options_of(person))
+    for name in ("ledger.jsonl", ".gitattributes"):
+        (person.project / ".roamkb" / name).unlink()
+    (home / ".claude/settings.json").write_text(SETTINGS)
+    (home / f".claude/{TEMPORARY_PREFIX}0123456789abcdef.tmp").write_text("{")
+    assert 0 == person.run("setup", "--undo").status
+    assert before == everything(home)
+
+
+def test_no_boundary_counts_that_was_not_confirmed(home: Path) -> None:
+    """Who says no is asked again; the third no ends it, with nothing changed."""
+    person = notes_of_the_rule(home)
+    before = everything(home)
+    mistaken = (("these?", ""), ("are work?", "2"), ("Is that right?", ""))
+    status, shown = person.talk("setup", answers=(*mistaken, *person.answers[1:]))
+    assert 0 == status, shown
+    assert "work" == person.run("classify", str(person.work), "--json").json["kind"]
+    assert "personal" == person.run("classify", str(person.project), "--json").json["kind"]
+    person.run("setup", "--undo")
+    status, shown = person.talk("setup", answers=(*mistaken, *mistaken[1:], *mistaken[1:]))
+    assert (2, True) == (status, "nothing was changed" in shown)
+    assert before == everything(home)
+
+
+def test_notes_are_never_works(home: Path) -> None:
+    """Who calls the notes' own folder work is told so."""
+    person = notes_of_the_rule(home)
+    before = everything(home)
+    status, shown = person.talk("setup", answers=(("these?", ""), ("are work?", "~/sync ~/code/acme")))
+    assert (2, True) == (status, "which you call work" in shown)
+    assert before == everything(home)
+
+
+def test_install_at_a_terminal_asks_what_setup_asks(home: Path) -> None:
+    """The first time; a second call changes nothing and asks nothing."""
+    person = notes_of_org_roam(home)
+    before = everything(home)
+    answers = (
+        ("   2  1 note in ~/notes", "2"),
+        ("are work?", ""),
+        ("right?", "y"),
+        ("Add them?", ""),
+        ("get one?", ""),
+    )
+    status, shown = person.talk("install", answers=answers)
+    assert (0, True) == (status, "Try:" in shown)
+    after = everything(home)
+    assert 0 == person.talk("install", answers=())[0]
+    assert after == everything(home)
+    person.run("setup", "--undo")
+    assert before == everything(home)
+
+
+def test_an_agent_with_a_terminal_is_asked_nothing(home: Path) -> None:
+    """Its answers aren't a human's."""
+    person = notes_of_org_roam(home)
+    status, shown = converse(
+        [sys.executable, "-m", "roamkb", "setup"],
+        maker=emulator(home.parent, "xterm"),
+        cwd=home,
+        environment={**person.world.environment(), "CLAUDECODE": "1"},
+        answers=(),
+    )
+    assert (2, True) == (status, "nobody is at a terminal" in shown)
+
+
+def test_a_script_never_links_a_rule_to_nothing(home: Path) -> None:
+    """With notes elsewhere `install` says where, and what to give; with none at all it warns as before."""
+    person = notes_of_org_roam(home)
+    before = everything(home)
+    refused = person.run("install")
+    assert (2, True) == (refused.status, "3 notes in ~/org-roam" in refused.err)
+    assert f"--kb '{home}/org-roam'" in refused.err
+    assert before == everything(home)
+    assert 0 == person.run("install", "--kb", str(person.notes)).status
+
+
+def test_work_can_neither_set_up_nor_undo(home: Path) -> None:
+    """From a work project both are refused, and nothing is touched."""
+    person = notes_of_org_roam(home)
+    person.run("setup", "--kb", str(person.notes), "--work-root", str(person.work), "--claude", "--yes")
+    before = everything(home)
+    inside = replace(person, home=home)
+    assert 3 == inside.run("setup", "--undo", cwd=person.work).status
+    parents = ("--project-parent", str(person.work.parent), "--project-parent", str(home / "other"))
+    assert 3 == inside.run("setup", *parents, cwd=person.work).status
+    assert before == everything(home)
+
+
+def test_projects_that_are_not_found_are_named(home: Path) -> None:
+    """Who has them elsewhere is asked for their folders, once the rule's own are said to be wrong."""
+    person = notes_of_the_rule(home)
+    for name in (".claude", "code", "projects"):
+        shutil.rmtree(home / name, ignore_errors=True)
+    for name in ("lab/site", "job/shop"):
+        (home / name).mkdir(parents=True)
+    answers = (
+        ("these?", ""),
+        ("Is that right?", "n"),
+        ("Which folders are work?", "~/job"),
+        ("may agents write", "~/lab"),
+        ("Is that right?", "y"),
+    )
+    status, shown = person.talk("setup", "--no-hooks", "--no-logs", answers=answers)
+    assert 0 == status, shown
+    kinds = [person.run("classify", str(home / name), "--json").json["kind"] for name in ("job/shop", "lab/site")]
+    assert ["work", "personal"] == kinds

@@ -1,0 +1,67 @@
+"""What a screen gets that a pipe doesn't: links, and a pager where it is too small."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from roamkb.interfaces.cli.screen import with_links
+from tests.conftest import World
+from tests.conftest import emulator
+from tests.human import converse
+
+
+def test_a_location_can_be_clicked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the file's whole name, encoded; what isn't there or not at home, and what only mentions a path, is left as it is."""
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    note = tmp_path / "о zebras.org"
+    note.touch()
+    linked = with_links(f"  \x1b[36m{note}:12\x1b[0m\nsee {note}:1\n/not/there.org:3: x\n{note}")
+    first, second, third, last = linked.split("\n")
+    assert first.startswith("  \x1b[36m\x1b]8;;file://")
+    assert f"%D0%BE%20zebras.org\x1b\\{note}:12\x1b]8;;\x1b\\\x1b[0m" in first
+    assert (f"see {note}:1", "/not/there.org:3: x") == (second, third)
+    assert last.endswith(f"{note}\x1b]8;;\x1b\\")
+    odd = tmp_path / os.fsdecode(b"\xff.org")
+    odd.touch()
+    assert "%FF.org\x1b\\" in with_links(str(odd))
+    assert "/bin/sh:1" == with_links("/bin/sh:1")
+    monkeypatch.setenv("TERM", "linux")
+    assert "\x1b" not in with_links(str(note))
+
+
+@pytest.mark.parametrize(
+    ("rows", "extra", "is_paged"),
+    [
+        (4, {}, True),
+        (60, {}, False),
+        (4, {"PAGER": ""}, False),
+        (4, {"CLAUDECODE": "1"}, False),
+        (4, {"TERM": "dumb"}, False),
+        (4, {"PAGER": "less '"}, False),
+    ],
+)
+def test_what_is_longer_than_the_screen_is_paged(
+    world: World, rows: int, extra: dict[str, str], is_paged: bool
+) -> None:
+    """For a human alone: an agent would wait for its keys, and a pipe gets all at once."""
+    for number in range(3):
+        world.node(f"{number}.org", str(number), f"Zebra {number}", "zebra")
+    pager = world.home / "pager"
+    pager.write_text("#!/bin/sh\necho PAGED\nexec cat\n")
+    pager.chmod(0o755)
+    # a terminal's size is set on the terminal, before the program asks for it
+    size = f"import fcntl, struct, sys, termios, runpy; fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack('HHHH', {rows}, 200, 0, 0)); "
+    program = size + "sys.argv = ['roamkb', 'search', 'zebra']; runpy.run_module('roamkb', run_name='__main__')"
+    status, shown = converse(
+        [sys.executable, "-c", program],
+        maker=emulator(world.home.parent, "xterm"),
+        cwd=world.personal,
+        environment={**world.environment(), "TERM": "xterm", "PAGER": str(pager), **extra},
+        answers=(),
+    )
+    assert 0 == status, shown
+    assert is_paged is ("PAGED" in shown)
+    assert 3 == shown.count("Zebra ")
