@@ -47,13 +47,11 @@ class KnowledgeBaseContext(ABC):
         *,
         project: str | None = None,
         ask: Callable[[str], str] | None = None,
-        progress: Callable[[int, int], None] | None = None,
         human: "human_consent.HumanAtTerminal | None" = None,
     ) -> None:
         self.environment = around
         self.project_folder = None if project is None else Path(project)
         self._ask = ask
-        self._progress = progress
         self._human = human
         #: The notes' folder, where this process has just looked at it and answers a single question.
         self.seen_tree: tree_digest.TreeDigest | None = None
@@ -133,8 +131,8 @@ class KnowledgeBaseContext(ABC):
         folder = self.state_folders.cache_folder(notes.kb)
         model = None
         if semantic:
-            model = cache.sentence_model(folder, progress=self._progress)
-        return index.Index(notes, folder, version=__version__, progress=self._progress, model=model)
+            model = cache.sentence_model(folder)
+        return index.Index(notes, folder, version=__version__, model=model)
 
     @cached_property
     def state_folders(self) -> "locks.StateFolders":

@@ -77,17 +77,15 @@ class KnowledgeBase(KnowledgeBaseSetup):
         *,
         project: str | None = None,
         ask: Callable[[str], str] | None = None,
-        progress: Callable[[int, int], None] | None = None,
         human: "human_consent.HumanAtTerminal | None" = None,
     ) -> "KnowledgeBase":
         """Return the knowledge base that the installed rule names; nothing is read before it's needed.
 
         `project` is the folder that the session works in, beside the current one. `ask` puts a
         question to a human at a terminal and returns the answer; without it nobody is asked.
-        `progress` hears how many notes of how many the index has read. `human` is somebody at a
-        terminal, whose word some operations need; without it they are refused.
+        `human` is somebody at a terminal, whose word some operations need; without it they are refused.
         """
-        return cls(ProcessEnvironment.from_process(), project=project, ask=ask, progress=progress, human=human)
+        return cls(ProcessEnvironment.from_process(), project=project, ask=ask, human=human)
 
     @property
     def log(self) -> "project_log.ProjectLog":
@@ -97,7 +95,6 @@ class KnowledgeBase(KnowledgeBaseSetup):
             self,
             folder=self.project_folder,
             ask=self._ask,
-            progress=self._progress,
             human=self._human,
         )
 

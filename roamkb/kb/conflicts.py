@@ -12,8 +12,6 @@ from pathlib import Path
 
 from roamkb.boundary.policy import WritePermit
 from roamkb.core.errors import NotFound
-from roamkb.core.line_diff import count_line_changes
-from roamkb.core.line_diff import differing_lines
 from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.core.model import UnreadableFile
@@ -23,6 +21,8 @@ from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.fs.locks import hold_lock
+from roamkb.kb.line_diff import count_line_changes
+from roamkb.kb.line_diff import differing_lines
 from roamkb.kb.notes.file_names import note_name
 from roamkb.kb.notes.passages import creation_time
 from roamkb.kb.notes.store.conflict_copies import CopyOnDisk

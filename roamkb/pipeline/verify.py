@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
+from roamkb.core.progress import report_progress
 from roamkb.core.request import flag_option
 from roamkb.core.request import remaining_arguments
 from roamkb.core.request import text_option
@@ -290,8 +291,6 @@ def verify(
     gate: Gate,
     standings: Sequence[LearningState],
     author: Author,
-    *,
-    progress: Callable[[int, int], None] | None = None,
 ) -> Iterator[JudgedLearning]:
     """Judge learnings one by one, and record the verdicts in batches."""
     # of several that say the same the surest is to pass, and of those the fullest
@@ -303,8 +302,7 @@ def verify(
         for judged_count, judged in enumerate(
             judged_learning for group in groups for judged_learning in gate.judge_learnings(group)
         ):
-            if progress:
-                progress(judged_count, len(standings))
+            report_progress("judging learnings", judged_count, len(standings))
             pending.append(judged)
             yield judged
             if len(pending) >= _BATCH_SIZE or time.monotonic() - last_written > _BATCH_SECONDS:
@@ -313,8 +311,7 @@ def verify(
     finally:
         # Ctrl-C as well: what was judged is kept
         record.add_verdicts(pending)
-        if progress:
-            progress(len(standings), len(standings))
+        report_progress("judging learnings", len(standings), len(standings))
 
 
 class _VerdictRecord:

@@ -24,6 +24,7 @@ from roamkb.core.json_form import Rows
 from roamkb.core.model import NodeCandidate
 from roamkb.core.model import Note
 from roamkb.core.model import UnreadableFile
+from roamkb.core.progress import counted
 from roamkb.core.request import flag_option
 from roamkb.core.request import optional_argument
 from roamkb.core.startup.dataclasses import KW_ONLY
@@ -313,7 +314,7 @@ def _put_lines_back(log: Log, members: Mapping[str, bytes], back: list[bytes], d
 def _read_agent_notes(notes: Notes) -> dict[str, bytes]:
     """Return the files that are wholly an agent's, by their names in the KB."""
     data_by_name = {}
-    for file in notes.kb_walk.files:
+    for file in counted(notes.kb_walk.files, "reading notes"):
         data = read_file(file.path)
         if not isinstance(data, UnreadableFile) and _parse_agent_note(notes, file.file, data):
             data_by_name[file.file] = data

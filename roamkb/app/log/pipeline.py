@@ -14,6 +14,7 @@ from roamkb.app.log.models import model_asker
 from roamkb.app.log.models import named_model
 from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
+from roamkb.core.progress import counted
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import as_text_tuple
 from roamkb.core.text import count_phrase
@@ -154,7 +155,7 @@ def _consolidate_sessions(
         boot_files.boot_lines(log.root, context.environment.home) if sessions else ()
     )
     all_receipts = receipts.read_receipts(log.local_folder) if sessions else []
-    for session in sessions:
+    for session in counted(sessions, "consolidating sessions"):
         shown_ids = [id for receipt in all_receipts if receipt.session == session for id in receipt.shown]
         consolidated = pipeline_consolidate.consolidate_session(
             log,
@@ -215,9 +216,7 @@ def verify(
         judging = _model_judge_context(context, log, state, request.judge, count=len(to_judge))
     else:
         judging = judge_context(context, log)
-    judged = tuple(
-        pipeline_verify.verify(log, pipeline_verify.Gate(state, judging), to_judge, author, progress=context.progress)
-    )
+    judged = tuple(pipeline_verify.verify(log, pipeline_verify.Gate(state, judging), to_judge, author))
     return pipeline_verify.VerifyResult(judged=judged, skipped=len(selected) - len(to_judge))
 
 

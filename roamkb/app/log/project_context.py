@@ -38,7 +38,6 @@ class ProjectContext:
         *,
         folder: Path | None,
         ask: Callable[[str], str] | None = None,
-        progress: Callable[[int, int], None] | None = None,
         human: "human_consent.HumanAtTerminal | None" = None,
     ) -> None:
         """Take the environment that `KnowledgeBase` gathered, and the knowledge base itself."""
@@ -47,7 +46,6 @@ class ProjectContext:
         self.folder = folder
         self.ask = ask
         self.terminal = human
-        self.progress = progress
         #: Of a hook, which can't wait until a long log is indexed.
         self.build_budget: build_budget.BuildBudget | None = None
 

@@ -146,10 +146,10 @@ def execute_call(call: OperationCall) -> int:
         kb = knowledge_base.KnowledgeBase.open(
             project=call.project,
             ask=_ask_human if _is_dialogue() else None,
-            progress=progress.ProgressBar(call.operation.name) if _has_error_terminal() else None,
             human=_human_at_terminal() if call.operation.is_of_log or call.operation.asks_human else None,
         )
-        name, result = _execute_or_queue(kb, call)
+        with progress.shown_progress():
+            name, result = _execute_or_queue(kb, call)
     except RoamkbError as error:
         if isinstance(error, UsageError):
             error.hint = " ".join(filter(None, (help.meant_value(call), error.hint)))
@@ -243,10 +243,6 @@ def _standard_input(*, errors: str = "strict") -> str:
     if not text.strip():
         raise UsageError("standard input is empty", hint="leave --body out for a node without text")
     return text
-
-
-def _has_error_terminal() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty()
 
 
 def _is_dialogue() -> bool:

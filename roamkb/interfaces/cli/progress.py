@@ -3,36 +3,69 @@
 import sys
 import time
 from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from roamkb.core.progress import listening
 
 #: Seconds after which a person wonders what it is doing.
 _PROGRESS_DELAY = 1.0
+#: Seconds for which a line stands: an eye follows no more, and a terminal over the network is spared.
+_LEAST_SECONDS = 0.1
 #: Characters of the bar.
 _PROGRESS_WIDTH = 20
-#: What commands count that don't read notes.
-_LABELS = {"verify": "judging learnings"}
 
 
 class ProgressBar:
     """A bar with what was done and the time left, once a second has passed; it goes when all is done."""
 
-    def __init__(self, command_name: str, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """Take the command, which tells what is counted, and what gives the seconds."""
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
+        """Take what gives the seconds."""
         self._clock = clock
-        self._label = _LABELS.get(command_name, "reading notes")
-        #: When it began, and how much was done before; None until then, as a human may be asked first.
-        self._start: tuple[float, int] | None = None
-        self._is_shown = False
+        self._label = ""
+        #: When this work began, and how much was done before: a human may be asked first.
+        self._start = 0.0, 0
+        self._shown_at: float | None = None
 
-    def __call__(self, done_count: int, total_count: int) -> None:
-        """Show that so many are done."""
-        began, first_count = self._start = self._start or (self._clock(), done_count)
-        taken, newly_done = self._clock() - began, done_count - first_count
-        if newly_done > 0 and done_count < total_count and taken > _PROGRESS_DELAY:
-            self._is_shown = True
-            bar = "#" * (_PROGRESS_WIDTH * done_count // total_count)
-            minutes, seconds = divmod(round(taken / newly_done * (total_count - done_count)), 60)
-            line = f"[{bar:<{_PROGRESS_WIDTH}}] {done_count} of {total_count}, {minutes}:{seconds:02} left"
-            print(f"\rroamkb: {self._label} {line}\x1b[K", end="", file=sys.stderr, flush=True)
-        elif self._is_shown:
-            self._is_shown = False
+    def __call__(self, label: str, done_count: int, total_count: int | None) -> None:
+        """Show that so many of so many are done; without a total, that it lasts."""
+        now = self._clock()
+        if label != self._label:
+            self._label, self._start = label, (now, done_count)
+        if done_count == total_count:
+            self._label = ""
+            self.erase()
+        elif total_count is None:
+            self._show(f"{label}…" + (f" {done_count}" if done_count else ""), now)
+        elif self._shown_at is None or now - self._shown_at >= _LEAST_SECONDS:
+            began, first_count = self._start
+            taken, newly_done = now - began, done_count - first_count
+            if newly_done > 0 and taken > _PROGRESS_DELAY:
+                bar = "#" * (_PROGRESS_WIDTH * done_count // total_count)
+                minutes, seconds = divmod(round(taken / newly_done * (total_count - done_count)), 60)
+                left = f"{done_count} of {total_count}, {minutes}:{seconds:02} left"
+                self._show(f"{label} [{bar:<{_PROGRESS_WIDTH}}] {left}", now)
+
+    def _show(self, line: str, now: float) -> None:
+        self._shown_at = now
+        print(f"\rroamkb: {line}\x1b[K", end="", file=sys.stderr, flush=True)
+
+    def erase(self) -> None:
+        """Take the line away."""
+        if self._shown_at is not None:
+            self._shown_at = None
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def shown_progress() -> Iterator[None]:
+    """Show at the terminal how far the work inside is; nothing is left of it, whatever happens."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield
+        return
+    bar = ProgressBar()
+    try:
+        with listening(bar):
+            yield
+    finally:
+        bar.erase()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from typing import Final
 
 from roamkb import lazy_module
+from roamkb.core.progress import counted
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.fs.tree_digest import TreeDigest
@@ -174,7 +175,8 @@ class JournalLook:
     def _read_new(self, added: Mapping[bytes, SeenEntry]) -> None:
         """Read the new entries in the time that there is, the latest written first."""
         size = 0
-        for seen_entry in sorted(added.values(), key=lambda entry_seen: entry_seen[5], reverse=True):
+        newest_first = sorted(added.values(), key=lambda entry_seen: entry_seen[5], reverse=True)
+        for seen_entry in counted(newest_first, "reading notes"):
             has_time = self._request.end is None or time.monotonic() < self._request.end
             differing = _DifferingEntry(seen=seen_entry, why="no file" if seen_entry[1] == "other" else "")
             if seen_entry[1] in ("file", "link") and has_time and size < _MAX_BATCH_BYTES:

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from typing import Final
 
+from roamkb.core.progress import report_progress
 from roamkb.log.learning import Learning
 from roamkb.log.state import state_rows as rows
 from roamkb.log.state.adoption import AdoptedLines
@@ -87,8 +88,10 @@ class StateBuild:
             return
         for number, page in enumerate(self._pages):
             while (start := self.reached[number][0]) < page.size:
+                report_progress("reading the log", start, page.size)
                 self._read_some(number, start)
                 budget.take_step()
+            report_progress("reading the log", page.size, page.size)
         self._settle()
         budget.take_step()
 

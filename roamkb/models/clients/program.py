@@ -8,8 +8,10 @@ import time
 from collections.abc import Mapping
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
+from roamkb.core.progress import waiting
 from roamkb.core.startup.dataclasses import dataclass
 
 _PIECE_SIZE: Final = 64 * 1024
@@ -54,7 +56,7 @@ def run_program(
         # so that what it started can be stopped with it
         start_new_session=True,
     )
-    with process:
+    with process, waiting(f"waiting for {Path(words[0]).name}"):
         try:
             talk = _ProgramTalk(process, input_bytes, most_bytes)
             trouble = talk.exchange_until(time.monotonic() + seconds)

@@ -19,6 +19,7 @@ from roamkb.core.errors import NotDurable
 from roamkb.core.json_form import Keys
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import UnreadableFile
+from roamkb.core.progress import report_progress
 from roamkb.core.request import flag_option
 from roamkb.core.request import optional_argument
 from roamkb.core.request import text_option
@@ -224,6 +225,8 @@ def ingest(
             invalid=(*result.invalid, *plan.invalid),
             preview=(*result.preview, *plan.learnings) if preview else (),
         )
+        report_progress("reading lines", result.read, None)
+    report_progress("reading lines", result.read, result.read)
     return result
 
 

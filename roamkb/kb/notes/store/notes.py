@@ -14,6 +14,7 @@ from roamkb.core.errors import DiskError
 from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.core.model import UnreadableFile
+from roamkb.core.progress import counted
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.fs import files as disk
@@ -149,7 +150,7 @@ class Notes:
         """
         notes: list[Note] = []
         skipped = list(self.kb_walk.unreadable)
-        for file in self.kb_walk.files:
+        for file in counted(self.kb_walk.files, "reading notes"):
             data = self.read_data(file.place)
             if isinstance(data, UnreadableFile):
                 skipped.append(data)

@@ -24,7 +24,6 @@ from roamkb.kb.search.index.file import IndexFile
 from roamkb.kb.search.index.file import in_memory
 from roamkb.kb.search.index.query import IndexQuery
 from roamkb.kb.search.index.refresh import IndexChanges
-from roamkb.kb.search.index.refresh import Progress
 from roamkb.kb.search.index.refresh import agreed_files
 from roamkb.kb.search.index.refresh import apply_changes
 from roamkb.kb.search.index.refresh import faulty_notes
@@ -58,7 +57,6 @@ class Index:
         *,
         version: str = "",
         clock: Callable[[], int] = time.time_ns,
-        progress: Progress | None = None,
         model: "cache.SentenceModel | None" = None,
     ) -> None:
         """Store the index in `folder`, or in memory for one query; `version` is the program's.
@@ -69,7 +67,6 @@ class Index:
         self._file = IndexFile(folder, clock=clock) if folder else None
         self._maker = maker_key(notes.todo_lines, version, kb=os.path.realpath(notes.kb))
         self._clock = clock
-        self._progress = progress
         #: Rates nearness in meaning, if there is one.
         self.model = model
         self._changes: IndexChanges
@@ -367,7 +364,7 @@ class Index:
         _optimize_words(db)
 
     def _apply_changes(self, db: sqlite3.Connection, *, seconds: float = math.inf) -> None:
-        apply_changes(db, self._notes, self._changes, clock=self._clock, progress=self._progress, seconds=seconds)
+        apply_changes(db, self._notes, self._changes, clock=self._clock, seconds=seconds)
 
 
 def _optimize_words(db: sqlite3.Connection) -> None:

@@ -17,6 +17,7 @@ from collections.abc import Set
 from pathlib import Path
 
 from roamkb.core.model import UnreadableFile
+from roamkb.core.progress import report_progress
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
 from roamkb.core.startup.dataclasses import replace
@@ -40,9 +41,6 @@ _SAVE = 0.15
 _LOOK_AGAIN = 0.005
 #: Notes a transaction: what a rollback journal holds.
 _BATCH = 500
-
-#: Told how many of how many notes are read.
-Progress = Callable[[int, int], None]
 
 
 @dataclass(slots=True)
@@ -216,7 +214,6 @@ def apply_changes(
     changes: IndexChanges,
     *,
     clock: Callable[[], int],
-    progress: Progress | None = None,
     seconds: float = math.inf,
 ) -> None:
     """Apply the changes to the index, some hundreds of notes a transaction.
@@ -236,8 +233,7 @@ def apply_changes(
             batch_count = _read_in_time(db, notes, batch, changes.had_content, clock, until)
         del changes.to_read[:batch_count]
         changes.read_count += batch_count
-        if progress:
-            progress(changes.read_count, changes.read_count + len(changes.to_read))
+        report_progress("reading notes", changes.read_count, changes.read_count + len(changes.to_read))
         if time.monotonic() > until:
             break
     with transaction(db):

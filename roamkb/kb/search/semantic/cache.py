@@ -9,7 +9,6 @@ import hashlib
 import re
 import sqlite3
 from array import array
-from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roamkb import lazy_module
+from roamkb.core.progress import report_progress
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.kb.search.semantic.models import Encode
 from roamkb.kb.search.semantic.models import get_encoder
@@ -46,9 +46,6 @@ _CHECK = 8
 #: What a file is told by that isn't ours, or is no longer as it was written.
 _DAMAGES = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
 
-#: Hears how many texts of how many were read.
-Progress = Callable[[int, int], None]
-
 
 class SentenceModel:
     """A sentence model with the stored vectors of texts."""
@@ -60,14 +57,12 @@ class SentenceModel:
         name: str,
         folder: Path | None,
         is_multilingual: bool = True,
-        progress: Progress | None = None,
     ) -> None:
         """Store the vectors in `folder`, if given; `name` identifies the model."""
         self.is_multilingual = is_multilingual
         self._encode = encode
         self._name = name
         self._kept = _VectorFile(folder / "meaning.db") if folder else None
-        self._progress = progress
 
     def rate_nearness(
         self, question: str, texts: Mapping[int, str], others: Mapping[int, str] | None = None
@@ -103,8 +98,7 @@ class SentenceModel:
             vectors |= new_vectors
             if self._kept:
                 self._kept.add_vectors(new_vectors)
-            if self._progress:
-                self._progress(min(start + _BATCH, len(missing)), len(missing))
+            report_progress("reading texts with the model", min(start + _BATCH, len(missing)), len(missing))
 
     def _encode_texts(self, texts: Mapping[bytes, str]) -> dict[bytes, bytes]:
         """Return the vectors of the parts of each text, concatenated, of 32-bit floats."""
@@ -119,7 +113,7 @@ class SentenceModel:
         return hashlib.blake2b(f"{self._name}\0{text}".encode("utf-8", "replace"), digest_size=16).digest()
 
 
-def sentence_model(folder: Path | None, *, progress: Progress | None = None) -> SentenceModel:
+def sentence_model(folder: Path | None) -> SentenceModel:
     """Return the installed sentence model, its vectors stored in `folder`.
 
     Raises:
@@ -131,7 +125,6 @@ def sentence_model(folder: Path | None, *, progress: Progress | None = None) -> 
         name=encoder.name,
         folder=folder,
         is_multilingual=encoder.is_multilingual,
-        progress=progress,
     )
 
 

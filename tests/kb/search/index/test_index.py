@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from roamkb.core.progress import listening
 from roamkb.fs.locks import hold_lock
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.search.index.index import Index
@@ -476,16 +477,16 @@ def test_what_was_read_before_an_interruption_stays(many: Base, kind: str) -> No
         for path in many.kb.glob("*.org"):
             path.write_text(path.read_text() + "zebra again\n")
 
-    def interrupted(done: int, _: int) -> None:
+    def interrupted(_label: str, done: int, _total: int | None) -> None:
         if done == 5:
             raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        Index(Notes(many.kb), many.cache, progress=interrupted).find_passages(parse_query("zebra", today=TODAY))
+    with pytest.raises(KeyboardInterrupt), listening(interrupted):
+        Index(Notes(many.kb), many.cache).find_passages(parse_query("zebra", today=TODAY))
     assert 8 == many.index().count_unread_notes()
     read: list[int] = []
-    rest = Index(Notes(many.kb), many.cache, progress=lambda done, _: read.append(done))
-    rest.find_passages(parse_query("zebra", today=TODAY))
+    with listening(lambda _label, done, _total: read.append(done)):
+        Index(Notes(many.kb), many.cache).find_passages(parse_query("zebra", today=TODAY))
     assert list(range(1, 9)) == read
     many.check("zebra", "again", "quiet words")
 
@@ -500,7 +501,8 @@ def test_a_kill_costs_no_step_that_was_done(many: Base, calls: int) -> None:
             if next(left, None) is None:
                 os._exit(9)
 
-        Index(Notes(many.kb), many.cache, progress=dying).find_passages(parse_query("zebra", today=TODAY))
+        with listening(dying):
+            Index(Notes(many.kb), many.cache).find_passages(parse_query("zebra", today=TODAY))
         os._exit(0)
     os.waitpid(child, 0)
     assert max(0, 12 - calls) == many.index().count_unread_notes()

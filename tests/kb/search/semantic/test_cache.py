@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from roamkb.core.progress import listening
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.search.index.index import Index
 from roamkb.kb.search.query import parse_query
@@ -130,16 +131,16 @@ def test_a_file_that_another_process_writes_is_left_alone(tmp_path: Path) -> Non
 def test_who_gives_up_loses_little(tmp_path: Path) -> None:
     """What was read until then is kept, and who waits hears how far it is."""
     texts = {number: f"{'abc' * number}" for number in range(40)}
-    heard: list[tuple[int, int]] = []
+    heard: list[tuple[int, int | None]] = []
 
-    def heard_enough(done: int, of: int) -> None:
+    def heard_enough(_label: str, done: int, of: int | None) -> None:
         heard.append((done, of))
         if done >= 30:
             raise KeyboardInterrupt
 
     letters = Letters()
-    with pytest.raises(KeyboardInterrupt):
-        SentenceModel(letters, name="a", folder=tmp_path, progress=heard_enough).rate_nearness("abc", texts)
+    with pytest.raises(KeyboardInterrupt), listening(heard_enough):
+        SentenceModel(letters, name="a", folder=tmp_path).rate_nearness("abc", texts)
     assert [(16, 40), (32, 40)] == heard
     SentenceModel(letters, name="a", folder=tmp_path).rate_nearness("abc", texts)
     assert 40 == letters.made
