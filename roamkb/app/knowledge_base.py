@@ -394,6 +394,9 @@ class KnowledgeBase(KnowledgeBaseSetup):
         try:
             yield
         except NoNode as error:
+            if entry := self._open_trash(notes.kb).find_entry(error.name):
+                hint = f"it was trashed on {entry.when[:10]}; `roamkb restore {entry.id}` brings it back"
+                raise NoNode(error.name, hint=hint) from error
             query = search_query.parse_words(error.name)
             if error.candidates or query.is_empty:
                 raise

@@ -146,9 +146,9 @@ class NoNode(NotFound):
 
     JSON = "code message hint candidates"
 
-    def __init__(self, name: str, candidates: "Sequence[model.NodeCandidate]" = ()) -> None:
+    def __init__(self, name: str, candidates: "Sequence[model.NodeCandidate]" = (), *, hint: str = "") -> None:
         suggested_titles = " or ".join(dict.fromkeys(shorten_title(candidate.title) for candidate in candidates))
-        super().__init__(name, hint=f"did you mean {suggested_titles}?" if suggested_titles else "")
+        super().__init__(name, hint=hint or (f"did you mean {suggested_titles}?" if suggested_titles else ""))
         self.name = name
         self.candidates = tuple(candidates)
 

@@ -32,6 +32,17 @@ def test_trash_and_restore_are_inverse(world: World) -> None:
     assert () == world.open().restore().nodes
 
 
+def test_who_asks_for_a_trashed_node_hears_where_it_is(world: World) -> None:
+    """By its id and by its title; nothing else is offered in its place."""
+    written = world.open().write("A fact about zebras")
+    world.open().trash(written.id)
+    for command in ("show", "links"):
+        for name in (written.id, "A fact about zebras"):
+            asked = world.run(command, name)
+            assert asked.status == 2
+            assert f"`roamkb restore {written.id}` brings it back" in asked.err
+
+
 def test_what_is_in_the_trash_is_no_node_put_back(world: World) -> None:
     """Both list nodes, and say which of the two it is."""
     written = world.open().write("A fact")

@@ -19,6 +19,7 @@ from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.request import ParameterShape
 from roamkb.core.request import VerbParameter
+from roamkb.core.text import one_line
 from roamkb.core.text import strip_hidden
 from roamkb.fs import package_manager
 from roamkb.interfaces.cli import help
@@ -290,6 +291,9 @@ def run_typer(words: list[str], carry_out: Callable[[OperationCall], int] = exec
             ),
             as_json=JSON_FLAG in words,
         )
+    except UsageError as error:
+        error.hint = f"see `roamkb {_help_topic(words)}--help`"
+        return _report_error(error, as_json=JSON_FLAG in words)
     except typer.Abort:
         return _INTERRUPTED_STATUS
     return status if isinstance(status, int) else 0
@@ -386,7 +390,16 @@ def _typer_command(operation: Operation, carry_out: Callable[[OperationCall], in
 def _from_typer(parameter: VerbParameter, value: object) -> str | int | bool | tuple[str, ...] | None:
     if parameter.shape is ParameterShape.TEXTS:
         return tuple(map(str, value)) if isinstance(value, list) else ()
+    if parameter.shape is ParameterShape.COUNT and isinstance(value, str):
+        return _whole_number(parameter, value)
     return value if isinstance(value, (str, int)) else None
+
+
+def _whole_number(parameter: VerbParameter, value: str) -> int:
+    # Typer's own words for it change with what else is installed
+    if not (value.isascii() and value.isdigit()):
+        raise UsageError(f"invalid value for '{parameter.flag}': '{one_line(value)}' is no whole number")
+    return int(value)
 
 
 def _typer_default(parameter: VerbParameter) -> object:
@@ -403,7 +416,7 @@ def _typer_annotation(parameter: VerbParameter) -> object:
     kinds: dict[ParameterShape, object] = {
         ParameterShape.TEXT: str | None,
         ParameterShape.TEXTS: list[str] | None,
-        ParameterShape.COUNT: int | None,
+        ParameterShape.COUNT: str | None,
         ParameterShape.FLAG: bool,
         ParameterShape.OBJECTS: str | None,
     }

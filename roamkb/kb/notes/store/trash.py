@@ -98,10 +98,14 @@ class Trash:
         entries = self.list_entries()
         return tuple(entry for entry in entries if entry is entries[0] or (entry.run and entry.run == entries[0].run))
 
+    def find_entry(self, id: str) -> TrashEntry | None:
+        """Return the latest entry of the node with that id, or else that title; None where there is none."""
+        entries = self.list_entries()
+        return next(iter((*(e for e in entries if id in (e.id, e.key)), *(e for e in entries if e.title == id))), None)
+
     def get_entry(self, id: str) -> TrashEntry:
         """Return the latest entry of the node with that id, or else that title; or raise `NotFound`."""
-        entries = self.list_entries()
-        for entry in (*(e for e in entries if id in (e.id, e.key)), *(e for e in entries if e.title == id)):
+        if entry := self.find_entry(id):
             return entry
         raise NotFound(
             id,
