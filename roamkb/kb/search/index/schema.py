@@ -379,9 +379,12 @@ def tag_set(tags: Sequence[str]) -> str:
 
 def _format_ranges(numbers: Sequence[int]) -> str:
     """Return line numbers as `first+count` for each run of them."""
+    # a number less its place is the same all along a run, and most passages are one
+    if numbers and numbers[-1] - numbers[0] == len(numbers) - 1 and len(set(numbers)) == len(numbers):
+        return f"{numbers[0]}+{len(numbers)}"
     runs: list[list[int]] = []
     for number in numbers:
-        if runs and number == sum(runs[-1]):
+        if runs and number == runs[-1][0] + runs[-1][1]:
             runs[-1][1] += 1
         else:
             runs.append([number, 1])
