@@ -105,6 +105,18 @@ def test_what_is_called_just_so_comes_first(world: World) -> None:
     assert "Git" == titles(world, "git")[0]
 
 
+def test_a_title_of_three_words_that_a_question_says_comes_first(world: World) -> None:
+    """Even where they are common and the question's others are rare; in a long message it is only mentioned."""
+    world.node("a.org", "a", "Copper Wire Gauge", "One line.")
+    for number in range(30):
+        world.node(f"c{number}.org", f"c{number}", f"Note {number}", "copper wire of a gauge")
+    world.node("z.org", "z", "Zeppelins", "A zeppelin moors at the quagmire; zeppelins need a quagmire. " * 3)
+    asked = "copper wire gauge for zeppelin mooring in a quagmire"
+    assert "Copper Wire Gauge" == titles(world, asked)[0]
+    chatter = "pump valve rotor hinge crank piston lathe anvil rivet girder truss flange gasket bobbin"
+    assert "Zeppelins" == titles(world, f"{asked} {chatter}")[0]
+
+
 def test_a_superseded_node_comes_after_its_successor(world: World) -> None:
     """And says what it is, wherever its text would have put it."""
     old = world.open().write("Native compilation needs libgccjit", body="native compilation libgccjit " * 3)

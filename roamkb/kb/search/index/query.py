@@ -57,6 +57,8 @@ from roamkb.text.word_vectors import vector_cosine
 _POOL = 100
 #: Entries of the index that one query may read; the rarest words come first.
 _BUDGET = 50_000
+#: Words of a name that nobody says in a row by chance, and how many times as long a query may be that says it.
+_TELLING_NAME, _LONGEST_CALL = 3, 4
 #: Words of one query; a whole document asks for what its beginning asks for.
 _MOST_WORDS = 128
 #: Letters of a word that a query asks for; Thai writes a whole sentence as one.
@@ -425,8 +427,8 @@ class IndexQuery:
         """Return whether one of the folded names is the query, or stands in it and says enough of it.
 
         A name of one word, such as Index or Python, is often only mentioned: it has to weigh as much as the rest. The
-        words of a longer one have to be as rare as the query's are on average, which those of "New project" aren't.
-        What was replaced has to leave the first place to its successor.
+        words of a longer one have to be as rare as the query's are on average, which those of "New project" aren't; of
+        three and more nobody says all in a row by chance, unless in a long message. What was replaced has to leave the first place to its successor.
         """
         if is_replaced:
             return False
@@ -436,6 +438,8 @@ class IndexQuery:
         for name in names:
             if name and name in query_name and _stands_apart(name, query_name):
                 terms = self._term_weights.keys() & {unit for word in split_words(name) for unit in word_terms(word)}
+                if len(terms) >= _TELLING_NAME and len(terms) * _LONGEST_CALL >= len(self._term_weights):
+                    return True
                 weight = sum(self._term_weights[term] for term in terms)
                 least = len(terms) / len(self._term_weights) if len(terms) > 1 else 0.5
                 if weight >= least * total > 0:
