@@ -396,12 +396,14 @@ def _own_copy_data(
     present_rule = parse_rule((old_copy.text if old_copy else shipped).decode(), source=rule_file, home=home)
     added_roots = tuple(_rule_entry(path, home) for path in wishes.work_roots)
     wished_parents = tuple(escape_path(str(path)) for path in wishes.project_parents)
-    parents = tuple(
-        dict.fromkeys((*(present_rule.project_parents if old_copy or not wished_parents else ()), *wished_parents))
-    )
-    kept_roots = tuple(
-        root for root in present_rule.work_roots if old_copy or not added_roots or _is_below(root, parents)
-    )
+    known_parents = present_rule.project_parents if old_copy or not wished_parents else ()
+    known_roots = present_rule.work_roots
+    if wishes.omits_absent and old_copy is None:
+        # the shipped ones are examples; where none is there, they still say what could be
+        known_parents = tuple(filter(_is_there, known_parents)) or known_parents
+        known_roots = tuple(filter(_is_there, known_roots))
+    parents = tuple(dict.fromkeys((*known_parents, *wished_parents)))
+    kept_roots = tuple(root for root in known_roots if old_copy or not added_roots or _is_below(root, parents))
     work_roots = (*shorten_entries(kept_roots, home), *added_roots)
     text = render_rule(
         (shipped if old_copy is None or old_copy.pristine else old_copy.text).decode(),
@@ -410,6 +412,12 @@ def _own_copy_data(
         project_parents=shorten_entries(parents, home),
     )
     return render_own_copy(RuleCopy(text.encode(), pristine=old_copy is None or old_copy.pristine))
+
+
+def _is_there(entry: str) -> bool:
+    """Say whether the folder of an entry is there; of a pattern nobody knows."""
+    path = literal_path(entry)
+    return path is None or isinstance(read_path_state(Path(path)), FolderOnDisk | SymbolicLink)
 
 
 def _is_below(entry: str, parents: Iterable[str]) -> bool:

@@ -167,6 +167,8 @@ class InstallOptions:
     kb: Path | None = None
     work_roots: tuple[Path, ...] = ()
     project_parents: tuple[Path, ...] = ()
+    #: Whether the shipped rule's folders that aren't there are left out: the human says which are meant.
+    omits_absent: bool = False
     agents_md: Path | None = None
     snippets: Path | None = None
     create_kb: bool = False
@@ -185,7 +187,7 @@ class InstallOptions:
     @property
     def own_copy(self) -> bool:
         """Whether the rule has to differ from the shipped one."""
-        return bool(self.kb or self.work_roots or self.project_parents)
+        return bool(self.kb or self.work_roots or self.project_parents or self.omits_absent)
 
 
 def unchanged_step(step_name: str, path: Path, reason: str) -> InstallStep:

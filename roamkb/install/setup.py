@@ -106,6 +106,8 @@ def setup(options: SetupOptions, context: SetupContext) -> InstallReport:
         UsageError: an answer is missing and nobody can be asked, or can't be used; nothing was changed.
         Refused: as `install` does.
     """
+    if not isinstance(find_rule(context.home, account_home=context.account_home), Rule):
+        options = replace(options, wishes=replace(options.wishes, omits_absent=True))
     options = _answered(options, context, context.ask) if context.ask else _complete(options, context)
     plan = _install(replace(options.wishes, dry_run=True), context)
     _check_work(options.wishes, plan.rule)
@@ -197,7 +199,7 @@ def _with_boundary(options: SetupOptions, dialog: SetupDialog, context: SetupCon
             wishes = replace(wishes, work_roots=dialog.choose_work(projects))
         if not given.project_parents:
             wishes = _with_parents(wishes, dialog, context)
-        if attempt and not (projects or wishes.project_parents) and (named := dialog.choose_personal()):
+        if attempt and not given.project_parents and (named := dialog.choose_personal()):
             wishes = replace(wishes, project_parents=named)
         rule = preview_rule(wishes, home=context.home, data=context.data, rules=context.rules)
         if lies := next((root for root in wishes.work_roots if lies_within(rule.kb, root)), None):

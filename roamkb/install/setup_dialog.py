@@ -64,13 +64,20 @@ class SetupDialog:
                 lambda answer: self._folder(answer) if answer else usual,
                 "A folder from ~ or /:",
             )
+        listed = {notes.path for notes in folders}
         for _ in range(MAX_ANSWERS):
-            if count_notes(path):
+            count = count_notes(path)
+            if count and (path in listed or self._are_these(path, count)):
                 return path, False
-            if self.confirm(f"There are no notes in {self.short(path)}: begin there, with a note that explains it?"):
+            if not count and self.confirm(
+                f"There are no notes in {self.short(path)}: begin there, with a note that explains it?"
+            ):
                 return path, True
             path = self._ask_until("Which folder, then? From ~ or /:", self._folder, "A folder from ~ or /:")
         raise UsageError("without notes there is nothing to set up; nothing was changed")
+
+    def _are_these(self, path: Path, count: int) -> bool:
+        return self.confirm(f"{count_phrase(count, 'note')} in {self.short(path)}: these?", is_default=True)
 
     def choose_work(self, projects: Sequence[Project]) -> tuple[Path, ...]:
         """Return the folders that the human calls work, beside those that the rule calls so."""
@@ -85,26 +92,29 @@ class SetupDialog:
         question = [
             "Agents in personal projects may write to your notes, which go to all your machines. Work never may.",
             *lines,
-            f"{which} with blanks between, or Enter for no other:",
+            f"{which} with blanks between, or Enter for none{' but those marked so' if lines else ''}:",
         ]
 
         return self._ask_until(
             "\n".join(question),
             lambda answer: self._present_folders(answer, roots),
-            f"Only {f'numbers from 1 to {len(roots)} and ' if roots else ''}folders that are there:",
+            f"Only {f'numbers from 1 to {len(roots)} and ' if roots else ''}folders that are there, one with blanks in "
+            "its name in quotes:",
         )
 
     def choose_personal(self) -> tuple[Path, ...]:
         """Return the folders in whose projects agents may write to the notes."""
         return self._ask_until(
             "In the projects of which folders may agents write to your notes? Some from ~ or / with blanks between, "
-            "or Enter for no other:",
+            "or Enter to leave that as it is:",
             lambda answer: self._present_folders(answer, ()),
-            "Only folders that are there:",
+            "Only folders that are there, one with blanks in its name in quotes:",
         )
 
     def _present_folders(self, answer: str, listed: Sequence[Path]) -> tuple[Path, ...] | None:
         """Return the folders that an answer means, by number or path; None unless all are there."""
+        if (whole := self._folder(answer)) and whole.is_dir():
+            return (whole,)
         try:
             folders = [self._numbered(word, listed) for word in shlex.split(answer.replace(",", " "))]
         except ValueError:
@@ -173,7 +183,10 @@ class SetupDialog:
     def _folder(self, text: str) -> Path | None:
         if text == "~" or text.startswith("~/"):
             return self._home / text[2:]
-        return Path(text) if text.startswith("/") else None
+        if text.startswith("/"):
+            return Path(text)
+        # as one says it who doesn't think of where HOME ends
+        return self._home / text if text and (self._home / text).is_dir() else None
 
     def _ask_until(self, question: str, parse: Callable[[str], Answer | None], again: str) -> Answer:
         for _ in range(MAX_ANSWERS):

@@ -1,6 +1,7 @@
 """The way of somebody who begins: questions at a real terminal, options without one, and the way back."""
 
 import json
+import re
 import shutil
 import sys
 from dataclasses import dataclass
@@ -296,12 +297,14 @@ def test_no_boundary_counts_that_was_not_confirmed(home: Path) -> None:
     person = notes_of_the_rule(home)
     before = everything(home)
     mistaken = (("these?", ""), ("are work?", "2"), ("Is that right?", ""))
-    status, shown = person.talk("setup", answers=(*mistaken, *person.answers[1:]))
+    work, *others = person.answers[1:]
+    status, shown = person.talk("setup", answers=(*mistaken, work, ("may agents write", ""), *others))
     assert 0 == status, shown
     assert "work" == person.run("classify", str(person.work), "--json").json["kind"]
     assert "personal" == person.run("classify", str(person.project), "--json").json["kind"]
     person.run("setup", "--undo")
-    status, shown = person.talk("setup", answers=(*mistaken, *mistaken[1:], *mistaken[1:]))
+    again = (mistaken[1], ("may agents write", ""), mistaken[2])
+    status, shown = person.talk("setup", answers=(*mistaken, *again, *again))
     assert (2, True) == (status, "nothing was changed" in shown)
     assert before == everything(home)
 
@@ -389,3 +392,16 @@ def test_projects_that_are_not_found_are_named(home: Path) -> None:
     assert 0 == status, shown
     kinds = [person.run("classify", str(home / name), "--json").json["kind"] for name in ("job/shop", "lab/site")]
     assert ["work", "personal"] == kinds
+
+
+def test_the_rule_names_no_folder_that_nobody_named_and_that_is_not_there(home: Path) -> None:
+    """The shipped rule's folders are examples: of them those count that are there, and no write warns of another."""
+    person = notes_of_the_rule(home)
+    status, shown = person.talk("setup")
+    assert 0 == status, shown
+    rule = (home / ".claude/rules/knowledge-base.md").read_text()
+    named = re.findall(r"^```roamkb:(?:work-roots|project-parents)\n(.*?)```", rule, re.M | re.S)
+    entries = "".join(named).split()
+    assert entries
+    assert [entry for entry in entries if not Path(entry.replace("~", str(home), 1)).exists()] == []
+    assert "isn't there" not in person.run("write", "A fact", "--project", str(person.project)).err

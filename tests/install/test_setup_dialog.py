@@ -64,7 +64,7 @@ def test_other_notes_than_the_found_ones_are_named(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/a.org").write_text("a")
     found = (NotesAtHand(path=tmp_path / "notes", count=3, reason="a usual place"),)
-    dialog = SetupDialog(answering("n", "~/mine", "n", "~/new", "y", "n", "~/mien", "", "~/mine")[0], tmp_path)
+    dialog = SetupDialog(answering("n", "~/mine", "", "n", "~/new", "y", "n", "~/mien", "", "~/mine", "y")[0], tmp_path)
     assert (tmp_path / "mine", False) == dialog.choose_notes(found, usual=tmp_path / "usual")
     assert (tmp_path / "new", True) == dialog.choose_notes(found, usual=tmp_path / "usual")
     # a slip costs no answer
@@ -80,3 +80,13 @@ def test_a_long_list_ends_before_the_question_is_off_the_screen(tmp_path: Path) 
     SetupDialog(ask, tmp_path).choose_work(projects(tmp_path, *(f"code/{n:03}" for n in range(100))))
     assert "and 60 more" in asked[0]
     assert 45 > len(asked[0].splitlines())
+
+
+def test_a_folder_is_named_as_one_says_it(tmp_path: Path) -> None:
+    """From HOME on without a tilde, and with blanks in its name; a slip is asked again."""
+    for name in ("work", "my clients/acme"):
+        (tmp_path / name).mkdir(parents=True)
+    dialog = SetupDialog(answering("wrok", "work", "my clients/acme", "work 'my clients'")[0], tmp_path)
+    assert (tmp_path / "work",) == dialog.choose_work(())
+    assert (tmp_path / "my clients/acme",) == dialog.choose_work(())
+    assert (tmp_path / "work", tmp_path / "my clients") == dialog.choose_work(())

@@ -428,7 +428,8 @@ class IndexQuery:
 
         A name of one word, such as Index or Python, is often only mentioned: it has to weigh as much as the rest. The
         words of a longer one have to be as rare as the query's are on average, which those of "New project" aren't; of
-        three and more nobody says all in a row by chance, unless in a long message. What was replaced has to leave the first place to its successor.
+        three and more nobody says all in a row by chance, unless in a long message. What was replaced has to leave the
+        first place to its successor.
         """
         if is_replaced:
             return False
