@@ -1,5 +1,6 @@
 """What the wheel holds beside the package: man pages and completion scripts, where man and shells look."""
 
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -30,3 +31,9 @@ class CustomBuildHook(BuildHookInterface[Any]):
             (share / name).parent.mkdir(parents=True, exist_ok=True)
             (share / name).write_text(text, encoding="utf-8")
         build_data["shared_data"][str(share)] = "share"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Remove that folder: the files are packed."""
+        for folder, place in build_data["shared_data"].items():
+            if place == "share":
+                shutil.rmtree(folder)
