@@ -23,7 +23,6 @@ from roamkb.core.request import ParameterShape
 from roamkb.core.request import VerbParameter
 from roamkb.interfaces.completion.scripts import CompletedCommand
 from roamkb.interfaces.completion.scripts import completed_commands
-from roamkb.interfaces.operations import HELP_PARAMETER
 from roamkb.interfaces.operations import find_operation
 
 _ROOT: Final = Path(__file__).parents[1]
@@ -154,11 +153,10 @@ def _options(command: CompletedCommand) -> Iterator[str]:
 def _spelling(parameter: VerbParameter) -> str:
     if not parameter.flag:
         return rf"\fI{_text(parameter.placeholder)}\fR"
-    if parameter == HELP_PARAMETER:
-        return r"\fB\-h\fR, \fB\-\-help\fR"
     value = _text(parameter.metavar or "")
     again = " ..." if parameter.shape is ParameterShape.TEXTS else ""
-    return rf"\fB{_text(parameter.flag)}\fR" + (rf" \fI{value}\fR{again}" if value else "")
+    names = ", ".join(rf"\fB{_text(name)}\fR" for name in (parameter.letter, parameter.flag) if name)
+    return names + (rf" \fI{value}\fR{again}" if value else "")
 
 
 # documents

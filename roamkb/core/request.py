@@ -43,6 +43,8 @@ class VerbParameter:
     shape: ParameterShape = ParameterShape.TEXT
     #: Its option; empty for a positional argument.
     flag: str = ""
+    #: Its option in one letter; empty for most.
+    letter: str = ""
     required: bool = False
     metavar: str | None = None
     #: The only values that it takes, or the source of those that a shell completes.

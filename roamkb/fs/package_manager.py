@@ -12,6 +12,8 @@ _PIPX_METADATA = "pipx_metadata.json"
 #: Where a package came from, in uv's receipt, if not from an index.
 _SOURCE_KEYS = ("directory", "path", "url")
 _PACKAGE = "roamkb"
+#: Where Debian's package has its environment; what is in there is apt's.
+_DEBIAN_ENVIRONMENT = Path("/usr/lib/roamkb")
 
 
 def extra_install_command(extra: str, *, environment: Path | None = None) -> str:
@@ -24,6 +26,9 @@ def extra_install_command(extra: str, *, environment: Path | None = None) -> str
         return f"uv tool install --force {_uv_requirement(environment_folder / _UV_RECEIPT, extra)}"
     if (environment_folder / _PIPX_METADATA).is_file():
         return f"pipx inject {shlex.quote(environment_folder.name)} '{_PACKAGE}[{extra}]'"
+    if environment_folder == _DEBIAN_ENVIRONMENT:
+        # extras are compiled for one machine, and the package is for all
+        return f"sudo apt remove {_PACKAGE} && pipx install '{_PACKAGE}[{extra}]'"
     return f"{_installer_command()} '{_PACKAGE}[{extra}]'"
 
 
@@ -32,6 +37,8 @@ def reinstall_command(package: str, *, environment: Path | None = None) -> str:
     environment_folder = environment or Path(sys.prefix)
     if (environment_folder / _PIPX_METADATA).is_file():
         return f"pipx runpip {shlex.quote(environment_folder.name)} install --force-reinstall --no-deps {package}"
+    if environment_folder == _DEBIAN_ENVIRONMENT:
+        return f"sudo apt install --reinstall {_PACKAGE}"
     reinstall_option = "--force-reinstall" if _has_pip() else "--reinstall"
     return f"{_installer_command()} {reinstall_option} --no-deps {package}"
 
@@ -43,8 +50,20 @@ def uninstall_command(*, environment: Path | None = None) -> str:
         return f"uv tool uninstall {_PACKAGE}"
     if (environment_folder / _PIPX_METADATA).is_file():
         return f"pipx uninstall {shlex.quote(environment_folder.name)}"
-    python = shlex.quote(sys.executable)
-    return f"{python} -m pip uninstall {_PACKAGE}" if _has_pip() else f"uv pip uninstall --python {python} {_PACKAGE}"
+    if environment_folder == _DEBIAN_ENVIRONMENT:
+        return f"sudo apt remove {_PACKAGE}"
+    is_running = environment_folder == Path(sys.prefix)
+    python = shlex.quote(sys.executable if is_running else str(environment_folder / "bin" / "python3"))
+    has_pip = _has_pip() if is_running else any(environment_folder.glob("lib/python3*/*-packages/pip"))
+    return f"{python} -m pip uninstall {_PACKAGE}" if has_pip else f"uv pip uninstall --python {python} {_PACKAGE}"
+
+
+def installed_version(environment: Path) -> str:
+    """Return the version of the roamkb in an environment, by what installers note down; empty if they didn't."""
+    notes = environment.glob(f"lib/python3*/*-packages/{_PACKAGE}-*.dist-info")
+    versions = {note.name.removeprefix(f"{_PACKAGE}-").removesuffix(".dist-info") for note in notes}
+    # environments of several Pythons may lie in one folder
+    return versions.pop() if len(versions) == 1 else ""
 
 
 def _installer_command() -> str:

@@ -20,6 +20,7 @@ from roamkb.core.text import one_line
 from roamkb.fs.append import read_lines
 from roamkb.fs.git_index import tracked_files_below
 from roamkb.fs.git_worktrees import linked_worktrees
+from roamkb.install.doctor_command import check_command
 from roamkb.install.doctor_harnesses import check_harnesses
 from roamkb.install.doctor_notes import MAX_CLOCK_LEAD
 from roamkb.install.doctor_notes import check_notes
@@ -50,7 +51,7 @@ def doctor(context: DoctorContext) -> DoctorReport:
     """Run all checks in order and return their report; it never raises."""
     checks = [
         run_check("versions", lambda: _check_versions(context.version)),
-        run_check("command", lambda: _check_command(context)),
+        run_check("command", lambda: check_command(context)),
         run_check("rule", lambda: _check_rule(context.rule)),
     ]
     if isinstance(context.rule, Rule):
@@ -87,18 +88,6 @@ def _check_versions(version: str) -> DoctorCheck:
     detail = f"roamkb {version}, Python {python}, SQLite {sqlite or 'without FTS5'}"
     fix = "" if sqlite else "install a Python whose sqlite3 has FTS5 (those of python.org and Debian do)"
     return DoctorCheck(name="versions", ok=sqlite is not None, detail=detail, fix=fix)
-
-
-def _check_command(context: DoctorContext) -> DoctorCheck:
-    folder = context.home / ".local" / "bin"
-    program = checkup.find_command("roamkb", context.search_path)
-    if program:
-        return DoctorCheck(name="command", ok=True, detail=f"roamkb is {program}")
-    detail, fix = "no command roamkb on the PATH", "run `make install`"
-    if not checkup.is_on_path(folder, context.search_path):
-        detail += f", and {folder} isn't on it"
-        fix += ', and put export PATH="$HOME/.local/bin:$PATH" into your ~/.profile'
-    return DoctorCheck(name="command", ok=False, detail=detail, fix=fix)
 
 
 def _check_rule(rule: Rule | BadRule) -> DoctorCheck:

@@ -53,13 +53,6 @@ class CompletionRequest:
     shell: Annotated[str, Argument("bash, zsh or fish.", metavar="SHELL", values=("bash", "zsh", "fish"))]
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaRequest:
-    """What `schema` takes."""
-
-    name: str | None = optional_argument("The command; without it all of them.", metavar="COMMAND")
-
-
 #: What every command takes beside its own parameters.
 COMMON_PARAMETERS = (
     VerbParameter(name="as_json", flag="--json", help="One JSON object.", shape=ParameterShape.FLAG),
@@ -72,7 +65,7 @@ COMMON_PARAMETERS = (
     ),
 )
 HELP_PARAMETER = VerbParameter(
-    name="help", flag="--help", help="Show this message and exit.", shape=ParameterShape.FLAG
+    name="help", flag="--help", letter="-h", help="Show this message and exit.", shape=ParameterShape.FLAG
 )
 
 
@@ -536,6 +529,17 @@ OPERATIONS: tuple[Operation, ...] = (
         door="completion.scripts",
     ),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaRequest:
+    """What `schema` takes."""
+
+    name: str | None = optional_argument(
+        "The command; without it all of them.",
+        metavar="COMMAND",
+        values=tuple(operation.name for operation in OPERATIONS),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,14 @@ def test_pipx_is_told_the_name_of_its_environment(tmp_path: Path) -> None:
     assert "pipx uninstall roamkb-next" == uninstall_command(environment=place)
 
 
+def test_debians_package_is_apts() -> None:
+    """It holds no extras, and nothing else may write into it."""
+    place = Path("/usr/lib/roamkb")
+    assert "sudo apt remove roamkb" == uninstall_command(environment=place)
+    assert "sudo apt install --reinstall roamkb" == reinstall_command("numpy", environment=place)
+    assert "pipx install 'roamkb[mcp]'" in extra_install_command("mcp", environment=place)
+
+
 def test_an_environment_with_pip_is_told_its_own(tmp_path: Path) -> None:
     """As `make install` and `python -m venv` make them."""
     assert f"{sys.executable} -m pip install 'roamkb[mcp]'" == extra_install_command("mcp", environment=tmp_path)

@@ -21,6 +21,7 @@ from roamkb.install.doctor_report import DoctorCheck
 from roamkb.install.snippets import STIGNORE_TEXT
 from roamkb.install.store.machine import DoctorContext
 from tests.conftest import World
+from tests.programs import script
 
 NOW = datetime(2026, 6, 10, 12, 0, 0)
 COPY = "a.sync-conflict-20260610-143000-K7QX2MD.org"
@@ -147,6 +148,46 @@ def test_the_project_is_named_and_no_fault(patient: DoctorContext) -> None:
     unknown = Project(kind=ProjectKind.UNKNOWN, root=None, reason="it lies nowhere", hint="move it")
     found = of(replace(patient, project=unknown), "project")
     assert (True, "unknown, may not write: it lies nowhere", "move it") == (found.ok, found.detail, found.fix)
+
+
+def installed_in(environment: Path, version: str, command: Path | None = None) -> Path:
+    """Return the program of a roamkb that was installed into an environment, linked to `command`."""
+    program = script(environment / "bin" / "roamkb")
+    (environment / f"lib/python3.11/site-packages/roamkb-{version}.dist-info").mkdir(parents=True)
+    if command:
+        command.parent.mkdir(parents=True, exist_ok=True)
+        command.unlink(missing_ok=True)
+        command.symlink_to(program)
+    return command or program
+
+
+def test_two_versions_on_the_path(patient: DoctorContext) -> None:
+    """Both are named, and what takes the second away; one of them is enough to be on no PATH but the hooks'."""
+    tool = patient.home / ".local/share/uv/tools/roamkb"
+    theirs = installed_in(tool, "0.0.9", patient.home / ".local/bin/roamkb")
+    (tool / "uv-receipt.toml").touch()
+    ours = installed_in(patient.home / "venv", "0.1.0")
+    both = replace(patient, search_path=f"{ours.parent}:{ours.parent}:/usr/bin")
+    found = of(both, "command")
+    assert not found.ok
+    assert f"a shell runs {ours} (0.1.0); there is also {theirs} (0.0.9)" == found.detail
+    assert "`uv tool uninstall roamkb` takes the other away" in found.fix
+    swapped = of(replace(patient, search_path=f"{theirs.parent}:{ours.parent}"), "command")
+    assert f"`uv pip uninstall --python {patient.home}/venv/bin/python3 roamkb` takes the other away" in swapped.fix
+    # a second name of one program is no second program
+    link = patient.home / "bin" / "roamkb"
+    link.parent.mkdir()
+    link.symlink_to(theirs)
+    assert of(replace(patient, search_path=f"{link.parent}:{theirs.parent}"), "command").detail == f"roamkb is {link}"
+
+
+def test_one_version_in_two_places(patient: DoctorContext) -> None:
+    """Is no fault yet, and neither is one of which no version is known; both are said."""
+    first, second = (installed_in(patient.home / name, "0.1.0") for name in ("one", "two"))
+    unknown = script(patient.home / "shims" / "roamkb")
+    found = of(replace(patient, search_path=f"{first.parent}:{second.parent}:{unknown.parent}"), "command")
+    assert (True, False) == (found.ok, found.proved)
+    assert f"{second} (0.1.0); {unknown} (of an unknown version)" in found.detail
 
 
 def test_a_command_that_is_not_on_the_path(patient: DoctorContext) -> None:

@@ -155,10 +155,18 @@ def fts5_version() -> str | None:
     return sqlite3.sqlite_version
 
 
-def find_command(name: str, search_path: str) -> Path | None:
-    """Return the program that a shell with this PATH runs for the command."""
-    program = which(name, path=search_path)
-    return Path(program) if program else None
+def find_commands(name: str, search_path: str) -> tuple[Path, ...]:
+    """Return the programs of that name on this PATH, in its order, each once however often it is linked."""
+    programs = filter(None, (which(name, path=place) for place in search_path.split(os.pathsep) if place))
+    first_names: dict[str, Path] = {}
+    for program in programs:
+        first_names.setdefault(realpath(program), Path(program))
+    return tuple(first_names.values())
+
+
+def environment_of(program: Path) -> Path:
+    """Return the environment that a program was installed into: the folder above its own."""
+    return Path(realpath(program)).parent.parent
 
 
 def is_on_path(folder: Path, search_path: str) -> bool:

@@ -77,6 +77,10 @@ def completed_commands() -> Iterator[CompletedCommand]:
         yield CompletedCommand(name=name, summary=summary, parameters=(argument, HELP_PARAMETER))
 
 
+def _names(option: VerbParameter) -> list[str]:
+    return [option.flag, option.letter] if option.letter else [option.flag]
+
+
 def completion_script(shell: str) -> str:
     """Return the script that completes `roamkb` in a shell."""
     return "\n".join(_SCRIPTS[shell](tuple(completed_commands()))) + "\n"
@@ -104,7 +108,8 @@ def _bash_script(commands: tuple[CompletedCommand, ...]) -> Iterator[str]:
     yield _BASH_START
     for command in commands:
         yield f"    {command.name})"
-        yield f"        options='{' '.join(option.flag for option in command.named_options)}'"
+        names = (name for option in command.named_options for name in _names(option))
+        yield f"        options='{' '.join(names)}'"
         valued = [
             f"{option.flag} {_value_source(option)}".rstrip()
             for option in command.named_options
@@ -131,7 +136,7 @@ _roamkb() {
     case $command in"""
 _BASH_END: Final = r"""    esac
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W 'COMMANDS --help --version' -- "$word"))
+        COMPREPLY=($(compgen -W 'COMMANDS --help -h --version' -- "$word"))
         return
     fi
     # bash makes three words of --option=value
@@ -185,7 +190,8 @@ def _zsh_script(commands: tuple[CompletedCommand, ...]) -> Iterator[str]:
     yield from (f"            {_shell_quoted(f'{command.name}:{command.summary}')}" for command in commands)
     yield _ZSH_COMMAND
     for command in commands:
-        specs = [*map(_zsh_option, command.named_options), *_zsh_arguments(command)]
+        named = [_zsh_option(option, name) for option in command.named_options for name in _names(option)]
+        specs = [*named, *_zsh_arguments(command)]
         yield f"    {command.name})"
         yield "        _arguments : \\"
         yield " \\\n".join(f"            {_shell_quoted(spec)}" for spec in specs)
@@ -208,7 +214,7 @@ _roamkb() {
         local -a commands=("""
 _ZSH_COMMAND: Final = r"""        )
         _describe command commands
-        _arguments : '--help[Show this message and exit.]' '--version[The version.]'
+        _arguments : '--help[Show this message and exit.]' '-h[Show this message and exit.]' '--version[The version.]'
         return
     fi
     # to what reads options, a command is a program
@@ -221,12 +227,12 @@ def _shell_quoted(text: str) -> str:
     return "'" + text.replace("'", r"'\''") + "'"
 
 
-def _zsh_option(option: VerbParameter) -> str:
+def _zsh_option(option: VerbParameter, name: str) -> str:
     repeat_mark = "*" if option.shape is ParameterShape.TEXTS else ""
     help = option.help.replace("\\", r"\\").replace("[", r"\[").replace("]", r"\]")
     if option.shape is ParameterShape.FLAG:
-        return f"{repeat_mark}{option.flag}[{help}]"
-    return f"{repeat_mark}{option.flag}=[{help}]:{_zsh_value(option)}"
+        return f"{repeat_mark}{name}[{help}]"
+    return f"{repeat_mark}{name}=[{help}]:{_zsh_value(option)}"
 
 
 def _zsh_arguments(command: CompletedCommand) -> Iterator[str]:
@@ -255,9 +261,8 @@ def _fish_script(commands: tuple[CompletedCommand, ...]) -> Iterator[str]:
         yield f"complete -c roamkb -n '__roamkb_at' -a {name} -d {_fish_quoted(command.summary)}"
         for option in command.named_options:
             value = "" if option.shape is ParameterShape.FLAG else _fish_value(option)
-            yield (
-                f"complete -c roamkb -n '__roamkb_at {name}' -l {option.flag[2:]}{value} -d {_fish_quoted(option.help)}"
-            )
+            named = f"-s {option.letter[1:]} " * bool(option.letter) + f"-l {option.flag[2:]}"
+            yield f"complete -c roamkb -n '__roamkb_at {name}' {named}{value} -d {_fish_quoted(option.help)}"
         for place, argument in enumerate(command.positional_arguments):
             if argument.values:
                 repeat_mark = "+" if argument.shape is ParameterShape.TEXTS else ""
@@ -301,7 +306,7 @@ end
 
 complete -c roamkb -f
 complete -c roamkb -n '__roamkb_at' -l version -d 'The version.'
-complete -c roamkb -n '__roamkb_at' -l help -d 'Show this message and exit.'"""
+complete -c roamkb -n '__roamkb_at' -s h -l help -d 'Show this message and exit.'"""
 
 
 def _fish_quoted(text: str) -> str:

@@ -12,6 +12,7 @@ from tests.interfaces.completion.shells import CompletingShell
 _FIXED: tuple[tuple[str, list[str]], ...] = (
     ("roamkb se", ["search", "serve", "setup"]),
     ("roamkb tags --", ["--help", "--json", "--project"]),
+    ("roamkb tags -", ["--help", "--json", "--project", "-h"]),
     ("roamkb links --gr", ["--graph"]),
     ("roamkb task ", ["done", "failed", "list", "similar", "start"]),
     ("roamkb template --reason why up", ["update"]),
