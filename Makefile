@@ -5,7 +5,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit format types lint docs bench bench-recall reliability mutation install uninstall clean
+.PHONY: help demo test unit format types lint docs deb packages bench bench-recall reliability mutation install uninstall clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -28,6 +28,8 @@ help:
 	@echo 'make format     lay out the code, and mend what the linter can'
 	@echo 'make types      the types alone'
 	@echo 'make docs       write the generated parts of docs/'
+	@echo 'make deb        the package for Debian and what comes of it, in dist/'
+	@echo 'make packages   wheel, sdist and deb in dist/, each tried with every Python here: some minutes'
 	@echo 'make bench      figures: reading, searching, starting, a year of use; KB=/your/notes measures yours'
 	@echo 'make bench-recall SETS="DIR..."  how well search finds, on public question sets'
 	@echo 'make reliability  the sheet of what must not break, each row tried by its command: an hour; ROWS="2 27" tries those'
@@ -72,11 +74,20 @@ lint: $(VENV)/.ready-test
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
+	@# what macOS lacks is used nowhere but where the system was asked for
+	$(VENV)/bin/mypy --platform darwin --cache-dir .mypy_cache/darwin roamkb
 	$(VENV)/bin/lint-imports
-	@if command -v shellcheck >/dev/null; then shellcheck .ci/* fixtures/*.sh; fi
+	@if command -v shellcheck >/dev/null; then shellcheck $$(grep -l bash .ci/*) fixtures/*.sh; fi
 
 docs: $(VENV)/.ready-test
 	$(VENV)/bin/python docs/generate.py
+
+deb: $(VENV)/.ready-test
+	@.ci/deb $(VENV)/bin/python dist
+
+packages: $(VENV)/.ready-test deb
+	$(VENV)/bin/python -m hatchling build -d dist
+	ROAMKB_TEST_PACKAGES=1 $(VENV)/bin/python -m pytest -q -rs tests/packages
 
 bench: $(VENV)/.ready-test
 	$(VENV)/bin/python tests/benchmarks/ratios.py $(if $(KB),--kb '$(KB)')

@@ -262,6 +262,8 @@ def _identify_asker(connection: "_socket.socket", child: int) -> int:
     Raises:
         _Refusal: it isn't `child` nor descends from it, or isn't this user's.
     """
+    if sys.platform != "linux":
+        raise _RefusedRequest("who asks can't be told on this system")
     credentials = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
     asker, user = (int.from_bytes(credentials[offset : offset + 4], sys.byteorder) for offset in (0, 4))
     pid = asker

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from collections.abc import Iterable
 
+_O_PATH = 0
+if sys.platform == "linux":
+    _O_PATH = os.O_PATH
+
 _NEWNS, _NEWUSER = 0x00020000, 0x10000000
 _BIND, _REC, _SLAVE = 4096, 16384, 1 << 19
 _AT_FDCWD, _AT_RECURSIVE, _ATTR_RDONLY = -100, 0x8000, 1
@@ -119,7 +123,7 @@ def enter_namespace(paths: "plan.WallPaths", cwd: str) -> None:
 def _pin_link(path: str) -> None:
     """Mount a link over itself, so that it can't be replaced; not each kernel can."""
     try:
-        link = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+        link = os.open(path, _O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
         return
     try:
@@ -205,7 +209,7 @@ def _rule_adder(rules: int) -> "Callable[[str, int], None]":
     """Return a function that adds a rule; there are hundreds, so that only the differences are made anew."""
     function = _CFunction(_ctypes.dlsym(_c_library, "syscall"))
     head = (_CLong(_LANDLOCK_ADD), _CLong(rules), _CLong(_PATH_BENEATH))
-    none, order, flags = _CLong(0), sys.byteorder, os.O_PATH | os.O_CLOEXEC | os.O_NOFOLLOW
+    none, order, flags = _CLong(0), sys.byteorder, _O_PATH | os.O_CLOEXEC | os.O_NOFOLLOW
 
     def add_rule(path: str, allowed: int) -> None:
         try:

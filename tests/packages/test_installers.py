@@ -1,0 +1,99 @@
+"""uv, pipx and pip: installed, upgraded, given an extra and another Python, and uninstalled, as a person does.
+
+What `roamkb install` wrote before goes on working, and says what is wrong once roamkb is gone.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from roamkb import __version__
+from tests.packages.conftest import OLD_VERSION
+from tests.packages.conftest import Packages
+from tests.packages.conftest import Person
+
+_INSTALL = {
+    "uv": ["uv", "tool", "install", "--python", sys.executable],
+    "pipx": ["pipx", "install", "--python", sys.executable],
+    "pip": ["env/bin/python", "-m", "pip", "install", "--quiet"],
+}
+#: `make packages` tries every Python of this machine, and every extra.
+_IS_LONG = os.environ.get("ROAMKB_TEST_PACKAGES") == "1"
+_UPGRADE = {"uv": [], "pipx": ["--force"], "pip": ["--upgrade"]}
+
+
+def install(person: Person, tool: str, wheel: Path, *words: str) -> None:
+    """Install a wheel as its README says."""
+    first, *others = _INSTALL[tool]
+    if tool == "pip":
+        first = str(person.home / first)
+        if not Path(first).exists():
+            person.run(sys.executable, "-m", "venv", str(person.home / "env"))
+    person.run(first, *others, *words, str(wheel))
+
+
+def other_pythons() -> Iterator[Path]:
+    """Yield Pythons that roamkb runs with and that aren't of this one's version, where such are on the machine."""
+    folders = [Path("/usr/bin"), Path("/usr/local/bin"), *Path.home().glob(".pyenv/versions/*/bin")]
+    for program in (folder / f"python3.{minor}" for folder in folders for minor in (14, 13, 12, 11)):
+        if program.exists() and program.name != f"python3.{sys.version_info[1]}":
+            yield program
+
+
+@pytest.mark.parametrize("tool", _INSTALL)
+def test_from_an_older_version_to_none(tool: str, person: Person, packages: Packages) -> None:
+    """Hooks, rule, log and notes of the older version go on; each command is as roamkb itself prints it."""
+    install(person, tool, packages.old_wheel)
+    assert f"roamkb {OLD_VERSION}\n" == person.run("roamkb", "--version")
+    person.install_hooks()
+    person.run("roamkb", "init")
+    settings = person.settings()
+
+    install(person, tool, packages.wheel, *_UPGRADE[tool])
+    assert f"roamkb {__version__}\n" == person.run("roamkb", "--version")
+    person.use()
+    person.install_hooks()
+    assert settings == person.settings()
+
+    told = person.run("roamkb", "mcp", status=2)
+    person.run("sh", "-c", told.splitlines()[-1])
+    assert "needs the extra" not in person.run("roamkb", "mcp")
+    assert "personal project" in person.run_hook()
+
+    listed = person.run("roamkb", "uninstall", "--dry-run")
+    (command,) = re.findall(r"^keep +program: .*\(`(.*)` takes it away\)$", listed, re.MULTILINE)
+    person.run("sh", "-c", command, input="y\n")
+    assert re.search("roamkb: (not found|No such file)", person.run_hook(status=127))
+    assert "is gone, so that no command runs: install it again" in person.run_walled("echo walled", status=127)
+
+
+@pytest.mark.parametrize("tool", ["uv", "pipx"])
+@pytest.mark.parametrize("other", [*other_pythons()][: None if _IS_LONG else 1], ids=lambda path: path.name)
+def test_another_python(tool: str, other: Path, person: Person, packages: Packages) -> None:
+    """Its libraries lie elsewhere, and hooks and wall find them there."""
+    install(person, tool, packages.wheel)
+    person.install_hooks()
+    person.run("roamkb", "init")
+    if tool == "uv":
+        person.run("uv", "tool", "install", "--force", "--python", str(other), str(packages.wheel))
+    else:
+        person.run("pipx", "reinstall", "--python", str(other), "roamkb")
+    version = subprocess.run([other, "-V"], capture_output=True, text=True, check=True).stdout.split()[1]
+    assert f"Python {version}" in person.run("roamkb", "doctor")
+    person.use()
+
+
+@pytest.mark.skipif(not _IS_LONG, reason="all extras are many libraries: `make packages` tries them")
+def test_all_extras(person: Person, packages: Packages) -> None:
+    """One word brings every door and the search by meaning."""
+    person.run("uv", "tool", "install", "--python", sys.executable, f"{packages.wheel}[all]")
+    person.install_hooks()
+    person.use()
+    assert "of the tests" in person.run("roamkb", "search", "--semantic", "what was written down for trials")
+    assert "needs the extra" not in person.run("roamkb", "mcp")
+    assert "needs the extra" not in person.run("roamkb", "serve", "--port", "-1", status=2)
