@@ -27,8 +27,8 @@ def extra_install_command(extra: str, *, environment: Path | None = None) -> str
     if (environment_folder / _PIPX_METADATA).is_file():
         return f"pipx inject {shlex.quote(environment_folder.name)} '{_PACKAGE}[{extra}]'"
     if environment_folder == _DEBIAN_ENVIRONMENT:
-        # extras are compiled for one machine, and the package is for all
-        return f"sudo apt remove {_PACKAGE} && pipx install '{_PACKAGE}[{extra}]'"
+        # extras are compiled for one machine, and the package is for all; an index may call another program so
+        return f"sudo apt remove {_PACKAGE} && pipx install './[{extra}]'  # in roamkb's checkout"
     return f"{_installer_command()} '{_PACKAGE}[{extra}]'"
 
 
@@ -41,6 +41,14 @@ def reinstall_command(package: str, *, environment: Path | None = None) -> str:
         return f"sudo apt install --reinstall {_PACKAGE}"
     reinstall_option = "--force-reinstall" if _has_pip() else "--reinstall"
     return f"{_installer_command()} {reinstall_option} --no-deps {package}"
+
+
+def copy_command(*, environment: Path | None = None) -> str:
+    """Return the command that installs roamkb once more, by files without a second name in uv's cache."""
+    receipt = (environment or Path(sys.prefix)) / _UV_RECEIPT
+    if receipt.is_file():
+        return f"UV_LINK_MODE=copy uv tool install --reinstall {_uv_requirement(receipt)}"
+    return f"UV_LINK_MODE=copy {reinstall_command(_PACKAGE, environment=environment)}"
 
 
 def uninstall_command(*, environment: Path | None = None) -> str:
@@ -76,17 +84,18 @@ def _has_pip() -> bool:
     return find_spec("pip") is not None
 
 
-def _uv_requirement(receipt: Path, extra: str) -> str:
-    """Return the requirement that uv installed, with one more extra, in uv's syntax."""
+def _uv_requirement(receipt: Path, *more_extras: str) -> str:
+    """Return the requirement that uv installed, with more extras, in uv's syntax."""
     try:
         requirements = tomllib.loads(receipt.read_text(encoding="utf-8"))["tool"]["requirements"]
         own_requirement = next(requirement for requirement in requirements if requirement["name"] == _PACKAGE)
     except (OSError, ValueError, LookupError, TypeError, StopIteration):
         own_requirement = {}
-    extras = ",".join(dict.fromkeys((*own_requirement.get("extras", ()), extra)))
+    extras = ",".join(dict.fromkeys((*own_requirement.get("extras", ()), *more_extras)))
+    bracketed = f"[{extras}]" if extras else ""
     if "editable" in own_requirement:
-        return "--editable " + shlex.quote(f"{own_requirement['editable']}[{extras}]")
+        return "--editable " + shlex.quote(f"{own_requirement['editable']}{bracketed}")
     if "git" in own_requirement:
-        return shlex.quote(f"{_PACKAGE}[{extras}] @ git+{own_requirement['git']}")
+        return shlex.quote(f"{_PACKAGE}{bracketed} @ git+{own_requirement['git']}")
     source = next((own_requirement[key] for key in _SOURCE_KEYS if key in own_requirement), _PACKAGE)
-    return shlex.quote(f"{source}[{extras}]{own_requirement.get('specifier', '')}")
+    return shlex.quote(f"{source}{bracketed}{own_requirement.get('specifier', '')}")

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from roamkb.core.errors import BadRule
+from roamkb.fs.package_manager import copy_command
 from roamkb.harnesses.harness import Harness
 from roamkb.harnesses.harness import SettingsOnDisk
 from roamkb.harnesses.registry import all_harnesses
@@ -31,7 +32,6 @@ from roamkb.wall.protected import find_wall_methods
 _PROBE_TIMEOUT = 60
 #: No note by its name, and nothing that a syncer would keep for long.
 _PROBE_FILE = ".roamkb-doctor-probe"
-_UNLINK_FIX = "of roamkb's program: `UV_LINK_MODE=copy uv tool install --reinstall roamkb`; of a note: copy it anew"
 
 
 def check_wall(context: DoctorContext, wall: WallSetup) -> Iterator[DoctorCheck]:
@@ -76,7 +76,8 @@ def _walled(patient: DoctorContext, wall: WallSetup, harness: Harness, settings:
         return DoctorCheck(name=name, ok=False, detail=fault, fix=f"`roamkb install {option}` makes it anew")
     if twin := _find_hard_link(closed):
         said = f"{twin} has another name, outside of what is closed: by that it can be written"
-        return DoctorCheck(name=name, ok=False, detail=said, fix=_UNLINK_FIX)
+        fix = f"of roamkb's program: `{copy_command()}`; of a note: copy it anew"
+        return DoctorCheck(name=name, ok=False, detail=said, fix=fix)
     return DoctorCheck(name=name, ok=True, detail=f"by {how}; a command that tried couldn't write to the notes")
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from roamkb.fs.package_manager import copy_command
 from roamkb.fs.package_manager import extra_install_command
 from roamkb.fs.package_manager import reinstall_command
 from roamkb.fs.package_manager import uninstall_command
@@ -44,6 +45,15 @@ def test_uv_is_told_what_its_receipt_says(tmp_path: Path, requirement: str, comm
     assert "uv tool uninstall roamkb" == uninstall_command(environment=tmp_path)
 
 
+def test_uv_is_told_to_copy_what_its_receipt_says(tmp_path: Path) -> None:
+    """With the extras that are there; no index is asked for what came from elsewhere."""
+    receipt = tmp_path / "uv-receipt.toml"
+    receipt.write_text('[tool]\nrequirements = [{ name = "roamkb", path = "/a.whl", extras = ["serve"] }]\n')
+    assert "UV_LINK_MODE=copy uv tool install --reinstall '/a.whl[serve]'" == copy_command(environment=tmp_path)
+    receipt.write_text('[tool]\nrequirements = [{ name = "roamkb", directory = "/src" }]\n')
+    assert "UV_LINK_MODE=copy uv tool install --reinstall /src" == copy_command(environment=tmp_path)
+
+
 def test_pipx_is_told_the_name_of_its_environment(tmp_path: Path) -> None:
     """`--suffix` gives it another."""
     place = tmp_path / "roamkb-next"
@@ -60,7 +70,7 @@ def test_debians_package_is_apts() -> None:
     place = Path("/usr/lib/roamkb")
     assert "sudo apt remove roamkb" == uninstall_command(environment=place)
     assert "sudo apt install --reinstall roamkb" == reinstall_command("numpy", environment=place)
-    assert "pipx install 'roamkb[mcp]'" in extra_install_command("mcp", environment=place)
+    assert "pipx install './[mcp]'" in extra_install_command("mcp", environment=place)
 
 
 def test_an_environment_with_pip_is_told_its_own(tmp_path: Path) -> None:

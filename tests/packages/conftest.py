@@ -113,6 +113,7 @@ class Person:
             "PIP_CACHE_DIR": str(cache / "pip"),
             **kept,
             "UV_PYTHON_DOWNLOADS": "never",
+            "PIP_NO_COMPILE": "1",
             "HOME": str(self.home),
             "PATH": ":".join([*map(str, places), "/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"]),
             "NO_COLOR": "1",

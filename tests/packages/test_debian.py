@@ -104,7 +104,7 @@ def test_installed_upgraded_and_removed(package: Path, tmp_path: Path) -> None:
     for said in (
         f"/usr/bin/roamkb\nroamkb {__version__}\n", "roam.*port_is_8080.org:.*: The port is 8080", "personal project",
         "^behind the wall\ntouch: .*: Read-only file system", "^compiled-3..*.pyc$", "/usr/share/man/man1/roamkb.1.gz",
-        "/usr/share/man/man5/roamkb-log.5.gz", r"sudo apt remove roamkb && pipx install 'roamkb\[mcp\]'",
+        "/usr/share/man/man5/roamkb-log.5.gz", r"sudo apt remove roamkb && pipx install './\[mcp\]'",
     ):  # fmt: skip
         assert re.search(said, upgraded, re.MULTILINE), (said, upgraded)
     for said in ("uninstall --claude", "roamkb: not found", "is gone, so that no command runs"):

@@ -88,11 +88,23 @@ def test_another_python(tool: str, other: Path, person: Person, packages: Packag
     person.use()
 
 
+def test_uv_installs_without_links(person: Person, packages: Packages) -> None:
+    """What it links to its cache could be written there: doctor says so, and what to type."""
+    install(person, "uv", packages.wheel)
+    person.install_hooks()
+    told = person.run("roamkb", "doctor")
+    command = re.search("has another name.*\n.*`(UV_LINK_MODE=copy .*)`; of a note", told)
+    assert command, told
+    person.run("sh", "-c", command[1])
+    assert "has another name" not in person.run("roamkb", "doctor")
+
+
 @pytest.mark.skipif(not _IS_LONG, reason="all extras are many libraries: `make packages` tries them")
 def test_all_extras(person: Person, packages: Packages) -> None:
     """One word brings every door and the search by meaning."""
     person.run("uv", "tool", "install", "--python", sys.executable, f"{packages.wheel}[all]")
     person.install_hooks()
+    person.run("roamkb", "init")
     person.use()
     assert "of the tests" in person.run("roamkb", "search", "--semantic", "what was written down for trials")
     assert "needs the extra" not in person.run("roamkb", "mcp")
