@@ -114,6 +114,8 @@ class Person:
             **kept,
             "UV_PYTHON_DOWNLOADS": "never",
             "PIP_NO_COMPILE": "1",
+            "UV_PYTHON": sys.executable,
+            "PIPX_DEFAULT_PYTHON": sys.executable,
             "HOME": str(self.home),
             "PATH": ":".join([*map(str, places), "/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"]),
             "NO_COLOR": "1",

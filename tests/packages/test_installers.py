@@ -13,28 +13,25 @@ from pathlib import Path
 import pytest
 
 from roamkb import __version__
+from tests.conftest import ROOT
 from tests.packages.conftest import OLD_VERSION
 from tests.packages.conftest import Packages
 from tests.packages.conftest import Person
 
-_INSTALL = {
-    "uv": ["uv", "tool", "install", "--python", sys.executable],
-    "pipx": ["pipx", "install", "--python", sys.executable],
-    "pip": ["env/bin/python", "-m", "pip", "install", "--quiet"],
-}
+_ROWS = re.findall(
+    r"^\| (uv|pipx|pip) \| `(.*)` \| `(.*)` \| `(.*)` \|$", (ROOT / "README.md").read_text(), re.MULTILINE
+)
+#: The README's commands that install, upgrade and uninstall, by the program.
+_COMMANDS = {tool: commands for tool, *commands in _ROWS}
 #: `make packages` tries every Python of this machine, and every extra.
 _IS_LONG = os.environ.get("ROAMKB_TEST_PACKAGES") == "1"
-_UPGRADE = {"uv": [], "pipx": ["--force"], "pip": ["--upgrade"]}
 
 
-def install(person: Person, tool: str, wheel: Path, *words: str) -> None:
-    """Install a wheel as its README says."""
-    first, *others = _INSTALL[tool]
-    if tool == "pip":
-        first = str(person.home / first)
-        if not Path(first).exists():
-            person.run(sys.executable, "-m", "venv", str(person.home / "env"))
-    person.run(first, *others, *words, str(wheel))
+def run_command(person: Person, command: str, wheel: Path | None = None) -> None:
+    """Run a command of the README's, with a wheel in the place of the checkout, whose build takes its time."""
+    line = re.sub(r" \.$", f" '{wheel}'", command)
+    assert (line != command) == (wheel is not None)
+    person.run("sh", "-c", f"set -e\n{line}")
 
 
 def other_pythons() -> Iterator[Path]:
@@ -45,29 +42,32 @@ def other_pythons() -> Iterator[Path]:
             yield program
 
 
-@pytest.mark.parametrize("tool", _INSTALL)
+@pytest.mark.parametrize("tool", ["uv", "pipx", "pip"])
 def test_from_an_older_version_to_none(tool: str, person: Person, packages: Packages) -> None:
-    """Hooks, rule, log and notes of the older version go on; each command is as roamkb itself prints it."""
-    install(person, tool, packages.old_wheel)
+    """By the README's commands: hooks, rule, log and notes of the older version go on, and an extra can be added."""
+    install, upgrade, uninstall = _COMMANDS[tool]
+    run_command(person, install, packages.old_wheel)
     assert f"roamkb {OLD_VERSION}\n" == person.run("roamkb", "--version")
     person.install_hooks()
     person.run("roamkb", "init")
     settings = person.settings()
 
-    install(person, tool, packages.wheel, *_UPGRADE[tool])
+    run_command(person, upgrade, packages.wheel)
     assert f"roamkb {__version__}\n" == person.run("roamkb", "--version")
     person.use()
     person.install_hooks()
     assert settings == person.settings()
 
+    # what roamkb prints to type
     told = person.run("roamkb", "mcp", status=2)
     person.run("sh", "-c", told.splitlines()[-1])
     assert "needs the extra" not in person.run("roamkb", "mcp")
     assert "personal project" in person.run_hook()
-
     listed = person.run("roamkb", "uninstall", "--dry-run")
     (command,) = re.findall(r"^keep +program: .*\(`(.*)` takes it away\)$", listed, re.MULTILINE)
-    person.run("sh", "-c", command, input="y\n")
+    assert command.split()[-2:] == uninstall.replace("--yes ", "").split()[-2:]
+
+    run_command(person, uninstall)
     assert re.search("roamkb: (not found|No such file)", person.run_hook(status=127))
     assert "is gone, so that no command runs: install it again" in person.run_walled("echo walled", status=127)
 
@@ -76,13 +76,13 @@ def test_from_an_older_version_to_none(tool: str, person: Person, packages: Pack
 @pytest.mark.parametrize("other", [*other_pythons()][: None if _IS_LONG else 1], ids=lambda path: path.name)
 def test_another_python(tool: str, other: Path, person: Person, packages: Packages) -> None:
     """Its libraries lie elsewhere, and hooks and wall find them there."""
-    install(person, tool, packages.wheel)
+    run_command(person, _COMMANDS[tool][0], packages.wheel)
     person.install_hooks()
     person.run("roamkb", "init")
     if tool == "uv":
-        person.run("uv", "tool", "install", "--force", "--python", str(other), str(packages.wheel))
+        run_command(person, f"uv tool install --reinstall --python {other} .", packages.wheel)
     else:
-        person.run("pipx", "reinstall", "--python", str(other), "roamkb")
+        run_command(person, f"pipx reinstall --python {other} roamkb")
     version = subprocess.run([other, "-V"], capture_output=True, text=True, check=True).stdout.split()[1]
     assert f"Python {version}" in person.run("roamkb", "doctor")
     person.use()
@@ -90,7 +90,7 @@ def test_another_python(tool: str, other: Path, person: Person, packages: Packag
 
 def test_uv_installs_without_links(person: Person, packages: Packages) -> None:
     """What it links to its cache could be written there: doctor says so, and what to type."""
-    install(person, "uv", packages.wheel)
+    run_command(person, "uv tool install .", packages.wheel)
     person.install_hooks()
     told = person.run("roamkb", "doctor")
     command = re.search("has another name.*\n.*`(UV_LINK_MODE=copy .*)`; of a note", told)
