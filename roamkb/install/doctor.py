@@ -20,7 +20,8 @@ from roamkb.core.text import one_line
 from roamkb.fs.append import read_lines
 from roamkb.fs.git_index import tracked_files_below
 from roamkb.fs.git_worktrees import linked_worktrees
-from roamkb.install.doctor_command import check_command
+from roamkb.fs.package_manager import installed_version
+from roamkb.fs.package_manager import uninstall_command
 from roamkb.install.doctor_harnesses import check_harnesses
 from roamkb.install.doctor_notes import MAX_CLOCK_LEAD
 from roamkb.install.doctor_notes import check_notes
@@ -51,7 +52,7 @@ def doctor(context: DoctorContext) -> DoctorReport:
     """Run all checks in order and return their report; it never raises."""
     checks = [
         run_check("versions", lambda: _check_versions(context.version)),
-        run_check("command", lambda: check_command(context)),
+        run_check("command", lambda: _check_command(context)),
         run_check("rule", lambda: _check_rule(context.rule)),
     ]
     if isinstance(context.rule, Rule):
@@ -88,6 +89,41 @@ def _check_versions(version: str) -> DoctorCheck:
     detail = f"roamkb {version}, Python {python}, SQLite {sqlite or 'without FTS5'}"
     fix = "" if sqlite else "install a Python whose sqlite3 has FTS5 (those of python.org and Debian do)"
     return DoctorCheck(name="versions", ok=sqlite is not None, detail=detail, fix=fix)
+
+
+def _check_command(context: DoctorContext) -> DoctorCheck:
+    """Check for a command on the PATH, and for others there or where hooks look for theirs."""
+    folder = context.home / ".local" / "bin"
+    if not checkup.find_commands("roamkb", context.search_path):
+        detail, fix = "no command roamkb on the PATH", "run `make install`"
+        if not checkup.is_on_path(folder, context.search_path):
+            detail += f", and {folder} isn't on it"
+            fix += ', and put export PATH="$HOME/.local/bin:$PATH" into your ~/.profile'
+        return DoctorCheck(name="command", ok=False, detail=detail, fix=fix)
+    return _check_installations(checkup.find_commands("roamkb", f"{context.search_path}:{folder}"))
+
+
+def _check_installations(programs: tuple[Path, ...]) -> DoctorCheck:
+    """Check that programs are of one version, as far as their environments tell."""
+    environments = [checkup.environment_of(program) for program in programs]
+    versions = [installed_version(environment) for environment in environments]
+    first, *others = (
+        f"{program} ({version or 'of an unknown version'})" for program, version in zip(programs, versions, strict=True)
+    )
+    if not others:
+        return DoctorCheck(name="command", ok=True, detail=f"roamkb is {programs[0]}")
+    removals = [
+        f"`{uninstall_command(environment=environment)}`"
+        for environment, version in zip(environments[1:], versions[1:], strict=True)
+        if version
+    ]
+    return DoctorCheck(
+        name="command",
+        ok=len({*filter(None, versions)}) < 2,
+        detail=f"a shell runs {first}; there is also {join_first(others)}",
+        fix="; ".join(["keep the one that you update", *(f"{removal} takes the other away" for removal in removals)]),
+        proved=False,
+    )
 
 
 def _check_rule(rule: Rule | BadRule) -> DoctorCheck:
