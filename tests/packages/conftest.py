@@ -177,4 +177,6 @@ def person(tmp_path: Path) -> Person:
         (home / folder).mkdir(parents=True)
     for tool in ("uv", "pipx"):
         (home / "tools/bin" / tool).symlink_to(Path(sys.executable).with_name(tool))
+    # Debian's may lack venv
+    (home / "tools/bin/python3").symlink_to(Path(sys.executable).resolve())
     return Person(home=home)
