@@ -27,7 +27,7 @@ def extra_install_command(extra: str, *, environment: Path | None = None) -> str
     if (environment_folder / _PIPX_METADATA).is_file():
         return f"pipx inject {shlex.quote(environment_folder.name)} '{_PACKAGE}[{extra}]'"
     if environment_folder == _DEBIAN_ENVIRONMENT:
-        # extras are compiled for one machine, and the package is for all; an index may call another program so
+        # its environment is apt's; an index may have another program of that name
         return f"sudo apt remove {_PACKAGE} && pipx install './[{extra}]'  # in roamkb's checkout"
     return f"{_installer_command()} '{_PACKAGE}[{extra}]'"
 

@@ -51,6 +51,8 @@ command -v roamkb
 roamkb --version
 roamkb write 'The port is 8080'
 roamkb search port
+roamkb search -h
+roamkb search --nosuch || :
 echo '{"session_id": "s", "cwd": "'"$PWD"'"}' | sh -c "$hook"
 "$wall" 'echo "behind the wall"; touch ~/roam/x.org' || :
 find /usr/lib/roamkb -name '*.pyc' | sed 's/.*cpython/compiled/' | sort -u
@@ -71,7 +73,8 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if not shutil.which("dpkg-deb"):
         pytest.skip("no dpkg here: this is for Debian and what comes of it")
     folder = build_once(tmp_path_factory, "debian package", _build_package)
-    return folder / f"roamkb_{__version__}_all.deb"
+    (path,) = folder.glob(f"roamkb_{__version__}_*.deb")
+    return path
 
 
 def _build_package(folder: Path) -> None:
@@ -102,7 +105,7 @@ def test_installed_upgraded_and_removed(package: Path, tmp_path: Path) -> None:
     assert 0 == ran.returncode, ran.stdout + ran.stderr
     _, upgraded, removed = re.split("^== .*\n", ran.stdout, flags=re.MULTILINE)
     for said in (
-        f"/usr/bin/roamkb\nroamkb {__version__}\n", "roam.*port_is_8080.org:.*: The port is 8080", "personal project",
+        f"/usr/bin/roamkb\nroamkb {__version__}\n", "^Usage: roamkb search", "No such option: --nosuch", "roam.*port_is_8080.org:.*: The port is 8080", "personal project",
         "^behind the wall\ntouch: .*: Read-only file system", "^compiled-3..*.pyc$", "/usr/share/man/man1/roamkb.1.gz",
         "/usr/share/man/man5/roamkb-log.5.gz", r"sudo apt remove roamkb && pipx install './\[mcp\]'",
     ):  # fmt: skip
