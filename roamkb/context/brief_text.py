@@ -21,6 +21,7 @@ from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
 from roamkb.core.untrusted import frame_items
 from roamkb.log.learning import MUST_CHECK
+from roamkb.log.learning import short_key
 from roamkb.log.state.learning_state import ARCHIVED
 from roamkb.log.state.learning_state import CANONICAL
 from roamkb.log.state.learning_state import NEEDS_REVIEW
@@ -29,7 +30,6 @@ from roamkb.log.state.learning_state import VERIFIED
 from roamkb.log.state.learning_state import YES
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
-from roamkb.pipeline.extract import stop_question
 
 #: What harnesses take of a hook's text before they cut it or put it into a file.
 LONGEST_BRIEF: Final = 10_000
@@ -185,7 +185,7 @@ def learning_line(standing: LearningState) -> str:
     """Return a learning on one line: type, confidence, statement, key."""
     learning = standing.learning
     sure = f"{standing.confidence / 100:.2f}{'' if is_borne_out(standing) else ', unverified'}"
-    key = one_line(learning.key)[: stop_question.SHORT_KEY]
+    key = one_line(short_key(learning))
     return f"[{one_line(learning.canonical_type)} {sure}] {_short_statement(standing)} ({key})"
 
 

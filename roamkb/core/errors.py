@@ -76,6 +76,10 @@ class NoLog(RoamkbError):
         self.is_cloned = is_cloned
 
 
+#: Why there is no rule where nobody has made one.
+IS_MISSING = "is missing"
+
+
 class BadRule(RoamkbError):
     """A missing, unreadable or malformed rule; every project is unknown."""
 
@@ -84,7 +88,9 @@ class BadRule(RoamkbError):
     def __init__(self, source: Path, why: str) -> None:
         super().__init__(
             f"the rule {one_line(str(source))} {why}",
-            hint="`roamkb setup` (or `make install`) puts it there; `roamkb doctor` says what is wrong",
+            hint="`roamkb setup` (or `make install`) puts it there"
+            if why == IS_MISSING
+            else "mend it there by hand; or move it away, and `roamkb setup` makes a new one",
         )
         self.source = source
         self.why = why

@@ -128,7 +128,7 @@ def _check_installations(programs: tuple[Path, ...]) -> DoctorCheck:
 
 def _check_rule(rule: Rule | BadRule) -> DoctorCheck:
     if isinstance(rule, BadRule):
-        hint = "until then every project is unknown and may not write; `make install` puts the rule there"
+        hint = f"until then every project is unknown and may not write; {rule.hint}"
         return DoctorCheck(name="rule", ok=False, detail=rule.message, fix=hint)
     return DoctorCheck(name="rule", ok=True, detail=f"{rule.source} names {rule.kb}")
 

@@ -17,6 +17,7 @@ from roamkb.kb.search.query import TermWeights
 from roamkb.kb.search.query import narrow_query
 from roamkb.kb.search.query import query_of
 from roamkb.log import new_learning
+from roamkb.log.learning import KEY_CUT
 from roamkb.log.learning import NEVER_MERGED
 from roamkb.log.learning import canonical_type
 from roamkb.log.state.learning_state import SUPERSEDED
@@ -149,12 +150,17 @@ def _learnings_sharing_words(
 def learnings_by_name(state: LogState, name: str) -> list[LearningState]:
     """Return the learnings with that id or key; where there is none, those whose keys start so.
 
-    An ask names keys by their beginnings.
+    An ask names keys by their beginnings; a hook adds `~` and the end of the id.
     """
     exact = state.learnings_called(name)
-    if exact or len(name) < _SHORTEST_KEY_START:
+    start, _, id_end = name.partition(KEY_CUT)
+    if exact or len(start) < _SHORTEST_KEY_START:
         return exact
-    return [standing for standing in state.standings.values() if standing.learning.key.startswith(name)]
+    return [
+        standing
+        for standing in state.standings.values()
+        if standing.learning.key.startswith(start) and standing.id.endswith(id_end)
+    ]
 
 
 def get_learning(log: Log, state: LogState, name: str) -> LearningState:

@@ -46,6 +46,11 @@ NEVER_MERGED: Final = frozenset({"decision"})
 #: Letters of a content that a key shows, as Lavra's capture has it.
 _SLUG_LENGTH = 60
 _HASH_LENGTH = 8
+#: Characters of a key that is listed; who names it may leave out the rest.
+SHORT_KEY: Final = 32
+#: Between the beginning of a key and the end of its id; no key has it.
+KEY_CUT: Final = "~"
+_ID_END: Final = 4
 #: In words of so many letters two slips are none of another word's making, and so many say which is begun.
 _LONG_WORD = 8
 _LEAST_TYPE_START = 4
@@ -165,3 +170,9 @@ def _content_slug(content: str) -> str:
 def disambiguated_key(key: str, type: str, content: str) -> str:
     """Return `key` with a hash of the content, to differ from the same key of another content."""
     return f"{key}-{content_identity(type, content)[:_HASH_LENGTH]}"
+
+
+def short_key(learning: Learning) -> str:
+    """Return a learning's key, or its beginning and the end of the id, which no other's is likely to be."""
+    key = learning.key
+    return key if len(key) <= SHORT_KEY else f"{key[: SHORT_KEY - _ID_END - 1]}{KEY_CUT}{learning.id[-_ID_END:]}"

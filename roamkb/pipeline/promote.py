@@ -46,6 +46,7 @@ from roamkb.kb.write import NodeContent
 from roamkb.kb.write import WrittenNode
 from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory
+from roamkb.log.state.confidence import DURABLE
 from roamkb.log.state.learning_state import CONTESTED
 from roamkb.log.state.learning_state import NEEDS_REVIEW
 from roamkb.log.state.learning_state import SUPERSEDED
@@ -219,9 +220,19 @@ def promotion_refusal(standing: LearningState) -> str:
         case PromotionHindrance.UNVERIFIED:
             return f"it is {standing.verdict}: `roamkb verify {learning.key}` first"
         case PromotionHindrance.PASSING:
-            return f"it isn't durable: confidence {standing.confidence / 100:.2f}, {learning_category(standing)}"
+            return _passing_reason(standing)
         case PromotionHindrance.UNSAFE:
             return _text_fault(standing)
+
+
+def _passing_reason(standing: LearningState) -> str:
+    """Return why a learning isn't durable, and what would make it so."""
+    key = standing.learning.key
+    why = f"what is about {learning_category(standing)} seldom lasts"
+    if standing.confidence < DURABLE:
+        present, least = standing.confidence / 100, DURABLE / 100
+        why = f"confidence {present:.2f}, from {least:.2f} on; each `roamkb used {key} --outcome success` raises it"
+    return f"it isn't durable: {why}; `roamkb pin {key}` says that it lasts"
 
 
 def node_id(standing: LearningState) -> str:

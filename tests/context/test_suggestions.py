@@ -1,6 +1,7 @@
 """What is offered to who didn't ask."""
 
 import json
+import re
 
 from roamkb.app.log.brief import suggest_for_prompt
 from tests.conftest import World
@@ -52,3 +53,16 @@ def test_nothing_is_told_twice_in_other_words(world: World) -> None:
     assert 1 == len(offered(world, prompt))
     learnings, nodes = suggest_for_prompt(world.open().log, prompt, besides=frozenset([known.id]))
     assert ((), ()) == (learnings.items, nodes.items)
+
+
+def test_each_is_named_so_that_what_came_of_it_can_be_said(world: World) -> None:
+    """Keys that begin alike are cut so that they still differ."""
+    world.run("init")
+    for text in ("Invoices are rounded half up per line in the export", "Invoices are rounded half even in tax totals"):
+        world.run("learn", text)
+    prompt = {"prompt": "how are invoices rounded, half up or half even?", "cwd": str(world.personal)}
+    answer = world.run("hook", "user-prompt-submit", input=json.dumps({"session_id": "s", **prompt})).json
+    keys = re.findall(r"\(([\w-]+~\w+)\)$", answer["hookSpecificOutput"]["additionalContext"], re.MULTILINE)
+    assert len(keys) == len(set(keys)) == 2
+    for key in keys:
+        assert world.run("used", key, "--outcome", "success").status == 0

@@ -35,6 +35,7 @@ from roamkb.boundary.policy import strictest_project
 from roamkb.boundary.policy import with_evidence
 from roamkb.boundary.rule_file import parse_rule
 from roamkb.boundary.store import processes
+from roamkb.core.errors import IS_MISSING
 from roamkb.core.errors import BadRule
 from roamkb.core.gitignore import deepest_common_folder
 from roamkb.core.gitignore import escape_path
@@ -509,14 +510,14 @@ def _read_rule(home: Path) -> Rule:
         ):
             _require_safe_folder(source, folder, folder.stat())
     except FileNotFoundError:
-        raise BadRule(source, "is missing") from None
+        raise BadRule(source, IS_MISSING) from None
     except (OSError, ValueError) as error:
         reason = error_reason(error) if isinstance(error, OSError) else "it isn't a path"
         raise BadRule(source, f"can't be read: {reason}") from None
     data = read_file(real, limit=_RULE_LIMIT)
     if isinstance(data, UnreadableFile):
         is_missing = isinstance(data, MissingFile)
-        raise BadRule(source, "is missing" if is_missing else f"can't be read: it {data.reason}")
+        raise BadRule(source, IS_MISSING if is_missing else f"can't be read: it {data.reason}")
     try:
         text = data.removeprefix(BOM_UTF8).decode()
     except UnicodeDecodeError:

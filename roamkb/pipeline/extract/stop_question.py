@@ -13,11 +13,10 @@ from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import clip_text
 from roamkb.harnesses.transcript import Speaker
 from roamkb.harnesses.transcript import TranscriptPassage
+from roamkb.log.learning import SHORT_KEY
 
 #: Characters of an ask: some 100 tokens.
 LONGEST_ASK: Final = 400
-#: Characters of a key that is listed; who names it may leave out the rest.
-SHORT_KEY: Final = 32
 #: Calls of tools that make a stretch long.
 _MANY_CALLS: Final = 5
 #: Changed lines of one file that are slight work, as a typo, a number or a name is.
