@@ -10,6 +10,7 @@ from collections.abc import Container
 from collections.abc import Iterator
 from collections.abc import Mapping
 from contextlib import contextmanager
+from datetime import date
 from functools import partial
 from typing import NamedTuple
 
@@ -35,6 +36,7 @@ from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import as_text_tuple
 from roamkb.fs import locks
 from roamkb.journal.store import past_folder
+from roamkb.kb import daily as kb_daily
 from roamkb.kb import graph
 from roamkb.kb import index_admin
 from roamkb.kb import links as kb_links
@@ -215,6 +217,21 @@ class KnowledgeBase(KnowledgeBaseSetup):
         with self._suggest_nodes_on_error(notes):
             return kb_links.links(notes, request.name, home=self.environment.home, folder=self.environment.cwd)
 
+    @takes_request(lambda: kb_daily.DailyRequest)
+    def daily(self, request: "kb_daily.DailyRequest") -> "kb_daily.DailyNote":
+        """Return the note of a day, and what agents did that day; what this project's log promoted is marked."""
+        notes = self._open_notes()
+        return kb_daily.daily(
+            notes,
+            self._parse_daily_day(request.day),
+            home=self.environment.home,
+            trashed=self._open_trash(notes.kb).list_entries(),
+            learnings_by_node=self.log.promoted_keys(),
+        )
+
+    def _parse_daily_day(self, text: str | None) -> date:
+        return kb_daily.parse_daily_day(text, today=self.environment.now().date())
+
     def tags(self) -> "kb_tags.TagList":
         """Return the tags that are in use, with counts."""
         return kb_tags.tags(self._open_index(self._open_notes()))
@@ -248,12 +265,17 @@ class KnowledgeBase(KnowledgeBaseSetup):
         fact = partial(self._node_content, request)
         permit, notes = self._require_permit(request.title, keep=None if request.dry_run else fact)
 
+        content = fact()
+        if request.daily is not None:
+            day = self._parse_daily_day(request.daily)
+            daily_node = kb_daily.get_daily_node(notes, day, home=self.environment.home)
+            content = replace(content, links=(*content.links, daily_node.id))
         with self._suggest_nodes_on_error(notes):
             return kb_write.write(
                 notes,
                 self._open_index(notes),
                 permit,
-                fact(),
+                content,
                 self._new_stamp(),
                 self._write_options(permit, anyway=request.anyway, dry_run=request.dry_run),
             )

@@ -142,6 +142,12 @@ OPERATIONS: tuple[Operation, ...] = (
         request="LinksRequest",
     ),
     Operation(
+        "daily",
+        "Show a day's note, and what agents did that day.",
+        "roamkb daily yesterday",
+        request="DailyRequest",
+    ),
+    Operation(
         "tags",
         "List the tags that are in use, the most frequent first.",
         "roamkb tags",

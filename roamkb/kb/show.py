@@ -41,10 +41,10 @@ def show(notes: Notes, name: str, *, folder: Path | None = None) -> ShownNode:
         NotFound, Ambiguous: see `get_node`.
     """
     note, placed_node = get_place(notes, name, folder=folder)
-    node = placed_node or _file_without_id(note)
+    node = placed_node or file_without_id(note)
     return ShownNode(node=node, path=notes.note_path(note), body=body_of(note, node))
 
 
-def _file_without_id(note: Note) -> Node:
+def file_without_id(note: Note) -> Node:
     """Return a file in the shape of a node without an id."""
     return Node(id="", file=note.file, line=1, pos=1, level=0, title=note.title, end_line=note.text.count("\n") + 1)

@@ -96,6 +96,8 @@ class WriteRequest(ContentOptions):
     """Options of `write`."""
 
     title: Annotated[str, Argument("The fact in one line.", metavar="TITLE")]
+    _: KW_ONLY
+    daily: str | None = text_option("--daily", "The day whose daily it links to: today, yesterday, -3.", metavar="DAY")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

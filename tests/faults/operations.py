@@ -164,6 +164,7 @@ CASES = (
     ),
     _case("trash", lambda kb: kb.trash(all_agent=True, yes=True), goes_on="call it again"),
     _case("restore", _restore),
+    _case("daily", lambda kb: kb.daily()),
     _case("inventory", lambda kb: kb.inventory()),
     _case("init", _init),
     _case("learn", lambda kb: kb.log.learn("Celery tasks need acks_late", session="s-9"), is_settled=False),

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from collections.abc import Mapping
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -180,6 +181,12 @@ class ProjectContext:
             return self.log_to_read()
         except (NoLog, DiskError):
             return None
+
+    def promoted_keys(self) -> Mapping[str, str]:
+        """Return the keys of the learnings that became nodes, by the nodes' ids; none without a readable log."""
+        log = self.log_or_none()
+        standings = log.read_contents().replay_state().standings.values() if log else ()
+        return {standing.node: standing.learning.key for standing in standings if standing.node}
 
     def keep_receipt(
         self,

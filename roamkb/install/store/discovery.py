@@ -8,26 +8,18 @@ from pathlib import Path
 from shutil import which
 
 from roamkb.core.errors import DiskError
-from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
-from roamkb.fs.files import read_file
 from roamkb.harnesses.registry import all_harnesses
-from roamkb.install.emacs_settings import find_roam_folders
-from roamkb.install.emacs_settings import lisp_of_org
 from roamkb.install.store.apply import folders_in
 from roamkb.journal.store.syncthing import configured_folders
+from roamkb.kb.notes.store.init_files import read_init_files
 from roamkb.kb.notes.store.walk import walk_notes
+from roamkb.org.emacs_settings import find_roam_folders
 
 #: Below HOME: org-roam's own default first.
 _USUAL_FOLDERS = ("org-roam", "roam", "org/roam", "notes")
 #: Below a folder that Syncthing shares, which holds more than notes.
 _SHARED_FOLDERS = (".", *_USUAL_FOLDERS)
-#: Files that Emacs reads at its start, below HOME, and folders of them.
-_INIT_FILES = (".emacs", ".emacs.el", ".spacemacs")
-_INIT_FOLDERS = (".emacs.d", ".config/emacs", ".doom.d", ".config/doom", ".spacemacs.d")
-_INIT_SUBFOLDERS = (".", "lisp", "modules", "config")
-#: Of an init file.
-_MAX_INIT_BYTES = 2_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +52,7 @@ def count_notes(folder: Path) -> int:
 
 def _likely_folders(home: Path, kb: Path) -> Iterator[tuple[Path, str]]:
     yield kb, "as the rule says"
-    yield from ((folder, "Emacs's org-roam-directory") for folder in _folders_in_init_files(home))
+    yield from ((folder, "Emacs's org-roam-directory") for folder in _folders_in_emacs(home))
     yield from ((home / name, "a usual place") for name in _USUAL_FOLDERS)
     # one that can't be read names nothing; doctor says so
     with contextlib.suppress(DiskError):
@@ -78,27 +70,9 @@ def _has_note_at_top(folder: Path) -> bool:
         return False
 
 
-def _folders_in_init_files(home: Path) -> Iterator[Path]:
-    for path in _init_files(home):
-        data = read_file(path, limit=_MAX_INIT_BYTES)
-        if isinstance(data, UnreadableFile):
-            continue
-        text = data.decode(errors="replace")
-        lisp = lisp_of_org(text) if path.suffix == ".org" else text
+def _folders_in_emacs(home: Path) -> Iterator[Path]:
+    for lisp in read_init_files(home):
         yield from map(Path, find_roam_folders(lisp, home=str(home)))
-
-
-def _init_files(home: Path) -> Iterator[Path]:
-    yield from (home / name for name in _INIT_FILES)
-    for folder in (home / name / inner for name in _INIT_FOLDERS for inner in _INIT_SUBFOLDERS):
-        yield from sorted(path for path in _children(folder) if path.suffix in (".el", ".org"))
-
-
-def _children(folder: Path) -> Iterable[Path]:
-    try:
-        return tuple(folder.iterdir())
-    except OSError:
-        return ()
 
 
 def find_projects(home: Path, *, parents: Iterable[Path], kb: Path) -> tuple[Path, ...]:

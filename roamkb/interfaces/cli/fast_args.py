@@ -27,6 +27,9 @@ class OperationCall:
 #: `-word` excludes a word from a search; options have two dashes.
 _EXCLUDED_WORD = lazily(r"-[^\W\d_]\S*|-\"\S.*")
 
+#: A value such as a day; no option is called by a number.
+_DAYS_AGO = lazily(r"-\d+")
+
 #: Every command takes these.
 JSON_FLAG = "--json"
 PROJECT_FLAG = "--project"
@@ -51,6 +54,7 @@ def parse_words(words: list[str]) -> OperationCall | None:
             (takes_words and _EXCLUDED_WORD.fullmatch(word) and word not in by_flag)
             or not word.startswith("-")
             or word == "-"
+            or (not takes_words and _DAYS_AGO.fullmatch(word))
         ):
             positional.append(word)
         elif word == JSON_FLAG or (

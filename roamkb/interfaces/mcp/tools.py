@@ -107,6 +107,13 @@ TOOLS: tuple[McpTool, ...] = (
         required="name",
     ),
     _offer_tool(
+        "daily",
+        "Show a day: the human's daily note (org-roam-dailies, journal), and what agents wrote, promoted, replaced "
+        "and trashed that day.",
+        "day:string path:string node:object|null acts:array skipped:array",
+        operation_name="daily",
+    ),
+    _offer_tool(
         "recall",
         "Recall what this project's agents learned in earlier sessions (decisions, gotchas, lessons, "
         "patterns), best first; without words the latest.",
@@ -224,7 +231,9 @@ def output_schema(tool: McpTool) -> Json:
     }
     return {
         "type": "object",
-        "properties": {name: {"type": type} for name, type in {**always, **tool.output}.items()},
+        "properties": {
+            name: {"type": type.split("|") if "|" in type else type} for name, type in {**always, **tool.output}.items()
+        },
     }
 
 

@@ -19,6 +19,7 @@ from roamkb.interfaces.output.render import candidate_line
 from roamkb.interfaces.output.render import format_location
 from roamkb.interfaces.output.render import tags_text
 from roamkb.interfaces.output.render import warnings_of
+from roamkb.kb import daily as kb_daily
 from roamkb.kb import graph
 from roamkb.kb import index_admin
 from roamkb.kb import links as kb_links
@@ -50,29 +51,59 @@ _PROVENANCE_KEYS = ("CREATED", "AGENT", "PROJECT", "SOURCE", "SUPERSEDED_BY")
 
 def show(result: "kb_show.ShownNode") -> Annotated[PrintedResult, ShowAnswer]:
     """Render a node: its fields and its text."""
+    return PrintedResult(result=ShowAnswer(node=result), text=lambda terminal: _node_text(result, terminal))
+
+
+def _node_text(result: "kb_show.ShownNode", terminal: bool) -> str:
     node = result.node
+    style = TerminalStyle(terminal)
+    state = " ".join(filter(None, (node.todo, f"[#{node.priority}]" if node.priority else "")))
+    head = [
+        style.bold(" ".join(filter(None, (state, shorten_title(node.title))))),
+        style.cyan(format_location(result.path, node.line)),
+    ]
+    facts = (
+        ("id", node.id),
+        ("in", " / ".join(node.olp)),
+        ("tags", tags_text(node.tags)),
+        ("aliases", "; ".join(node.aliases)),
+        ("refs", " ".join(f"@{r.ref}" if r.type == "cite" else f"{r.type}:{r.ref}" for r in node.refs)),
+        ("scheduled", node.scheduled or ""),
+        ("deadline", node.deadline or ""),
+        *((key.lower(), node.properties.get(key, "")) for key in _PROVENANCE_KEYS),
+    )
+    head += [f"{style.dim(name + ':')} {one_line(value)}" for name, value in facts if value]
+    return "\n".join([*head, "", strip_hidden(result.body).rstrip("\n")]).rstrip("\n")
+
+
+def daily(result: "kb_daily.DailyNote") -> PrintedResult:
+    """Render a day: its note, and below it what agents did."""
 
     def render_text(terminal: bool) -> str:
-        style = TerminalStyle(terminal)
-        state = " ".join(filter(None, (node.todo, f"[#{node.priority}]" if node.priority else "")))
-        head = [
-            style.bold(" ".join(filter(None, (state, shorten_title(node.title))))),
-            style.cyan(format_location(result.path, node.line)),
-        ]
-        facts = (
-            ("id", node.id),
-            ("in", " / ".join(node.olp)),
-            ("tags", tags_text(node.tags)),
-            ("aliases", "; ".join(node.aliases)),
-            ("refs", " ".join(f"@{r.ref}" if r.type == "cite" else f"{r.type}:{r.ref}" for r in node.refs)),
-            ("scheduled", node.scheduled or ""),
-            ("deadline", node.deadline or ""),
-            *((key.lower(), node.properties.get(key, "")) for key in _PROVENANCE_KEYS),
-        )
-        head += [f"{style.dim(name + ':')} {one_line(value)}" for name, value in facts if value]
-        return "\n".join([*head, "", strip_hidden(result.body).rstrip("\n")]).rstrip("\n")
+        note = [_node_text(result.node, terminal), ""] if result.node else []
+        return "\n".join([*note, *(_act_line(act, result.day) for act in result.acts)]).rstrip("\n")
 
-    return PrintedResult(result=ShowAnswer(node=result), text=render_text)
+    missing = () if result.node else (f"there is no daily of {result.day}: no {one_line(str(result.path))}",)
+    return PrintedResult(
+        result=result,
+        text=render_text,
+        status=0 if result.node or result.acts else 1,
+        warnings=(*missing, *warnings_of(result.skipped)),
+    )
+
+
+def _act_line(act: "kb_daily.AgentAct", day: str) -> str:
+    """Return an act's line: its time, and its day where that is another."""
+    when = (act.at[11:16] if act.at.startswith(day) else act.at[:10]) or day
+    parts = (
+        f"by {act.agent}" if act.agent else "",
+        f"in {act.project}" if act.project else "",
+        f"from {act.learning}" if act.learning else "",
+        f"in place of {' and '.join(shorten_title(node.title) for node in act.replaces)}" if act.replaces else "",
+        "for this day" if act.is_linked else "",
+    )
+    said = ", ".join(one_line(part) for part in parts if part)
+    return f"{when} {act.what}: {shorten_title(act.title)} ({one_line(act.id)}){f', {said}' if said else ''}"
 
 
 def _printed_links(result: "kb_links.NodeLinks") -> PrintedResult:

@@ -180,7 +180,7 @@ def format_location(path: Path, line: int) -> str:
 _RENDERER_MODULES = {
     name: room
     for room, names in {
-        "notes": "show links tags index nodes write supersede trash restore inventory classify",
+        "notes": "show links daily tags index nodes write supersede trash restore inventory classify",
         "maintenance": "hygiene conflicts doctor install setup uninstall",
         "spool": "queued",
         "journal": "journal",

@@ -27,6 +27,7 @@ def test_nothing_approves_or_installs() -> None:
         "search",
         "show",
         "links",
+        "daily",
         "recall",
         "write",
         "learn",

@@ -1,6 +1,8 @@
-"""The notes' folder in Emacs init files, which are read as text: nothing in them is evaluated."""
+"""Folders and files that Emacs init files name, which are read as text: nothing in them is evaluated."""
 
+from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from posixpath import join
 from posixpath import normpath
 
@@ -28,11 +30,22 @@ _Form = str | tuple["_Form", ...]
 
 def find_roam_folders(text: str, *, home: str) -> tuple[str, ...]:
     """Return each folder that an init file gives `org-roam-directory`, absolute; what isn't plain is left out."""
+    return find_paths(text, ["org-roam-directory"], home=home)
+
+
+def find_paths(
+    text: str, variables: Iterable[str], *, home: str, known: Mapping[str, str] | None = None, base: str = ""
+) -> tuple[str, ...]:
+    """Return the absolute paths that an init file gives the variables, alone or in lists.
+
+    What isn't plain is left out. A relative path starts at `base`; without that it is left out, too. `known` are
+    the texts of other variables.
+    """
     tokens = [token for token in _TOKEN.findall(text) if token[0] not in ";'`,"]
-    values = {name: next(_values(tokens, name), value) for name, value in _DEFAULTS.items()}
-    reader = _PathReader(values, home)
-    folders = (reader.path(form) for form in _values(tokens, "org-roam-directory"))
-    return tuple(dict.fromkeys(folder for folder in folders if folder))
+    values: dict[str, _Form] = {name: next(_values(tokens, name), value) for name, value in _DEFAULTS.items()}
+    reader = _PathReader(values, home, known or {}, base)
+    paths = (path for name in variables for form in _values(tokens, name) for path in reader.paths(form))
+    return tuple(dict.fromkeys(paths))
 
 
 def lisp_of_org(text: str) -> str:
@@ -71,16 +84,26 @@ def _read_form(tokens: list[str], place: int, depth: int = 0) -> tuple[_Form | N
 class _PathReader:
     """Reads a form as the path that it obviously is."""
 
-    def __init__(self, values: dict[str, _Form], home: str) -> None:
+    def __init__(self, values: dict[str, _Form], home: str, known: Mapping[str, str], base: str) -> None:
         self._values = values
-        self._texts: dict[str, str | None] = {}
+        self._texts: dict[str, str | None] = dict(known)
         self._home = home
+        self._base = base
 
-    def path(self, form: _Form) -> str | None:
-        """Return the absolute path; None where it takes an Emacs to know."""
+    def paths(self, form: _Form) -> Iterator[str]:
+        """Yield the absolute paths of a form, or of each in a list; none where it takes an Emacs to know."""
+        if isinstance(form, tuple) and form and (form[0] == "list" or str(form[0]).startswith('"')):
+            for part in form[form[0] == "list" :]:
+                yield from self._path(part)
+        else:
+            yield from self._path(form)
+
+    def _path(self, form: _Form) -> Iterator[str]:
         text = self._text(form)
-        path = "" if text is None or len(text) > _MAX_PATH or "\0" in text else self._expanded(text)
-        return normpath(path) if path.startswith("/") else None
+        if text and len(text) <= _MAX_PATH and "\0" not in text:
+            path = join(self._base, self._expanded(text))
+            if path.startswith("/"):
+                yield normpath(path)
 
     def _text(self, form: _Form, depth: int = 0) -> str | None:
         if depth > _MAX_DEPTH:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from roamkb.install.emacs_settings import find_roam_folders
-from roamkb.install.emacs_settings import lisp_of_org
+from roamkb.org.emacs_settings import find_roam_folders
+from roamkb.org.emacs_settings import lisp_of_org
 
 
 @pytest.mark.parametrize(
