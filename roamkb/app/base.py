@@ -27,6 +27,7 @@ from roamkb.fs.user_dirs import default_cache_dir
 from roamkb.fs.user_dirs import default_state_dir
 from roamkb.kb import write
 from roamkb.kb.notes.file_names import require_name
+from roamkb.kb.notes.store import bibliographies
 from roamkb.kb.notes.store import notes as kb_notes
 from roamkb.kb.notes.store import own_writes
 from roamkb.kb.notes.store import trash
@@ -141,6 +142,14 @@ class KnowledgeBaseContext(ABC):
             state=self.environment.state or Path(default_state_dir()),
             cache=self.environment.cache or Path(default_cache_dir()),
         )
+
+    def _bibliographies(self, notes: "kb_notes.Notes") -> "bibliographies.Bibliographies":
+        def may_read(path: Path) -> bool:
+            folders = {path.parent, path.resolve().parent}
+            kinds = {folder_evidence.classify_folder(folder, self.rule).kind for folder in folders}
+            return ProjectKind.WORK not in kinds
+
+        return bibliographies.Bibliographies(self.environment.home, notes.kb, may_read=may_read)
 
     def _open_trash(self, kb: Path) -> "trash.Trash":
         return trash.Trash(

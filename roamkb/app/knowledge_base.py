@@ -202,7 +202,9 @@ class KnowledgeBase(KnowledgeBaseSetup):
         """Return the node called `name` by id, title, alias or path, with its text."""
         notes = self._open_notes()
         with self._suggest_nodes_on_error(notes):
-            return kb_show.show(notes, request.name, folder=self.environment.cwd)
+            return kb_show.show(
+                notes, request.name, folder=self.environment.cwd, bibliographies=self._bibliographies(notes)
+            )
 
     @takes_request(lambda: kb_links.LinksRequest)
     def links(self, request: "kb_links.LinksRequest") -> "kb_links.NodeLinks | graph.LinkGraph":
@@ -215,7 +217,13 @@ class KnowledgeBase(KnowledgeBaseSetup):
 
         notes = self._open_notes()
         with self._suggest_nodes_on_error(notes):
-            return kb_links.links(notes, request.name, home=self.environment.home, folder=self.environment.cwd)
+            return kb_links.links(
+                notes,
+                request.name,
+                home=self.environment.home,
+                folder=self.environment.cwd,
+                bibliographies=self._bibliographies(notes),
+            )
 
     @takes_request(lambda: kb_daily.DailyRequest)
     def daily(self, request: "kb_daily.DailyRequest") -> "kb_daily.DailyNote":
@@ -419,6 +427,7 @@ class KnowledgeBase(KnowledgeBaseSetup):
             if entry := self._open_trash(notes.kb).find_entry(error.name):
                 hint = f"it was trashed on {entry.when[:10]}; `roamkb restore {entry.id}` brings it back"
                 raise NoNode(error.name, hint=hint) from error
+            self._bibliographies(notes).raise_if_cited(error)
             query = search_query.parse_words(error.name)
             if error.candidates or query.is_empty:
                 raise

@@ -77,7 +77,6 @@ class AgentAct:
 class DailyNote:
     """A day with its note and the acts of agents."""
 
-    JSON = "day path node acts skipped"
     #: ISO 8601.
     day: str
     #: Where its note is, or where org-roam would make it.

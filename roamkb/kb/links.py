@@ -16,6 +16,8 @@ from roamkb.core.request import flag_option
 from roamkb.core.request import optional_argument
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.kb.notes.store.bibliographies import Bibliographies
+from roamkb.kb.notes.store.bibliographies import CitedEntry
 from roamkb.kb.notes.store.lookup import get_node
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.notes.store.org_id_locations import ids_outside
@@ -61,6 +63,8 @@ class CitedWork:
     line: int
     id: OrNull
     title: OrNull
+    #: What a bibliography at hand says of it.
+    work: CitedEntry | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +82,14 @@ class NodeLinks:
     cited: tuple[CitedWork, ...]
 
 
-def links(notes: Notes, name: str, *, home: Path, folder: Path | None = None) -> NodeLinks:
+def links(
+    notes: Notes,
+    name: str,
+    *,
+    home: Path,
+    folder: Path | None = None,
+    bibliographies: Bibliographies | None = None,
+) -> NodeLinks:
     """Return the links of the node called `name`, each pair of nodes once a line.
 
     An id that Emacs knows outside of the notes leads out of the knowledge base; `home` is where its list lies.
@@ -86,7 +97,7 @@ def links(notes: Notes, name: str, *, home: Path, folder: Path | None = None) ->
     Raises:
         NotFound, Ambiguous: see `get_node`.
     """
-    _, node = get_node(notes, name, folder=folder)
+    own_note, node = get_node(notes, name, folder=folder)
     pairs = list(notes.read_all().node_pairs())
     by_id: dict[str, tuple[Note, Node]] = {}
     for note, kb_node in pairs:
@@ -111,7 +122,7 @@ def links(notes: Notes, name: str, *, home: Path, folder: Path | None = None) ->
         ),
         external=tuple(link for link in node.links if link.type != "id" or link.dest in outside),
         reflinks=tuple(_reflinks(notes, node, pairs)),
-        cited=tuple(_cited_works(node, pairs)),
+        cited=tuple(_cited_works(node, pairs, bibliographies.find_works(own_note, node) if bibliographies else ())),
     )
 
 
@@ -131,15 +142,17 @@ def _reflinks(notes: Notes, node: Node, pairs: Sequence[tuple[Note, Node]]) -> I
             yield LinkEnd(id=other.id, title=other.title, path=notes.note_path(note), line=line)
 
 
-def _cited_works(node: Node, pairs: Sequence[tuple[Note, Node]]) -> Iterator[CitedWork]:
+def _cited_works(node: Node, pairs: Sequence[tuple[Note, Node]], works: Sequence[CitedEntry]) -> Iterator[CitedWork]:
+    works_by_key = {work.entry.key: work for work in works}
     nodes_by_key = {ref.ref: other for _, other in reversed(pairs) for ref in other.refs if ref.type == "cite"}
     for citation in node.citations:
-        work = nodes_by_key.get(citation.key)
+        about = nodes_by_key.get(citation.key)
         yield CitedWork(
             key=citation.key,
             line=citation.line,
-            id=work.id if work else "",
-            title=work.title if work else "",
+            id=about.id if about else "",
+            title=about.title if about else "",
+            work=works_by_key.get(citation.key),
         )
 
 

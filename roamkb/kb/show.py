@@ -7,6 +7,8 @@ from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.core.request import Argument
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.kb.notes.store.bibliographies import Bibliographies
+from roamkb.kb.notes.store.bibliographies import CitedEntry
 from roamkb.kb.notes.store.lookup import get_place
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.org.body import body_of
@@ -28,13 +30,17 @@ class ShownNode:
     Text that lies in no node is shown as its file, by a node without an id.
     """
 
-    JSON = "*node path body"
+    JSON = "*node path body works"
     node: Node
     path: Path
     body: str
+    #: The works that it is about or cites, as the bibliographies at hand have them.
+    works: tuple[CitedEntry, ...] = ()
 
 
-def show(notes: Notes, name: str, *, folder: Path | None = None) -> ShownNode:
+def show(
+    notes: Notes, name: str, *, folder: Path | None = None, bibliographies: Bibliographies | None = None
+) -> ShownNode:
     """Return the node called `name` by id, title or alias, or the place that a search found by its path.
 
     Raises:
@@ -42,7 +48,8 @@ def show(notes: Notes, name: str, *, folder: Path | None = None) -> ShownNode:
     """
     note, placed_node = get_place(notes, name, folder=folder)
     node = placed_node or file_without_id(note)
-    return ShownNode(node=node, path=notes.note_path(note), body=body_of(note, node))
+    works = bibliographies.find_works(note, node) if bibliographies else ()
+    return ShownNode(node=node, path=notes.note_path(note), body=body_of(note, node), works=works)
 
 
 def file_without_id(note: Note) -> Node:

@@ -52,6 +52,7 @@ def test_reflinks_and_citations(world: World) -> None:
         "line": 6,
         "id": None,
         "title": None,
+        "work": None,
     }
 
 

@@ -29,6 +29,7 @@ from roamkb.kb import supersede as kb_supersede
 from roamkb.kb import tags as kb_tags
 from roamkb.kb import trash as kb_trash
 from roamkb.kb import write as kb_write
+from roamkb.kb.notes.store.bibliographies import describe_entry
 from roamkb.org.breaks import BREAK
 
 
@@ -70,6 +71,7 @@ def _node_text(result: "kb_show.ShownNode", terminal: bool) -> str:
         ("refs", " ".join(f"@{r.ref}" if r.type == "cite" else f"{r.type}:{r.ref}" for r in node.refs)),
         ("scheduled", node.scheduled or ""),
         ("deadline", node.deadline or ""),
+        *(("work", f"@{work.entry.key} {describe_entry(work.entry)}") for work in result.works),
         *((key.lower(), node.properties.get(key, "")) for key in _PROVENANCE_KEYS),
     )
     head += [f"{style.dim(name + ':')} {one_line(value)}" for name, value in facts if value]
@@ -136,7 +138,8 @@ def _has_links(result: "kb_links.NodeLinks") -> bool:
 
 
 def _described_work(work: "kb_links.CitedWork") -> str:
-    return f"{shorten_title(work.title)} ({one_line(work.id)})" if work.id else "no note is about it"
+    about = f"{shorten_title(work.title)} ({one_line(work.id)})" if work.id else "no note is about it"
+    return f"{one_line(describe_entry(work.work.entry))}; {about}" if work.work else about
 
 
 def links(result: "kb_links.NodeLinks | graph.LinkGraph") -> PrintedResult:
