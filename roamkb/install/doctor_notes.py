@@ -15,6 +15,7 @@ from roamkb.core.errors import NotWritable
 from roamkb.core.errors import RoamkbError
 from roamkb.core.model import Rule
 from roamkb.core.text import count_phrase
+from roamkb.install.doctor_org import check_org
 from roamkb.install.doctor_report import DoctorCheck
 from roamkb.install.doctor_report import build_check
 from roamkb.install.doctor_report import join_first
@@ -81,14 +82,13 @@ def check_notes(context: DoctorContext, rule: Rule) -> Iterator[DoctorCheck]:
     )
     for name, run in check_functions:
         yield run_check(name, run)
+    yield from check_org(notes, contents)
 
 
 def _check_size(rule: Rule, contents: NotesContents) -> DoctorCheck:
-    encrypted = len(contents.kb_walk.encrypted)
-    unread = f"; {encrypted} encrypted, which roamkb doesn't read" if encrypted else ""
     notes = count_phrase(len(contents.notes), "note")
     nodes = count_phrase(sum(1 for _ in contents.node_pairs()), "node")
-    detail = f"{rule.kb}: {notes}, {nodes}{unread}"
+    detail = f"{rule.kb}: {notes}, {nodes}"
     return DoctorCheck(name="knowledge base", ok=True, detail=detail)
 
 

@@ -8,16 +8,34 @@ from roamkb.core.errors import UsageError
 from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.core.model import UnreadableFile
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.text import one_line
 from roamkb.core.text import shorten_title
 from roamkb.fs.files import read_file
 from roamkb.kb.notes.store.lookup import get_node
 from roamkb.kb.notes.store.notes import Notes
+from roamkb.kb.notes.store.notes import NotesContents
 from roamkb.kb.notes.store.walk import NoteFile
 from roamkb.org import coding
 from roamkb.org.agent_node import is_agent_node
+from roamkb.org.agent_node import takeover_reason
 
 #: In the drawer of an agent node that another one replaced: that one's id.
 SUPERSEDED_BY = "SUPERSEDED_BY"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakenOverNode:
+    """A node that an agent wrote and that is its human's now: it was refiled, or its mark taken off."""
+
+    id: str
+    title: str
+    path: Path
+    line: int
+    #: Who wrote it.
+    agent: str
+    #: refiled, untagged, or reads a set-up file.
+    why: str
 
 
 def get_agent_node(notes: Notes, name: str, *, folder: Path | None = None) -> tuple[Note, Node, bytes]:
@@ -35,11 +53,30 @@ def get_agent_node(notes: Notes, name: str, *, folder: Path | None = None) -> tu
     if node is None:
         raise ChangedOnDisk(file.path)
     if not is_agent_node(note, node):
+        why = takeover_reason(note, node)
+        place = f"{one_line(str(notes.note_path(note)))}:{node.line}"
+        by = f" ({why}: {place})" if why else ""
         raise UsageError(
-            f"{shorten_title(node.title)} is a human note; roamkb never changes those",
+            f"{shorten_title(node.title)} is a human note{by}; roamkb never changes those",
             hint="an agent node has the filetag :agent: and an :AGENT: property; link to this one instead",
         )
     return note, node, data
+
+
+def nodes_taken_over(notes: Notes, contents: NotesContents) -> tuple[TakenOverNode, ...]:
+    """Return the nodes that agents wrote and a human took over, in the order of paths and lines."""
+    return tuple(
+        TakenOverNode(
+            id=node.id,
+            title=node.title,
+            path=notes.note_path(note),
+            line=node.line,
+            agent=node.properties["AGENT"].strip(),
+            why=why,
+        )
+        for note, node in contents.node_pairs()
+        if (why := takeover_reason(note, node))
+    )
 
 
 def read_again(notes: Notes, file: NoteFile) -> tuple[Note, bytes]:

@@ -19,6 +19,8 @@ from roamkb.core.startup.lazy_regex import lazily
 from roamkb.kb.agent_notes import SUPERSEDED_BY
 from roamkb.kb.conflicts import ConflictCopy
 from roamkb.kb.conflicts import conflicts
+from roamkb.kb.encrypted import EncryptedText
+from roamkb.kb.encrypted import find_encrypted
 from roamkb.kb.links import DeadLink
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.notes.store.notes import NotesContents
@@ -70,7 +72,7 @@ class DuplicateNodes:
 class HygieneReport:
     """The findings of all checks, each list in the order of paths and lines."""
 
-    JSON = "orphans duplicate_ids duplicate_titles duplicate_refs dangling untitled conflict_copies skipped"
+    JSON = "orphans duplicate_ids duplicate_titles duplicate_refs dangling untitled conflict_copies encrypted skipped"
     kb: Path
     #: Agent nodes that no node links to, and that link to none.
     orphans: tuple[NodeLine, ...]
@@ -82,6 +84,8 @@ class HygieneReport:
     #: Nodes that org-roam shows by their path, or by nothing.
     untitled: tuple[NodeLine, ...]
     conflict_copies: tuple[ConflictCopy, ...]
+    #: What no search finds, since it isn't read.
+    encrypted: tuple[EncryptedText, ...]
     skipped: tuple[UnreadableFile, ...]
     #: Whether it is wanted as an org document.
     org: bool = False
@@ -100,6 +104,7 @@ def hygiene(notes: Notes, *, home: Path, org: bool = False) -> HygieneReport:
         dangling=_dangling_links(notes, pairs, home),
         untitled=tuple(_node_line(notes, *pair) for pair in pairs if _is_untitled(*pair)),
         conflict_copies=conflicts(notes).copies,
+        encrypted=find_encrypted(notes, contents),
         skipped=contents.skipped,
         org=org,
     )

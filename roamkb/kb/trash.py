@@ -30,7 +30,9 @@ from roamkb.core.text import one_line
 from roamkb.core.text import shorten_title
 from roamkb.fs.files import content_digest
 from roamkb.kb.agent_notes import SUPERSEDED_BY
+from roamkb.kb.agent_notes import TakenOverNode
 from roamkb.kb.agent_notes import get_agent_node
+from roamkb.kb.agent_notes import nodes_taken_over
 from roamkb.kb.agent_notes import read_again
 from roamkb.kb.notes.passages import creation_time
 from roamkb.kb.notes.store.lookup import node_candidate
@@ -89,9 +91,11 @@ class RestoredNodes:
 class NodeInventory:
     """Every node that agents wrote, newest first."""
 
-    JSON = "nodes=placed skipped"
+    JSON = "nodes=placed taken_over skipped"
     kb: Path
     nodes: tuple[Node, ...]
+    #: Nodes that agents wrote and their human took over: no agent changes them any more.
+    taken_over: tuple[TakenOverNode, ...]
     skipped: tuple[UnreadableFile, ...]
 
     @property
@@ -108,7 +112,12 @@ def inventory(notes: Notes) -> NodeInventory:
         (creation_time(note, node), node.id, node) for note, node in contents.node_pairs() if is_agent_node(note, node)
     ]
     dated_nodes.sort(key=lambda dated_node: dated_node[:2], reverse=True)
-    return NodeInventory(kb=notes.kb, nodes=tuple(node for _, _, node in dated_nodes), skipped=contents.skipped)
+    return NodeInventory(
+        kb=notes.kb,
+        nodes=tuple(node for _, _, node in dated_nodes),
+        taken_over=nodes_taken_over(notes, contents),
+        skipped=contents.skipped,
+    )
 
 
 def trash(notes: Notes, _permit: WritePermit, bin: Trash, name: str, *, folder: Path | None = None) -> TrashedNodes:

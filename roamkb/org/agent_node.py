@@ -1,10 +1,26 @@
 """The mark of an agent's node, which roamkb wrote and may change."""
 
+from roamkb.core.model import PROVENANCES
 from roamkb.core.model import Node
 from roamkb.core.model import Note
 
 #: The filetag that marks a node as an agent's.
 AGENT_TAG = "agent"
+
+
+#: Reasons why a node that an agent wrote is its human's by now, who alone does these things.
+REFILED, UNTAGGED, SET_UP = "refiled", "untagged", "reads a set-up file"
+
+
+def takeover_reason(note: Note, node: Node) -> str:
+    """Return how a human took over a node that an agent wrote; empty for every other node."""
+    properties = node.properties
+    if not properties.get("AGENT", "").strip() or properties.get("SOURCE") not in PROVENANCES:
+        return ""
+    if is_agent_node(note, node):
+        return ""
+    # an agent writes whole files
+    return REFILED if node.level else UNTAGGED if AGENT_TAG not in node.tags else SET_UP
 
 
 def is_agent_node(note: Note, node: Node) -> bool:

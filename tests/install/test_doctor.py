@@ -84,7 +84,7 @@ def test_all_is_well(patient: DoctorContext) -> None:
     shutil.rmtree(journal_folder)
     journal_folder.mkdir()
     assert () == found.faults
-    assert 30 == len(found.checks) == len({check.name for check in found.checks})
+    assert 32 == len(found.checks) == len({check.name for check in found.checks})
     assert before == sorted(patient.home.rglob("*"))
 
 
@@ -123,7 +123,7 @@ def test_a_knowledge_base_that_is_not_there_is_one_fault(patient: DoctorContext,
 def test_encrypted_notes_are_counted(patient: DoctorContext, world: World) -> None:
     """Nobody wonders why they aren't found."""
     world.note("b.org.gpg", "x")
-    assert "1 encrypted" in of(patient, "knowledge base").detail
+    assert "1 file and 0 headings encrypted" in of(patient, "encrypted").detail
 
 
 def test_a_work_root_that_is_not_there_may_be_misspelt(patient: DoctorContext) -> None:

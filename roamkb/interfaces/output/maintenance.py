@@ -116,6 +116,9 @@ def _as_lines(result: HygieneReport) -> Iterator[str]:
         yield f"{_line_of(spot)}: no title: {one_line(spot.id)}"
     for copy in result.conflict_copies:
         yield f"{format_location(copy.path, 1)}: conflict copy: {_comparison_text(copy)}"
+    for text in result.encrypted:
+        what = "file" if text.line is None else "heading"
+        yield f"{format_location(text.path, text.line or 1)}: encrypted {what}: not read, and no search finds it"
 
 
 def _duplicate_lines(what: str, groups: Iterable[DuplicateNodes]) -> Iterator[str]:
@@ -200,6 +203,9 @@ def _as_org(result: HygieneReport) -> Iterator[str]:
     yield from _section_lines("Nodes without a title", (link(s.path, s.line) for s in result.untitled))
     yield from _section_lines(
         "Conflict copies", (f"{link(c.path, 1)} {quote_for_org(_comparison_text(c))}" for c in result.conflict_copies)
+    )
+    yield from _section_lines(
+        "Encrypted, which no search reads", (link(text.path, text.line or 1) for text in result.encrypted)
     )
 
 

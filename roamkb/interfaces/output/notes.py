@@ -281,13 +281,22 @@ def inventory(result: "kb_trash.NodeInventory") -> PrintedResult:
     """Render the agents' nodes."""
 
     def render_text(_terminal: bool) -> str:
-        return "\n".join(
+        lines = [
             _node_line(result.kb, node) + (REPLACED_MARK if "SUPERSEDED_BY" in node.properties else "")
             for node in result.nodes
-        )
+        ]
+        lines += [
+            f"{format_location(node.path, node.line)}: {shorten_title(node.title)} (the human's now: {node.why}; "
+            f"{one_line(node.agent)} wrote it)"
+            for node in result.taken_over
+        ]
+        return "\n".join(lines)
 
     return PrintedResult(
-        result=result, text=render_text, status=0 if result.nodes else 1, warnings=warnings_of(result.skipped)
+        result=result,
+        text=render_text,
+        status=0 if result.nodes or result.taken_over else 1,
+        warnings=warnings_of(result.skipped),
     )
 
 

@@ -17,6 +17,7 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import HIDDEN_CHARACTERS
 from roamkb.core.text import clip_text
+from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
 from roamkb.core.text import shorten_title
 from roamkb.interfaces.output import encode
@@ -137,6 +138,7 @@ def _printed_search(result: "search.SearchResult") -> PrintedResult:
         warnings=(
             *filter(None, (result.as_of,)),
             *(_NOTHING_SURE,) * result.nothing_sure,
+            *([f"{count_phrase(result.encrypted, 'encrypted note')} not searched"] if result.encrypted else ()),
             *warnings_of(result.skipped),
         ),
     )

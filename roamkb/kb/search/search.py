@@ -140,7 +140,7 @@ class TracedHit:
 class SearchResult:
     """The hits of a search, best first, and the files that could not be read."""
 
-    JSON = "query hits skipped conflict_copies as_of? trace?"
+    JSON = "query hits skipped conflict_copies encrypted? as_of? trace?"
     query: str
     hits: tuple[Hit, ...]
     skipped: tuple[UnreadableFile, ...]
@@ -150,6 +150,8 @@ class SearchResult:
     only_files: bool = False
     #: Whether words were asked for, and no hit is sure.
     nothing_sure: bool = False
+    #: Without a hit, how many encrypted files there are, which no search reads; else None.
+    encrypted: int | None = None
     #: What an answer about the past rests on, in a line; None where the present was asked for.
     as_of: str | None = None
     #: The candidates, the best first; None where nobody asked for them.
@@ -173,7 +175,9 @@ def search(
         if not query.text.strip() and not _has_filter(query):
             raise UsageError("search for what?", hint="roamkb search WORDS, or a filter such as --tag T")
         result = _search_words(finder, notes, query, request, rate_evidence)
-    return replace(result, hits=fit_budget(result.hits, request.budget))
+    # to count them takes a walk, which a search with hits is spared
+    encrypted = None if result.hits else len(notes.kb_walk.encrypted)
+    return replace(result, hits=fit_budget(result.hits, request.budget), encrypted=encrypted)
 
 
 def _search_pattern(notes: Notes, query: Query, request: SearchRequest) -> SearchResult:

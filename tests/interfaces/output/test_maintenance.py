@@ -76,6 +76,7 @@ def findings(title: str = "A", *, org: bool = False) -> HygieneReport:
         dangling=(DeadLink(id="gone", title=title, path=KB / "d.org", line=7),),
         untitled=(spot("e", name="e.org", line=1),),
         conflict_copies=(copy(title),),
+        encrypted=(),
         skipped=(UnreadableFile(path=KB / "f.org", reason="permission denied"),),
         org=org,
     )
@@ -121,6 +122,7 @@ def test_hygiene_as_json_keeps_the_contract() -> None:
         "dangling",
         "untitled",
         "conflict_copies",
+        "encrypted",
     ]
     assert names == list(value)
     for entries in value.values():
@@ -141,6 +143,7 @@ def test_a_tidy_knowledge_base_prints_nothing() -> None:
         dangling=(),
         untitled=(),
         conflict_copies=(),
+        encrypted=(),
         skipped=(),
     )
     assert "" == reports.hygiene(tidy).text(False)
@@ -182,6 +185,7 @@ def test_an_id_that_cannot_stand_in_a_link_gets_none(id: str) -> None:
             dangling=(),
             untitled=(),
             conflict_copies=(),
+            encrypted=(),
             skipped=(),
             org=True,
         )
