@@ -122,9 +122,10 @@ class _NoteReader:
 
     @cached_property
     def title(self) -> str:
-        """The file's title, or its path without the ending."""
+        """The file's title of one line or more, as org-roam 2.3 joins them, or its path without the ending."""
         titles = self._keywords.titles
-        return displayed_text(titles[0] if titles else _without_ending(self._file))
+        # 2.3 means to fall back to the path as well, and by a slip of its own never does
+        return displayed_text(" ".join(titles) if titles else _without_ending(self._file))
 
     @property
     def mode_fault(self) -> str | None:

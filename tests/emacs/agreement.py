@@ -106,7 +106,8 @@ def _their_row(node: dict[str, Any]) -> Row:
     row: Row = {field: node[field] for field in ("file", "level", "title", "olp", "todo")}
     row["priority"] = chr(node["priority"]) if node["priority"] else None
     for field in ("scheduled", "deadline"):
-        row[field] = node[field][:-5] if node[field] else None
+        # org-roam 2.2 adds the zone
+        row[field] = node[field][:19] if node[field] else None
     row |= {"pos": node["pos"], "tags": [], "aliases": [], "refs": []}
     row |= {"links": Counter(), "citations": Counter()}
     row["properties"] = {key: value or "" for key, value in node["properties"] if key not in _ADDED}

@@ -33,7 +33,7 @@ def org_roam_nodes(folder: Path, *, plain: bool = False, newer: bool = False, ti
     `plain` keeps Emacs as it starts: it then obeys or refuses file variables and fetches
     set-up files as it would for a human without any settings. `newer` gives links in drawers
     and keyword lines to the node that they stand in, and a file's first heading its own
-    position, as org-roam 2.3 does.
+    position, and joins several lines of a title, as org-roam 2.3 does.
     """
     emacs = shutil.which(os.environ.get("EMACS", "emacs"))
     if emacs is None:

@@ -3,7 +3,7 @@
 ;; Run in a batch Emacs by conftest.py.  The environment names the folder
 ;; (DUMP_FOLDER), the result (DUMP_OUT) and org-roam's database (DUMP_DB); with
 ;; DUMP_PLAIN the settings of a plain Emacs stay as they are, and with DUMP_NEWER links
-;; belong to the nodes, and headings begin, where org-roam 2.3 has them.
+;; belong to the nodes, headings begin and titles are joined as in org-roam 2.3.
 
 ;;; Code:
 
@@ -115,6 +115,13 @@ org-roam 2.2 files them at the beginning of the buffer."
     (insert text)
     (org-element-context)))
 
+(defun dump-file-title ()
+  "The title of the file; of several lines all, as org-roam 2.3 has it."
+  (org-link-display-format
+   (if-let ((titles (cdr (assoc "TITLE" (org-collect-keywords '("title"))))))
+       (string-join titles " ")
+     (file-name-sans-extension (file-relative-name (buffer-file-name (buffer-base-buffer)) org-roam-directory)))))
+
 (defun dump-main ()
   "Index the folder and write what org-roam says of it."
   (setq org-roam-directory dump-folder
@@ -130,6 +137,7 @@ org-roam 2.2 files them at the beginning of the buffer."
     (dump-tame-emacs))
   (when (getenv "DUMP_NEWER")
     (advice-add 'org-roam-db-map-links :override #'dump-map-links)
+    (advice-add 'org-roam-db--file-title :override #'dump-file-title)
     ;; org-roam 2.2 finds a file's first heading behind its stars
     (advice-add 'org-roam-db-insert-node-data :before #'beginning-of-line))
   (advice-add 'display-warning :override

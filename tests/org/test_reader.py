@@ -62,14 +62,14 @@ def test_a_heading_is_a_node() -> None:
     ("title", "expected"),
     [
         ("", "sub/a.b"),
-        ("#+title: one\n#+title: two\n", "one"),
+        ("#+title: one\n#+title: two\n", "one two"),
         ("#+title:\n", ""),
         ("* H\n#+TITLE: below\n", "below"),
         ("#+begin_src\n#+title: no\n#+end_src\n", "sub/a.b"),
         ("#+title: [[a][b]] [[c]]\n", "b c"),
     ],
 )
-def test_the_first_title_counts(title: str, expected: str) -> None:
+def test_titles_are_joined(title: str, expected: str) -> None:
     """Wherever it stands in the file, or else the path."""
     note = _note(_drawer("f") + title)
     assert note.title == note.nodes[0].title == expected
