@@ -82,7 +82,7 @@ def check_notes(context: DoctorContext, rule: Rule) -> Iterator[DoctorCheck]:
     )
     for name, run in check_functions:
         yield run_check(name, run)
-    yield from check_org(notes, contents)
+    yield from check_org(notes, contents, home=context.home)
 
 
 def _check_size(rule: Rule, contents: NotesContents) -> DoctorCheck:

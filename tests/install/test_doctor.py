@@ -84,7 +84,7 @@ def test_all_is_well(patient: DoctorContext) -> None:
     shutil.rmtree(journal_folder)
     journal_folder.mkdir()
     assert () == found.faults
-    assert 32 == len(found.checks) == len({check.name for check in found.checks})
+    assert 33 == len(found.checks) == len({check.name for check in found.checks})
     assert before == sorted(patient.home.rglob("*"))
 
 

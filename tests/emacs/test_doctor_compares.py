@@ -1,0 +1,47 @@
+"""`doctor` compares roamkb's nodes with the person's own org-roam, which it never touches."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from roamkb.install.doctor_org import check_org
+from roamkb.install.doctor_report import DoctorCheck
+from roamkb.kb.notes.store.notes import Notes
+
+_KB = Path(__file__).parents[2] / "fixtures" / "kb"
+_NEWER = "#+title: Two\n#+title: lines\n"
+
+
+def _compare(kb: Path, home: Path, **options: Any) -> DoctorCheck:
+    notes = Notes(kb, **options)
+    return next(check for check in check_org(notes, notes.read_all(), home=home) if check.name == "org-roam")
+
+
+def test_nodes_are_compared_with_real_org_roams(tmp_path: Path, org_roam: Callable[..., dict[str, Any]]) -> None:
+    """All of the files that it has seen as they are; a difference is named, and its database stays as it is."""
+    kb, home = tmp_path / "kb", tmp_path / "home"
+    shutil.copytree(_KB, kb)
+    next(kb.glob("*.sync-conflict-*")).unlink()
+    (kb / "two.org").write_text(f":PROPERTIES:\n:ID: two\n:END:\n{_NEWER}")
+    (kb / "doing.org").write_text('* DOING "Tea" \\ more\n:PROPERTIES:\n:ID: doing\n:END:\n')
+    org_roam(kb)
+    database = home / "own" / "roam.db"
+    database.parent.mkdir(parents=True)
+    shutil.copy(tmp_path / ".kb.org-roam" / "org-roam.db", database)
+    (home / ".emacs").write_text('(setq org-roam-db-location (expand-file-name "own/roam.db" (getenv "HOME")))')
+    before = database.read_bytes()
+
+    found = _compare(kb, home)
+    count, total = found.detail.removeprefix("agrees: ").partition(" nodes")[0].split(" of ")
+    assert (found.ok, count, int(total) > 40) == (True, total, True)
+    assert "with org-roam 2.2 (" in found.detail
+    assert "roamkb follows 2.3 for titles" in found.detail
+
+    (kb / "two.org").write_text(f":PROPERTIES:\n:ID: two\n:END:\n{_NEWER}More.\n")
+    (kb / "new.org").write_text(":PROPERTIES:\n:ID: new\n:END:\n#+title: New\n")
+    assert "2 notes changed since it looked" in _compare(kb, home).detail
+    # another setting of the person's
+    assert 'Tea" \\ more (doing): title, todo' in _compare(kb, home, todo_lines=("TODO DOING | DONE",)).detail
+    assert before == database.read_bytes()
+    assert [database] == list(database.parent.iterdir())
