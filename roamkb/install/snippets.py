@@ -4,6 +4,7 @@ from datetime import datetime
 
 from roamkb.boundary.store.folder_evidence import RULE_PATH
 from roamkb.core.startup.lazy_regex import lazily
+from roamkb.kb.notes.store.init_files import SETTINGS_NAME
 
 #: `%a` speaks the user's language; org's own days are English here.
 _DAY_NAMES = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -46,6 +47,37 @@ EMACS_SETTING = f""";;; roamkb.el --- org-roam beside agents that write notes  -
 
 (defvar roamkb-sync-timer (run-with-idle-timer 60 t #'roamkb-sync)
   "The timer that runs `roamkb-sync'; (cancel-timer roamkb-sync-timer) ends it.")
+
+;; roamkb reads init files as text; what they compute it reads here, as it was at the last start.
+(defconst roamkb-settings
+  '(org-roam-directory org-roam-db-location org-roam-dailies-directory
+    org-cite-global-bibliography citar-bibliography bibtex-completion-bibliography)
+  "The settings that roamkb wants to know.")
+
+(defun roamkb-settings-text ()
+  "The settings as Lisp; those that aren't set are left out."
+  (concat ";; made by roamkb.el; roamkb reads it, and nothing loads it\\n"
+          (mapconcat (lambda (name)
+                       (if (and (boundp name) (symbol-value name))
+                           (format "(setq %s '%S)\\n" name (symbol-value name))
+                         ""))
+                     roamkb-settings "")))
+
+(defun roamkb-write-settings ()
+  "Write `roamkb-settings' to a file beside the init file, once org-roam is there."
+  (let ((file (locate-user-emacs-file "{SETTINGS_NAME}"))
+        (coding-system-for-write 'utf-8-unix)
+        (print-length nil)
+        (print-level nil))
+    (when (featurep 'org-roam)
+      (with-demoted-errors "roamkb: settings: %S"
+        (unless (and (file-exists-p file)
+                     (equal (roamkb-settings-text)
+                            (with-temp-buffer (insert-file-contents file) (buffer-string))))
+          (write-region (roamkb-settings-text) nil file nil 'silent))))))
+
+(add-hook 'emacs-startup-hook #'roamkb-write-settings 90)
+(with-eval-after-load 'org-roam (when after-init-time (roamkb-write-settings)))
 
 (provide 'roamkb)
 ;;; roamkb.el ends here

@@ -12,6 +12,7 @@ from roamkb.install.snippets import EMACS_SETTING
 from roamkb.install.snippets import FIRST_TITLE
 from roamkb.install.snippets import STIGNORE_TEXT
 from roamkb.install.snippets import first_node
+from roamkb.kb.notes.store.init_files import find_configured_paths
 
 _KB = Path(__file__).parents[2] / "fixtures" / "kb"
 _COPY = "20241002101500-sqlite_in_wal_mode.sync-conflict-20260411-081203-K7QX2MD.org"
@@ -55,6 +56,8 @@ _ASK = """
 (roamkb-sync)
 (princ (format "new=%S\\n" (caar (org-roam-db-query [:select title :from nodes :where (= id "new")]))))
 (princ (format "revert=%S timer=%S\\n" global-auto-revert-mode (timerp roamkb-sync-timer)))
+(setq org-cite-global-bibliography (list (concat "~/" "refs \\"a\\"" ".bib")) org-roam-dailies-directory (concat "d" "/"))
+(roamkb-write-settings)
 (setq byte-compile-error-on-warn t)
 (princ (format "compiles=%S\\n" (byte-compile-file "roamkb.el")))
 """
@@ -70,6 +73,7 @@ def test_the_emacs_setting_does_what_it_says(tmp_path: Path, org_roam: OrgRoam) 
         shutil.copy(kb / "20230218080005-sourdough.org", kb / folder / "old.org")
     (tmp_path / "roamkb.el").write_text(EMACS_SETTING)
     (tmp_path / "ask.el").write_text(_ASK)
+    (tmp_path / ".emacs.d").mkdir()
     done = subprocess.run(
         [os.environ.get("EMACS", "emacs"), "--batch", "--no-init-file", "-f", "package-activate-all",
          "-l", "ask.el"],
@@ -86,6 +90,10 @@ def test_the_emacs_setting_does_what_it_says(tmp_path: Path, org_roam: OrgRoam) 
     assert '"New"' == answers["new"]
     assert answers["revert"] == "t timer=t"
     assert answers["compiles"] == "t"
+    # what Emacs computed is known to roamkb
+    assert (tmp_path / 'refs "a".bib',) == find_configured_paths(tmp_path, kb, "org-cite-global-bibliography")
+    assert (kb / "d",) == find_configured_paths(tmp_path, kb, "org-roam-dailies-directory")
+    assert (kb,) == find_configured_paths(tmp_path, kb, "org-roam-directory")
     assert "Warning" not in done.stderr
 
 
