@@ -58,9 +58,12 @@ def test_nothing_is_told_twice_in_other_words(world: World) -> None:
 def test_each_is_named_so_that_what_came_of_it_can_be_said(world: World) -> None:
     """Keys that begin alike are cut so that they still differ."""
     world.run("init")
-    for text in ("Invoices are rounded half up per line in the export", "Invoices are rounded half even in tax totals"):
+    for text in (
+        "Invoices are rounded half up per line in the billing export",
+        "Invoices are rounded half even per total in the tax export",
+    ):
         world.run("learn", text)
-    prompt = {"prompt": "how are invoices rounded, half up or half even?", "cwd": str(world.personal)}
+    prompt = {"prompt": "how are invoices rounded in the export?", "cwd": str(world.personal)}
     answer = world.run("hook", "user-prompt-submit", input=json.dumps({"session_id": "s", **prompt})).json
     keys = re.findall(r"\(([\w-]+~\w+)\)$", answer["hookSpecificOutput"]["additionalContext"], re.MULTILINE)
     assert len(keys) == len(set(keys)) == 2
