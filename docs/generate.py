@@ -2,7 +2,6 @@
 
 import ast
 import difflib
-import json
 import subprocess
 import sys
 import tomllib
@@ -16,9 +15,6 @@ from typing import Final
 
 from roamkb.core.request import ParameterShape
 from roamkb.core.request import VerbParameter
-from roamkb.harnesses.harness import Harness
-from roamkb.harnesses.harness import Texts
-from roamkb.harnesses.registry import all_harnesses
 from roamkb.interfaces.http.operation_routes import OperationRoute
 from roamkb.interfaces.http.operation_routes import offered_routes
 from roamkb.interfaces.mcp.tools import TOOLS
@@ -27,7 +23,6 @@ from roamkb.interfaces.operations import Operation
 
 _DOCS: Final = Path(__file__).parent
 _ROOT: Final = _DOCS.parent
-_REGISTRY: Final = _ROOT / "roamkb" / "harnesses" / "registry.py"
 
 #: Where a reader finds what a group of commands is for.
 _TOPICS: Final = {
@@ -177,36 +172,6 @@ _PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
 }
 
 
-def declarations() -> str:
-    """Return what the adapters of harnesses declare as tuples of texts, as Python."""
-    members = [name for name, kind in vars(Harness).items() if _is_texts(kind)]
-    lines = ['_DECLARED: "dict[str, dict[str, tuple[str, ...]]]" = {']
-    for harness in all_harnesses():
-        lines.append(f'    "{harness.name}": {{')
-        texts = {member: getattr(harness, member) for member in members}
-        lines += (f'        "{member}": {_tuple(texts[member])},' for member in members if texts[member])
-        lines.append("    },")
-    command = [sys.executable, "-m", "ruff", "format", "--line-length", "110", "-"]
-    text = "\n".join([*lines, "}"])
-    return subprocess.run(command, input=text, cwd=_ROOT, capture_output=True, text=True, check=True).stdout
-
-
-def _is_texts(member: object) -> bool:
-    return isinstance(member, property) and getattr(member.fget, "__annotations__", {}).get("return") == Texts
-
-
-def _tuple(texts: Sequence[str]) -> str:
-    inner = ", ".join(json.dumps(text, ensure_ascii=False) for text in texts)
-    return f"({inner},)" if len(texts) == 1 else f"({inner})"
-
-
-def _with_declarations(page: str, text: str) -> str:
-    """Return the registry with `text` in its generated part."""
-    start, end = "# generated: declarations\n", "# end\n"
-    before, _, rest = page.partition(start)
-    return f"{before}{start}{text}{end}{rest.partition(end)[2]}"
-
-
 def _with_block(page: str, name: str, text: str) -> str:
     """Return `page` with `text` in its generated block of that name."""
     start, end = f"<!-- generated: {name} -->\n", "<!-- end -->"
@@ -221,10 +186,10 @@ def main() -> int:
     """Write each generated part, or say which differ; return the exit status."""
     is_check = sys.argv[1:] == ["--check"]
     status = 0
-    parts = {name: (_DOCS / file, make) for name, (file, make) in _PARTS.items()}
-    for name, (path, make) in {"declarations": (_REGISTRY, declarations), **parts}.items():
+    for name, (file, make) in _PARTS.items():
+        path = _DOCS / file
         before = path.read_text(encoding="utf-8")
-        after = _with_declarations(before, make()) if path == _REGISTRY else _with_block(before, name, make())
+        after = _with_block(before, name, make())
         if after == before:
             continue
         if is_check:

@@ -11,7 +11,8 @@ from roamkb.harnesses import hook_list
 from roamkb.harnesses import settings_json
 from roamkb.harnesses import transcript
 from roamkb.harnesses import wall_settings
-from roamkb.harnesses.common import CommonHarness
+from roamkb.harnesses.adapter import Harness
+from roamkb.harnesses.registry import declared_of
 
 #: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
 TYPE_CHECKING = False
@@ -51,59 +52,12 @@ _HUMAN_COMMANDS = (
 )
 
 
-class ClaudeCode(CommonHarness):
+class ClaudeCode(Harness):
     """Claude Code."""
 
     name = "claude-code"
     title = "Claude Code"
-    options = ("claude",)
-    programs = ("claude",)
-    version_folders = ("/claude/versions/",)
-
-    agent_variables = ("CLAUDECODE",)
-    marks = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT")
-    session_variables = ("CLAUDE_CODE_SESSION_ID",)
-    project_variables = ("CLAUDE_PROJECT_DIR",)
-    inner_variables = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID")
-    home_variables = ("CLAUDE_CONFIG_DIR",)
-    prefix_variables = (SHELL_PREFIX,)
-    shell_variables = ("CLAUDE_CODE_SHELL",)
-    # for such a program the last thing said is the answer
-    unattended_entries = ("CLAUDE_CODE_ENTRYPOINT=sdk-", "CLAUDE_CODE_ENTRYPOINT=claude-code-github-action")
-
-    guarded = (".claude/rules/knowledge-base.md", _SETTINGS_PATH, ".claude/settings.local.json")
-    hook_files = (_SETTINGS_PATH,)
-    free_hook_files = (_SETTINGS_PATH,)
-    rule_files = (".claude/rules/knowledge-base.md",)
-    home_texts = (".claude/CLAUDE.md",)
-    project_settings = (".claude/settings.json", ".claude/settings.local.json")
-    hooks_off = ("disableAllHooks",)
-    boot_files = ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", ".claude/rules/*.md")
-    home_boot_files = (".claude/CLAUDE.md", ".claude/rules/*.md", ".claude/projects/{project}/memory/*.md")
-
-    hook_folders = ("CLAUDE_PROJECT_DIR",)
-
-    shells = ("bash", "powershell", "monitor")
-    editors = ("write", "edit", "multiedit", "notebookedit", "create", "str_replace_based_edit_tool")
-    readers = tuple(
-        "Read Grep Glob LS NotebookRead WebFetch WebSearch TodoWrite TodoRead Task Agent ToolSearch Skill "
-        "TaskCreate TaskGet TaskList TaskOutput TaskStop TaskUpdate SendMessage ListMcpResourcesTool "
-        "ReadMcpResourceTool ReadMcpResourceDirTool AskUserQuestion EnterPlanMode ExitPlanMode".split()
-    )
-    guard_readers = tuple("read glob grep ls webfetch websearch task agent todowrite notebookread".split())
-    spawners = ("Task", "Agent")
-    fetchers = ("WebFetch", "WebSearch")
     writers = ("Bash", "Edit", "Write", "NotebookEdit", "mcp__files__write_file")
-
-    line_fields = ("message",)
-    injected = ("This session is being continued from",)
-    not_run = ("The user doesn't want to proceed", "Permission to use ", "PreToolUse:", "<tool_use_error>")
-    interruptions = ("[Request interrupted by user",)
-    # a background task has ended
-    notices = ("<task-notification>",)
-
-    memory_places = (".claude/projects/…/memory",)
-    models = ("claude",)
 
     # The session
 
@@ -112,10 +66,6 @@ class ClaudeCode(CommonHarness):
         if environment.get("CLAUDE_PROJECT_DIR") and not environment.get("CLAUDECODE"):
             return {**environment, "CLAUDECODE": "1"}
         return environment
-
-    def translate_payload(self, payload: "dict[str, Any]") -> "dict[str, Any]":
-        """Return the payload unchanged: its terms are roamkb's."""
-        return payload
 
     def shows_questions(self, environment: "Mapping[str, str]") -> bool:
         """Return whether a question at a stop goes as context: newer versions show a block as an error."""
@@ -211,7 +161,7 @@ class ClaudeCode(CommonHarness):
         self, settings: "harness.SettingsOnDisk", handlers: "tuple[hook_list.HookHandler, ...]"
     ) -> "Iterator[harness.SettingsFault]":
         """Yield the faults that stop roamkb's hooks: hooks turned off by user or project, a short timeout."""
-        own = [settings.root / name for name in self.project_settings] if settings.root else []
+        own = [settings.root / name for name in declared_of(self.name, "project_settings")] if settings.root else []
         for path in (settings.home / _SETTINGS_PATH, *own):
             try:
                 is_off = settings_json.has_flag(settings.read_settings(path) or b"{}", ("disableAllHooks",), True)
@@ -295,4 +245,4 @@ def _projects_folder(home: "Path", environment: "Mapping[str, str]") -> "Path":
     return pathlib.Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects"
 
 
-HARNESS: "harness.Harness" = ClaudeCode()
+HARNESS: Harness = ClaudeCode()

@@ -17,7 +17,7 @@ from roamkb.harnesses import hook_list
 from roamkb.harnesses import settings_json
 from roamkb.harnesses import toml_server
 from roamkb.harnesses import transcript as harnesses_transcript
-from roamkb.harnesses.common import CommonHarness
+from roamkb.harnesses.adapter import Harness
 
 #: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
 TYPE_CHECKING = False
@@ -67,54 +67,14 @@ _MAX_FIRST_LINE = 4 * 1024 * 1024
 _DAY_SECONDS = 24 * 60 * 60
 
 
-class Codex(CommonHarness):
+class Codex(Harness):
     """Codex."""
 
     name = "codex"
     title = "Codex"
-    options = ("codex",)
-    programs = ("codex",)
-    server_words = ("app-server",)
-
-    agent_variables = ("CODEX_SANDBOX", "CODEX_THREAD_ID")
-    marks = ("CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID")
-    session_variables = ("CODEX_THREAD_ID",)
-    project_variables = ("CODEX_PROJECT_DIR",)
-    sandbox_marks = ("CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED")
-    inner_variables = ("CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED")
-    home_variables = ("CODEX_HOME",)
-    session_files = (".codex/sessions",)
-
-    guarded = (_HOOKS_PATH, _CONFIG_PATH)
-    hook_files = (_HOOKS_PATH,)
-    server_files = (_CONFIG_PATH,)
-    home_texts = (".codex/AGENTS.md",)
-    boot_files = ("AGENTS.md", "AGENTS.override.md")
-    home_boot_files = (".codex/AGENTS.md",)
-
-    payload_fields = ("turn_id",)
-    payload_folders = ("/.codex/",)
     has_terminals = True
     forged_variables = "CODEX_"
-
-    command_keys = ("chars", "cmd", "command", "input", "keys", "script")
-    shells = tuple(
-        "bash shell exec exec_command local_shell local_shell_call unified_exec shell_command write_stdin "
-        "container.exec".split()
-    )
-    readers = tuple(
-        "read_file list_dir grep_files update_plan view_image get_goal list_mcp_resources read_mcp_resource "
-        "clockcurr_time clocksleep collaborationspawn_agent collaborationwait_agent".split()
-    )
-    guard_readers = ("view_image",)
-    spawners = ("collaborationspawn_agent",)
-    fetchers = ("web_search", "web_search_call")
     writers = ("Bash", "Edit", "Write", "NotebookEdit", "mcp__files__write_file")
-
-    line_fields = ("payload",)
-    injected = ("# AGENTS.md instructions", "<user_instructions>", "<environment_context>")
-
-    models = ("codex",)
 
     # The session
 
@@ -182,17 +142,25 @@ class Codex(CommonHarness):
         )
         return pathlib.Path(session_file) if session_file else None
 
-    def transcripts_in(self, folder: "Path", *, home: "Path", environment: "Mapping[str, str]") -> "Iterator[Path]":
-        """Yield none: its files lie by their days, not by projects."""
-        return iter(())
-
     def session_folders(self, environment: "Mapping[str, str]") -> tuple[str, ...]:
         """Return the folders that its session works in, if an environment is that of its commands.
 
         A tool's call may name another folder to run in, and its sandbox and its background server hide the
         process that began it; the session's id is in the environment all the same.
         """
-        return folders_of_session(environment)
+        session = environment.get("CODEX_THREAD_ID", "")
+        path = _find_session_file(environment, session) if _is_session_id(session) else None
+        if path is None:
+            return ()
+        # the rest of the file is what was said, and needn't be read
+        tails = (_read_part(path, tail=size).split(b"\n") for size in _TAIL_SIZES)
+        turns = (b"\n".join(line for line in lines if b'"turn_context"' in line) for lines in tails)
+        folders = (
+            record["payload"].get("cwd")
+            for record in (*_parse_records(_read_part(path)), *_parse_records(next(filter(None, turns), b"")))
+            if record.get("type") in ("session_meta", "turn_context") and isinstance(record.get("payload"), dict)
+        )
+        return tuple(dict.fromkeys(folder for folder in folders if isinstance(folder, str) and os.path.isabs(folder)))
 
     def is_unattended(self, line: "Mapping[str, Any]") -> bool:
         """Return whether a program awaits the session's answer, by its file's first line."""
@@ -444,33 +412,12 @@ def _server_names(environment: "Mapping[str, str]") -> list[str]:
 # What it writes down of a session
 
 
-def folders_of_session(environment: "Mapping[str, str]") -> tuple[str, ...]:
-    """Return the folders that Codex's session works in, if an environment is that of its commands.
-
-    A tool's call may name another folder to run in, and Codex's sandbox and its background server hide the
-    process that began it; the session's id is in the environment all the same.
-    """
-    session = environment.get("CODEX_THREAD_ID", "")
-    path = _find_session_file(environment, session) if _is_session_id(session) else None
-    if path is None:
-        return ()
-    # the rest of the file is what was said, and needn't be read
-    tails = (_read_tail(path, size).split(b"\n") for size in _TAIL_SIZES)
-    turns = (b"\n".join(line for line in lines if b'"turn_context"' in line) for lines in tails)
-    folders = (
-        record["payload"].get("cwd")
-        for record in (*_parse_records(_read_first_line(path)), *_parse_records(next(filter(None, turns), b"")))
-        if record.get("type") in ("session_meta", "turn_context") and isinstance(record.get("payload"), dict)
-    )
-    return tuple(dict.fromkeys(folder for folder in folders if isinstance(folder, str) and os.path.isabs(folder)))
-
-
 def exit_code_of(transcript: str, call: str) -> int | None:
     """Return the exit status of a tool's call, from the transcript that the hook's payload names."""
     if not call or not os.path.isabs(transcript):
         return None
     for size in _TAIL_SIZES:
-        lines = [line for line in _read_tail(transcript, size).split(b"\n") if call.encode() in line]
+        lines = [line for line in _read_part(transcript, tail=size).split(b"\n") if call.encode() in line]
         for record in _parse_records(b"\n".join(lines)):
             payload = record.get("payload")
             item = payload.get("item", payload) if isinstance(payload, dict) else None
@@ -538,25 +485,16 @@ def _file_names(folder: str) -> list[str]:
         return []
 
 
-def _read_first_line(path: str) -> bytes:
-    """Return the first line of a regular file; nothing of any other, such as a pipe without a writer."""
+def _read_part(path: str, *, tail: int = 0) -> bytes:
+    """Return the last bytes of a regular file, or its first line; nothing of a pipe, which may have no writer."""
     try:
         if not os.path.isfile(path):
             return b""
         with open(path, "rb") as file:
-            return file.readline(_MAX_FIRST_LINE)
-    except OSError:
-        return b""
-
-
-def _read_tail(path: str, size: int) -> bytes:
-    """Return the last bytes of a regular file; nothing of any other."""
-    try:
-        if not os.path.isfile(path):
-            return b""
-        with open(path, "rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - size))
-            return file.read(size)
+            if not tail:
+                return file.readline(_MAX_FIRST_LINE)
+            file.seek(max(0, os.fstat(file.fileno()).st_size - tail))
+            return file.read(tail)
     except OSError:
         return b""
 
@@ -571,4 +509,4 @@ def _parse_records(data: bytes) -> "Iterator[dict[str, Any]]":
             yield record
 
 
-HARNESS: "harness.Harness" = Codex()
+HARNESS: Harness = Codex()

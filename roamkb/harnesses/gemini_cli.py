@@ -12,7 +12,8 @@ from roamkb.harnesses import harness
 from roamkb.harnesses import hook_list
 from roamkb.harnesses import settings_json
 from roamkb.harnesses import transcript
-from roamkb.harnesses.common import CommonHarness
+from roamkb.harnesses.adapter import Harness
+from roamkb.harnesses.registry import declared_of
 
 #: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
 TYPE_CHECKING = False
@@ -51,13 +52,6 @@ _EVENT_NAMES = {
 _CONTEXT_EVENTS = ("SessionStart", "BeforeAgent", "AfterTool")
 #: Its tools whose input has the fields of roamkb's.
 _TOOL_NAMES = {"run_shell_command": "Bash", "write_file": "Write", "replace": "Edit"}
-#: Tools that change no file and run nothing.
-_READING_TOOLS = (
-    "read_file read_many_files list_directory glob grep_search search_file_content google_web_search "
-    "web_fetch ask_user write_todos activate_skill get_internal_docs enter_plan_mode exit_plan_mode "
-    "update_topic complete_task list_mcp_resources read_mcp_resource tracker_create_task tracker_update_task "
-    "tracker_get_task tracker_list_tasks tracker_add_dependency tracker_visualize"
-).split()
 #: Bytes of a first line that are read.
 _MAX_FIRST_LINE = 64 * 1024
 #: How a shell command's result says that it failed.
@@ -69,57 +63,15 @@ _HOOK_CONTEXT = r"(?s)<hook_context>.*?</hook_context>"
 _UNTRUSTED_FRAME = r"\A<untrusted_context>\n|\n</untrusted_context>\Z"
 
 
-class GeminiCli(CommonHarness):
+class GeminiCli(Harness):
     """Gemini CLI."""
 
     name = "gemini-cli"
     title = "Gemini CLI"
-    options = ("gemini",)
-    programs = ("gemini",)
-
-    agent_variables = ("GEMINI_CLI",)
-    marks = ("GEMINI_CLI",)
-    session_variables = ("GEMINI_SESSION_ID",)
-    project_variables = ("GEMINI_PROJECT_DIR",)
-    inner_variables = (
-        "GEMINI_CLI",
-        "GEMINI_SESSION_ID",
-        "GEMINI_PROJECT_DIR",
-        "GEMINI_CWD",
-        "GEMINI_PLANS_DIR",
-    )
-    home_variables = ("GEMINI_CLI_HOME", "GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH")
-
-    guarded = (_SETTINGS_PATH,)
-    hook_files = (_SETTINGS_PATH,)
-    home_texts = (".gemini/GEMINI.md",)
-    project_settings = (_SETTINGS_PATH,)
-    hooks_off = ("hooksConfig",)
-    boot_files = ("GEMINI.md",)
-    home_boot_files = (".gemini/GEMINI.md",)
-
-    payload_folders = ("/.gemini/",)
-    own_events = ("BeforeTool", "AfterTool", "BeforeAgent", "AfterAgent", "PreCompress")
-    hook_folders = ("GEMINI_PROJECT_DIR",)
-    hook_variables = ("GEMINI_SESSION_ID",)
     # beside a denial only its human is shown something there
     reads_before_tool = False
-
-    shells = ("run_shell_command",)
-    editors = ("write_file", "replace")
-    readers = tuple(_READING_TOOLS)
-    guard_readers = tuple(_READING_TOOLS)
-    # it has no event at which a subagent could be told anything
-    spawners = ()
-    fetchers = ("web_fetch", "google_web_search")
     writers = ("run_shell_command", "write_file", "replace", "mcp_files_write_file")
-
-    line_fields = ("content=user|gemini",)
-    injected = ("<session_context>",)
-    not_run = ("Tool execution blocked: ",)
     rewrites_lines = True
-
-    models = ("gemini",)
 
     # The session
 
@@ -224,7 +176,7 @@ class GeminiCli(CommonHarness):
                 timeout=10_000,
                 unit="ms",
                 command="pre-tool-use",
-                matcher=f"^(?!(?:{'|'.join(_READING_TOOLS)})$)",
+                matcher=f"^(?!(?:{'|'.join(declared_of(self.name, 'readers'))})$)",
             ),
             hook_list.Hook(event="AfterTool", timeout=10_000, unit="ms", command="post-tool-use"),
             hook_list.Hook(event="AfterAgent", timeout=30_000, unit="ms", command="stop"),
@@ -373,4 +325,4 @@ def _read_header(path: "Path") -> "dict[str, Any]":
     return header if isinstance(header, dict) else {}
 
 
-HARNESS: "harness.Harness" = GeminiCli()
+HARNESS: Harness = GeminiCli()

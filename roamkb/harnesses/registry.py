@@ -1,7 +1,7 @@
 """The registered harnesses and their declarations: the one place that lists them.
 
 A hook serves one of them at every step and imports that adapter alone. What is asked of all of them together,
-such as which variables mark an agent's command, is gathered below from the adapters: `make docs` does it.
+such as which variables mark an agent's command, stands below, one row for each question.
 """
 
 from functools import cache
@@ -18,250 +18,202 @@ if TYPE_CHECKING:
 #: Each in the module of its name; the first is taken for one that can't be told.
 NAMES = ("claude-code", "codex", "gemini-cli")
 
-# generated: declarations
+#: Gemini CLI's tools that change no file and run nothing.
+_GEMINI_READERS = tuple(
+    "read_file read_many_files list_directory glob grep_search search_file_content google_web_search "
+    "web_fetch ask_user write_todos activate_skill get_internal_docs enter_plan_mode exit_plan_mode "
+    "update_topic complete_task list_mcp_resources read_mcp_resource tracker_create_task tracker_update_task "
+    "tracker_get_task tracker_list_tasks tracker_add_dependency tracker_visualize".split()
+)
+#: By what it says of a harness; of which nothing is said has none.
 _DECLARED: "dict[str, dict[str, tuple[str, ...]]]" = {
-    "claude-code": {
-        "options": ("claude",),
-        "programs": ("claude",),
-        "version_folders": ("/claude/versions/",),
-        "agent_variables": ("CLAUDECODE",),
-        "marks": ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"),
-        "session_variables": ("CLAUDE_CODE_SESSION_ID",),
-        "project_variables": ("CLAUDE_PROJECT_DIR",),
-        "inner_variables": ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID"),
-        "home_variables": ("CLAUDE_CONFIG_DIR",),
-        "prefix_variables": ("CLAUDE_CODE_SHELL_PREFIX",),
-        "shell_variables": ("CLAUDE_CODE_SHELL",),
-        "unattended_entries": (
-            "CLAUDE_CODE_ENTRYPOINT=sdk-",
-            "CLAUDE_CODE_ENTRYPOINT=claude-code-github-action",
-        ),
-        "guarded": (
-            ".claude/rules/knowledge-base.md",
-            ".claude/settings.json",
-            ".claude/settings.local.json",
-        ),
-        "hook_files": (".claude/settings.json",),
-        "free_hook_files": (".claude/settings.json",),
-        "rule_files": (".claude/rules/knowledge-base.md",),
-        "home_texts": (".claude/CLAUDE.md",),
-        "project_settings": (".claude/settings.json", ".claude/settings.local.json"),
-        "hooks_off": ("disableAllHooks",),
-        "boot_files": ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", ".claude/rules/*.md"),
-        "home_boot_files": (
-            ".claude/CLAUDE.md",
-            ".claude/rules/*.md",
-            ".claude/projects/{project}/memory/*.md",
-        ),
-        "hook_folders": ("CLAUDE_PROJECT_DIR",),
-        "command_keys": ("command",),
-        "shells": ("bash", "powershell", "monitor"),
-        "editors": ("write", "edit", "multiedit", "notebookedit", "create", "str_replace_based_edit_tool"),
-        "readers": (
-            "Read",
-            "Grep",
-            "Glob",
-            "LS",
-            "NotebookRead",
-            "WebFetch",
-            "WebSearch",
-            "TodoWrite",
-            "TodoRead",
-            "Task",
-            "Agent",
-            "ToolSearch",
-            "Skill",
-            "TaskCreate",
-            "TaskGet",
-            "TaskList",
-            "TaskOutput",
-            "TaskStop",
-            "TaskUpdate",
-            "SendMessage",
-            "ListMcpResourcesTool",
-            "ReadMcpResourceTool",
-            "ReadMcpResourceDirTool",
-            "AskUserQuestion",
-            "EnterPlanMode",
-            "ExitPlanMode",
-        ),
-        "guard_readers": (
-            "read",
-            "glob",
-            "grep",
-            "ls",
-            "webfetch",
-            "websearch",
-            "task",
-            "agent",
-            "todowrite",
-            "notebookread",
-        ),
-        "spawners": ("Task", "Agent"),
-        "fetchers": ("WebFetch", "WebSearch"),
-        "writers": ("Bash", "Edit", "Write", "NotebookEdit", "mcp__files__write_file"),
-        "line_fields": ("message",),
-        "injected": ("This session is being continued from",),
-        "not_run": (
-            "The user doesn't want to proceed",
-            "Permission to use ",
-            "PreToolUse:",
-            "<tool_use_error>",
-        ),
-        "interruptions": ("[Request interrupted by user",),
-        "notices": ("<task-notification>",),
-        "memory_places": (".claude/projects/…/memory",),
-        "models": ("claude",),
+    # Identity
+    #: The name of its switch of `install` and `uninstall`, without dashes.
+    "options": {"claude-code": ("claude",), "codex": ("codex",), "gemini-cli": ("gemini",)},
+    #: The names of its process.
+    "programs": {"claude-code": ("claude",), "codex": ("codex",), "gemini-cli": ("gemini",)},
+    #: The end of the folder in which its program is called by its version's number.
+    "version_folders": {"claude-code": ("/claude/versions/",)},
+    #: The first word of a background server of it that runs for all sessions.
+    "server_words": {"codex": ("app-server",)},
+    # Environment
+    #: The variables that only it sets for its commands.
+    "agent_variables": {
+        "claude-code": ("CLAUDECODE",),
+        "codex": ("CODEX_SANDBOX", "CODEX_THREAD_ID"),
+        "gemini-cli": ("GEMINI_CLI",),
     },
-    "codex": {
-        "options": ("codex",),
-        "programs": ("codex",),
-        "server_words": ("app-server",),
-        "agent_variables": ("CODEX_SANDBOX", "CODEX_THREAD_ID"),
-        "marks": ("CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID"),
-        "session_variables": ("CODEX_THREAD_ID",),
-        "project_variables": ("CODEX_PROJECT_DIR",),
-        "sandbox_marks": ("CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED"),
-        "inner_variables": ("CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED"),
-        "home_variables": ("CODEX_HOME",),
-        "session_files": (".codex/sessions",),
-        "guarded": (".codex/hooks.json", ".codex/config.toml"),
-        "hook_files": (".codex/hooks.json",),
-        "server_files": (".codex/config.toml",),
-        "home_texts": (".codex/AGENTS.md",),
-        "boot_files": ("AGENTS.md", "AGENTS.override.md"),
-        "home_boot_files": (".codex/AGENTS.md",),
-        "payload_fields": ("turn_id",),
-        "payload_folders": ("/.codex/",),
-        "command_keys": ("chars", "cmd", "command", "input", "keys", "script"),
-        "shells": (
-            "bash",
-            "shell",
-            "exec",
-            "exec_command",
-            "local_shell",
-            "local_shell_call",
-            "unified_exec",
-            "shell_command",
-            "write_stdin",
-            "container.exec",
-        ),
-        "readers": (
-            "read_file",
-            "list_dir",
-            "grep_files",
-            "update_plan",
-            "view_image",
-            "get_goal",
-            "list_mcp_resources",
-            "read_mcp_resource",
-            "clockcurr_time",
-            "clocksleep",
-            "collaborationspawn_agent",
-            "collaborationwait_agent",
-        ),
-        "guard_readers": ("view_image",),
-        "spawners": ("collaborationspawn_agent",),
-        "fetchers": ("web_search", "web_search_call"),
-        "writers": ("Bash", "Edit", "Write", "NotebookEdit", "mcp__files__write_file"),
-        "line_fields": ("payload",),
-        "injected": ("# AGENTS.md instructions", "<user_instructions>", "<environment_context>"),
-        "models": ("codex",),
+    #: The variables that show that an agent runs a command.
+    "marks": {
+        "claude-code": ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"),
+        "codex": ("CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID"),
+        "gemini-cli": ("GEMINI_CLI",),
     },
-    "gemini-cli": {
-        "options": ("gemini",),
-        "programs": ("gemini",),
-        "agent_variables": ("GEMINI_CLI",),
-        "marks": ("GEMINI_CLI",),
-        "session_variables": ("GEMINI_SESSION_ID",),
-        "project_variables": ("GEMINI_PROJECT_DIR",),
-        "inner_variables": (
-            "GEMINI_CLI",
-            "GEMINI_SESSION_ID",
-            "GEMINI_PROJECT_DIR",
-            "GEMINI_CWD",
-            "GEMINI_PLANS_DIR",
-        ),
-        "home_variables": (
-            "GEMINI_CLI_HOME",
-            "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
-            "GEMINI_CLI_SYSTEM_DEFAULTS_PATH",
-        ),
-        "guarded": (".gemini/settings.json",),
-        "hook_files": (".gemini/settings.json",),
-        "home_texts": (".gemini/GEMINI.md",),
-        "project_settings": (".gemini/settings.json",),
-        "hooks_off": ("hooksConfig",),
-        "boot_files": ("GEMINI.md",),
-        "home_boot_files": (".gemini/GEMINI.md",),
-        "payload_folders": ("/.gemini/",),
-        "own_events": ("BeforeTool", "AfterTool", "BeforeAgent", "AfterAgent", "PreCompress"),
-        "hook_folders": ("GEMINI_PROJECT_DIR",),
-        "hook_variables": ("GEMINI_SESSION_ID",),
-        "command_keys": ("command",),
-        "shells": ("run_shell_command",),
-        "editors": ("write_file", "replace"),
-        "readers": (
-            "read_file",
-            "read_many_files",
-            "list_directory",
-            "glob",
-            "grep_search",
-            "search_file_content",
-            "google_web_search",
-            "web_fetch",
-            "ask_user",
-            "write_todos",
-            "activate_skill",
-            "get_internal_docs",
-            "enter_plan_mode",
-            "exit_plan_mode",
-            "update_topic",
-            "complete_task",
-            "list_mcp_resources",
-            "read_mcp_resource",
-            "tracker_create_task",
-            "tracker_update_task",
-            "tracker_get_task",
-            "tracker_list_tasks",
-            "tracker_add_dependency",
-            "tracker_visualize",
-        ),
-        "guard_readers": (
-            "read_file",
-            "read_many_files",
-            "list_directory",
-            "glob",
-            "grep_search",
-            "search_file_content",
-            "google_web_search",
-            "web_fetch",
-            "ask_user",
-            "write_todos",
-            "activate_skill",
-            "get_internal_docs",
-            "enter_plan_mode",
-            "exit_plan_mode",
-            "update_topic",
-            "complete_task",
-            "list_mcp_resources",
-            "read_mcp_resource",
-            "tracker_create_task",
-            "tracker_update_task",
-            "tracker_get_task",
-            "tracker_list_tasks",
-            "tracker_add_dependency",
-            "tracker_visualize",
-        ),
-        "fetchers": ("web_fetch", "google_web_search"),
-        "writers": ("run_shell_command", "write_file", "replace", "mcp_files_write_file"),
-        "line_fields": ("content=user|gemini",),
-        "injected": ("<session_context>",),
-        "not_run": ("Tool execution blocked: ",),
-        "models": ("gemini",),
+    #: The variable that holds the session's id in its commands.
+    "session_variables": {
+        "claude-code": ("CLAUDE_CODE_SESSION_ID",),
+        "codex": ("CODEX_THREAD_ID",),
+        "gemini-cli": ("GEMINI_SESSION_ID",),
     },
+    #: The variables that hold the project's folder.
+    "project_variables": {
+        "claude-code": ("CLAUDE_PROJECT_DIR",),
+        "codex": ("CODEX_PROJECT_DIR",),
+        "gemini-cli": ("GEMINI_PROJECT_DIR",),
+    },
+    #: The variables that it sets in its sandbox.
+    "sandbox_marks": {"codex": ("CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED")},
+    #: The variables that a program of it must not take over from a session around it.
+    "inner_variables": {
+        "claude-code": ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID"),
+        "codex": ("CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED"),
+        "gemini-cli": ("GEMINI_CLI", "GEMINI_SESSION_ID", "GEMINI_PROJECT_DIR", "GEMINI_CWD", "GEMINI_PLANS_DIR"),
+    },
+    #: The variables that name its folder, or could make it run without hooks.
+    "home_variables": {
+        "claude-code": ("CLAUDE_CONFIG_DIR",),
+        "codex": ("CODEX_HOME",),
+        "gemini-cli": ("GEMINI_CLI_HOME", "GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH"),
+    },
+    #: The variable that names the program before its shell commands; empty where there is none.
+    "prefix_variables": {"claude-code": ("CLAUDE_CODE_SHELL_PREFIX",)},
+    #: The variable that names the shell of its commands.
+    "shell_variables": {"claude-code": ("CLAUDE_CODE_SHELL",)},
+    #: The folder with records of a session's folders, where its commands' folder isn't the only one.
+    "session_files": {"codex": (".codex/sessions",)},
+    #: Environment entries, `VARIABLE=START`, of a session whose answer a program awaits.
+    "unattended_entries": {
+        # for such a program the last thing said is the answer
+        "claude-code": ("CLAUDE_CODE_ENTRYPOINT=sdk-", "CLAUDE_CODE_ENTRYPOINT=claude-code-github-action")
+    },
+    # Files
+    #: The files below HOME on which the effect of roamkb depends.
+    "guarded": {
+        "claude-code": (".claude/rules/knowledge-base.md", ".claude/settings.json", ".claude/settings.local.json"),
+        "codex": (".codex/hooks.json", ".codex/config.toml"),
+        "gemini-cli": (".gemini/settings.json",),
+    },
+    #: The files below HOME that hold hooks.
+    "hook_files": {
+        "claude-code": (".claude/settings.json",),
+        "codex": (".codex/hooks.json",),
+        "gemini-cli": (".gemini/settings.json",),
+    },
+    #: The files below HOME that name servers.
+    "server_files": {"codex": (".codex/config.toml",)},
+    #: The files below HOME whose hooks run outside of the wall by their own lines.
+    "free_hook_files": {"claude-code": (".claude/settings.json",)},
+    #: The place of the rule below HOME.
+    "rule_files": {"claude-code": (".claude/rules/knowledge-base.md",)},
+    #: The instruction files below HOME that may hold roamkb's block.
+    "home_texts": {
+        "claude-code": (".claude/CLAUDE.md",),
+        "codex": (".codex/AGENTS.md",),
+        "gemini-cli": (".gemini/GEMINI.md",),
+    },
+    #: The files of a project that may keep hooks from running.
+    "project_settings": {
+        "claude-code": (".claude/settings.json", ".claude/settings.local.json"),
+        "gemini-cli": (".gemini/settings.json",),
+    },
+    #: The keys of settings that turn hooks off.
+    "hooks_off": {"claude-code": ("disableAllHooks",), "gemini-cli": ("hooksConfig",)},
+    #: The patterns of files in a project that each session starts with.
+    "boot_files": {
+        "claude-code": ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", ".claude/rules/*.md"),
+        "codex": ("AGENTS.md", "AGENTS.override.md"),
+        "gemini-cli": ("GEMINI.md",),
+    },
+    #: The patterns of such files below HOME; `{project}` is its path with dashes.
+    "home_boot_files": {
+        "claude-code": (".claude/CLAUDE.md", ".claude/rules/*.md", ".claude/projects/{project}/memory/*.md"),
+        "codex": (".codex/AGENTS.md",),
+        "gemini-cli": (".gemini/GEMINI.md",),
+    },
+    # Payloads and answers
+    #: The fields that only its payloads have.
+    "payload_fields": {"codex": ("turn_id",)},
+    #: A folder on the way to its transcripts, and to no other's.
+    "payload_folders": {"codex": ("/.codex/",), "gemini-cli": ("/.gemini/",)},
+    #: The events that no other harness has.
+    "own_events": {"gemini-cli": ("BeforeTool", "AfterTool", "BeforeAgent", "AfterAgent", "PreCompress")},
+    #: The variable that holds the project's folder in its hooks.
+    "hook_folders": {"claude-code": ("CLAUDE_PROJECT_DIR",), "gemini-cli": ("GEMINI_PROJECT_DIR",)},
+    #: The variables that only its hooks get, for a payload that can't be read.
+    "hook_variables": {"gemini-cli": ("GEMINI_SESSION_ID",)},
+    # Tools, in roamkb's kinds
+    #: The fields of a shell's input that hold a command, or what is typed.
+    "command_keys": {
+        "claude-code": ("command",),
+        "codex": ("chars", "cmd", "command", "input", "keys", "script"),
+        "gemini-cli": ("command",),
+    },
+    #: The tools that run commands, in lower case.
+    "shells": {
+        "claude-code": ("bash", "powershell", "monitor"),
+        "codex": tuple(
+            "bash shell exec exec_command local_shell local_shell_call unified_exec shell_command write_stdin "
+            "container.exec".split()
+        ),
+        "gemini-cli": ("run_shell_command",),
+    },
+    #: The tools that change one file, in lower case.
+    "editors": {
+        "claude-code": ("write", "edit", "multiedit", "notebookedit", "create", "str_replace_based_edit_tool"),
+        "gemini-cli": ("write_file", "replace"),
+    },
+    #: The tools that change nothing, as the hook before a tool skips them.
+    "readers": {
+        "claude-code": tuple(
+            "Read Grep Glob LS NotebookRead WebFetch WebSearch TodoWrite TodoRead Task Agent ToolSearch Skill "
+            "TaskCreate TaskGet TaskList TaskOutput TaskStop TaskUpdate SendMessage ListMcpResourcesTool "
+            "ReadMcpResourceTool ReadMcpResourceDirTool AskUserQuestion EnterPlanMode ExitPlanMode".split()
+        ),
+        "codex": tuple(
+            "read_file list_dir grep_files update_plan view_image get_goal list_mcp_resources "
+            "read_mcp_resource clockcurr_time clocksleep collaborationspawn_agent collaborationwait_agent".split()
+        ),
+        "gemini-cli": _GEMINI_READERS,
+    },
+    #: The tools that the guard lets pass, in lower case.
+    "guard_readers": {
+        "claude-code": tuple("read glob grep ls webfetch websearch task agent todowrite notebookread".split()),
+        "codex": ("view_image",),
+        "gemini-cli": _GEMINI_READERS,
+    },
+    #: The tools that start a subagent; their input says in `prompt` or `message` what for.
+    # Gemini CLI has no event at which a subagent could be told anything
+    "spawners": {"claude-code": ("Task", "Agent"), "codex": ("collaborationspawn_agent",)},
+    #: The tools whose text comes from elsewhere.
+    "fetchers": {
+        "claude-code": ("WebFetch", "WebSearch"),
+        "codex": ("web_search", "web_search_call"),
+        "gemini-cli": ("web_fetch", "google_web_search"),
+    },
+    # Transcripts
+    #: A field that only lines of its transcripts have; `field=a|b` where the line's type counts too.
+    "line_fields": {"claude-code": ("message",), "codex": ("payload",), "gemini-cli": ("content=user|gemini",)},
+    #: The beginnings of messages that it inserts itself.
+    "injected": {
+        "claude-code": ("This session is being continued from",),
+        "codex": ("# AGENTS.md instructions", "<user_instructions>", "<environment_context>"),
+        "gemini-cli": ("<session_context>",),
+    },
+    #: The beginnings of results of calls that weren't made.
+    "not_run": {
+        "claude-code": ("The user doesn't want to proceed", "Permission to use ", "PreToolUse:", "<tool_use_error>"),
+        "gemini-cli": ("Tool execution blocked: ",),
+    },
+    #: The beginning of the message that a human stopped the agent.
+    "interruptions": {"claude-code": ("[Request interrupted by user",)},
+    #: The beginnings of prompts that are its own.
+    "notices": {"claude-code": ("<task-notification>",)},
+    # Memory and model
+    #: The place of its memory below HOME, for messages.
+    "memory_places": {"claude-code": (".claude/projects/…/memory",)},
+    #: The name by which its language model is asked.
+    "models": {"claude-code": ("claude",), "codex": ("codex",), "gemini-cli": ("gemini",)},
 }
-# end
 
 
 @cache
@@ -287,12 +239,12 @@ def known_titles() -> str:
 @cache
 def declared(member: str) -> tuple[str, ...]:
     """Return the texts that all harnesses declare under the name of a member, each once."""
-    return tuple(dict.fromkeys(text for name in NAMES for text in _DECLARED[name].get(member, ())))
+    return tuple(dict.fromkeys(text for name in NAMES for text in declared_of(name, member)))
 
 
 def declared_of(name: str, member: str) -> tuple[str, ...]:
     """Return the texts that one harness declares under the name of a member."""
-    return _DECLARED[name].get(member, ())
+    return _DECLARED[member].get(name, ())
 
 
 @cache
@@ -300,7 +252,7 @@ def declared_by(member: str) -> "dict[str, str]":
     """Return each declared text of a member with the name of the first harness that declares it."""
     first_owners: dict[str, str] = {}
     for name in NAMES:
-        for text in _DECLARED[name].get(member, ()):
+        for text in declared_of(name, member):
             first_owners.setdefault(text, name)
     return first_owners
 
@@ -311,19 +263,20 @@ def harness_of(payload: "Mapping[str, Any]", environment: "Mapping[str, str]") -
 
 
 def _matches_payload(name: str, payload: "Mapping[str, Any]", environment: "Mapping[str, str]") -> bool:
-    own = _DECLARED[name]
     path, session = payload.get("transcript_path"), payload.get("session_id", "")
     return (
         payload.get("harness") == name
-        or any(field in payload for field in own.get("payload_fields", ()))
-        or payload.get("hook_event_name") in own.get("own_events", ())
-        or (isinstance(path, str) and any(folder in path for folder in own.get("payload_folders", ())))
+        or any(field in payload for field in declared_of(name, "payload_fields"))
+        or payload.get("hook_event_name") in declared_of(name, "own_events")
+        or (isinstance(path, str) and any(folder in path for folder in declared_of(name, "payload_folders")))
         # of some a hook is told the session twice; where no payload can be read, that is all there is
         or (
-            bool(own.get("own_events"))
-            and any(environment.get(variable, "") == session != "" for variable in own["session_variables"])
+            bool(declared_of(name, "own_events"))
+            and any(
+                environment.get(variable, "") == session != "" for variable in declared_of(name, "session_variables")
+            )
         )
-        or (not payload and any(environment.get(variable) for variable in own.get("hook_variables", ())))
+        or (not payload and any(environment.get(variable) for variable in declared_of(name, "hook_variables")))
     )
 
 

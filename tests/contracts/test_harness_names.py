@@ -17,7 +17,6 @@ from roamkb.core.request import request_parameters
 from roamkb.harnesses import registry
 from roamkb.harnesses.harness import Harness
 from roamkb.harnesses.harness import SettingsRequest
-from roamkb.harnesses.harness import Texts
 from roamkb.harnesses.registry import NAMES
 from roamkb.harnesses.registry import all_harnesses
 from roamkb.install.requests import InstallRequest
@@ -62,30 +61,34 @@ def test_no_adapter_names_another_harness(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_adapter_has_every_member(name: str) -> None:
-    """And none beside them: what is not in the protocol is asked by nobody."""
+def test_an_adapter_answers_all_that_is_asked(name: str) -> None:
+    """And nothing beside: what is not in the interface is asked by nobody."""
     harness = registry.get_harness(name)
     assert name == harness.name
+    assert harness.title
     own = {member for member in dir(harness) if not member.startswith("_")}
     assert set(_MEMBERS) == own
     for member in _MEMBERS:
         declared: Any = vars(Harness)[member]
-        if not isinstance(declared, property):
+        if "NotImplementedError" in _names_in(declared):
+            assert vars(Harness)[member] is not getattr(type(harness), member), member
+        if inspect.isfunction(declared):
             asked = list(inspect.signature(declared).parameters)[1:]
             assert asked == list(inspect.signature(getattr(harness, member)).parameters), member
-        elif getattr(declared.fget, "__annotations__", {})["return"] == Texts:
-            value = getattr(harness, member)
-            assert isinstance(value, tuple), member
-            assert all(isinstance(text, str) and text for text in value), member
 
 
-def test_what_adapters_declare_is_gathered() -> None:
-    """So that a hook needn't import the others; `make docs` writes it."""
-    for harness in all_harnesses():
-        for member in _MEMBERS:
-            value = getattr(harness, member)
-            if isinstance(value, tuple) and all(isinstance(text, str) for text in value):
-                assert value == registry.declared_of(harness.name, member), member
+def _names_in(member: object) -> tuple[str, ...]:
+    function = member.fget if isinstance(member, property) else member
+    return function.__code__.co_names if inspect.isfunction(function) else ()
+
+
+def test_declared_texts_are_of_known_harnesses() -> None:
+    """A row names harnesses of the list alone, and has a text for each that it names."""
+    for member, texts_by_name in registry._DECLARED.items():
+        assert texts_by_name.keys() <= set(NAMES), member
+        for texts in texts_by_name.values():
+            assert isinstance(texts, tuple), member
+            assert all(isinstance(text, str) and text for text in (texts or ("",))), member
 
 
 def test_every_member_is_asked_somewhere() -> None:
@@ -94,10 +97,10 @@ def test_every_member_is_asked_somewhere() -> None:
         path.read_text(encoding="utf-8")
         for path in _PACKAGE.rglob("*.py")
         if path.relative_to(_PACKAGE).as_posix() not in _OWN - {"harnesses/registry.py"}
-        and path.name not in {"harness.py", "common.py"}
+        and path.name not in {"harness.py", "adapter.py"}
     )
-    asked = r"(?:declared(?:_by|_of)?\([^)]*|harness\.|own\.get\(|one\.|file\.|\)\.)[\"']?"
-    unasked = [name for name in _MEMBERS if not re.search(rf"{asked}{name}\b", text)]
+    asked = r"(?:declared(?:_by|_of)?\([^)]*|harness\.|one\.|file\.|\)\.)[\"']?"
+    unasked = [name for name in (*_MEMBERS, *registry._DECLARED) if not re.search(rf"{asked}{name}\b", text)]
     assert [] == unasked
 
 
@@ -148,7 +151,7 @@ def test_a_hook_imports_no_other_adapter(world: World, name: str) -> None:
         "hook_event_name": event,
         "tool_name": tool,
         "tool_input": {"command": "ls"},
-        **dict.fromkeys(harness.payload_fields, "1"),
+        **dict.fromkeys(registry.declared_of(name, "payload_fields"), "1"),
     }
     code = (
         "import sys; sys.argv = ['roamkb', 'hook', 'pre-tool-use']\n"
@@ -164,7 +167,7 @@ def test_a_hook_imports_no_other_adapter(world: World, name: str) -> None:
         check=True,
     )
     adapter = f"roamkb.harnesses.{name.replace('-', '_')}"
-    assert {"roamkb.harnesses.registry", "roamkb.harnesses.common", adapter} == set(
+    assert {"roamkb.harnesses.registry", "roamkb.harnesses.adapter", adapter} == set(
         done.stderr.decode().splitlines()[-1].split()
     )
 
@@ -173,7 +176,7 @@ def test_a_hook_imports_no_other_adapter(world: World, name: str) -> None:
 def test_its_model_can_be_asked_by_name(name: str) -> None:
     """The program answers once: without a terminal, and with what is asked on its input or in its words."""
     harness = registry.get_harness(name)
-    for model in harness.models:
+    for model in registry.declared_of(name, "models"):
         assert name == parse_model_name(model, {}).harness
         words = harness.model_command("PROMPT", {})
         assert words[0] in harness.programs

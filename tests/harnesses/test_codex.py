@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from roamkb.harnesses.codex import HARNESS
 from roamkb.harnesses.codex import exit_code_of
-from roamkb.harnesses.codex import folders_of_session
 from tests.conftest import World
 
 #: Made on 2026-11-22 at 08:39:09 UTC.
@@ -42,20 +41,20 @@ def ended(code: object, *, call: str = _CALL, output: str = "") -> str:
 def test_a_session_is_where_it_began_and_where_its_turns_are(tmp_path: Path) -> None:
     """Each folder once; nothing where no session is told, none is kept, or none is one."""
     home = {"HOME": str(tmp_path)}
-    assert () == folders_of_session({**home, "CODEX_THREAD_ID": _ID})
+    assert () == HARNESS.session_folders({**home, "CODEX_THREAD_ID": _ID})
     kept(tmp_path, Path("/a"), Path("/b"), Path("/a"))
-    assert ("/a", "/b") == folders_of_session({**home, "CODEX_THREAD_ID": _ID})
-    assert ("/a", "/b") == folders_of_session(
+    assert ("/a", "/b") == HARNESS.session_folders({**home, "CODEX_THREAD_ID": _ID})
+    assert ("/a", "/b") == HARNESS.session_folders(
         {"HOME": "/nowhere", "CODEX_HOME": str(tmp_path / ".codex"), "CODEX_THREAD_ID": _ID}
     )
     for other in ("", "../../x", _ID[:-1] + "3", "f" * 36):
-        assert () == folders_of_session({**home, "CODEX_THREAD_ID": other})
+        assert () == HARNESS.session_folders({**home, "CODEX_THREAD_ID": other})
 
 
 def test_a_turn_with_much_output_is_where_it_began(tmp_path: Path) -> None:
     """What came of it since stands behind it in the file."""
     kept(tmp_path, Path("/a"), Path("/b"), more=ended(0, output="x" * 200_000))
-    assert ("/a", "/b") == folders_of_session({"HOME": str(tmp_path), "CODEX_THREAD_ID": _ID})
+    assert ("/a", "/b") == HARNESS.session_folders({"HOME": str(tmp_path), "CODEX_THREAD_ID": _ID})
 
 
 def test_a_session_that_is_no_file_is_none(tmp_path: Path) -> None:
@@ -67,7 +66,7 @@ def test_a_session_that_is_no_file_is_none(tmp_path: Path) -> None:
     held = os.open(path, os.O_RDWR)
     os.write(held, b'{"type": "session_meta", "payload": {"cwd": "/a"}}\n')
     try:
-        assert () == folders_of_session({"HOME": str(tmp_path), "CODEX_THREAD_ID": _ID})
+        assert () == HARNESS.session_folders({"HOME": str(tmp_path), "CODEX_THREAD_ID": _ID})
     finally:
         os.close(held)
 
@@ -75,7 +74,7 @@ def test_a_session_that_is_no_file_is_none(tmp_path: Path) -> None:
 def test_a_session_is_found_below_another_day(tmp_path: Path) -> None:
     """Whose clock it is, nobody knows."""
     kept(tmp_path, Path("/a"), day="2025/01/02")
-    assert ("/a",) == folders_of_session({"HOME": str(tmp_path), "CODEX_THREAD_ID": _ID})
+    assert ("/a",) == HARNESS.session_folders({"HOME": str(tmp_path), "CODEX_THREAD_ID": _ID})
 
 
 def test_a_command_has_the_status_that_it_ended_with(tmp_path: Path) -> None:
@@ -103,7 +102,7 @@ def test_what_is_no_record_tells_nothing(data: bytes) -> None:
         path = kept(Path(folder), Path("/a"))
         path.write_bytes(data + _CALL.encode())
         assert exit_code_of(str(path), _CALL) is None
-        assert () == folders_of_session({"HOME": folder, "CODEX_THREAD_ID": _ID})
+        assert () == HARNESS.session_folders({"HOME": folder, "CODEX_THREAD_ID": _ID})
 
 
 def test_a_work_session_writes_nothing_from_another_folder(world: World) -> None:
