@@ -99,11 +99,6 @@ class _PromptWord:
     #: As it is compared with other forms; empty for a pair of letters.
     folded_word: str
 
-    @property
-    def whole_bits(self) -> float:
-        """The evidence of the whole word, in bits."""
-        return next(iter(self.term_evidence.values()))[0]
-
 
 class _AnswerWorth(NamedTuple):
     """What prompt and answer share, in bits, and the share of the prompt's evidence that the answer has."""

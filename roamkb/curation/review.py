@@ -10,6 +10,7 @@ from roamkb.curation.curate import CurationProposal
 from roamkb.curation.curate import CurationSignature
 from roamkb.curation.curate import apply_curation
 from roamkb.curation.curate import propose_curation
+from roamkb.curation.review_org import ReviewDecisions
 from roamkb.curation.review_org import parse_review
 from roamkb.curation.review_org import render_review
 from roamkb.fs.private_files import REVIEW_FILE
@@ -39,25 +40,35 @@ def review(
     proposal = propose_curation(log, references, signature)
     if not proposal.clusters:
         return proposal
-    path = log.local_folder / REVIEW_FILE
     text = render_review(proposal.clusters, digest=proposal.digest, reason=signature.reason)
-    write_private_file(path, text.encode("utf-8", "replace"))
-    try:
-        if not present_human.edit(path, editor):
-            raise UsageError("the editor didn't end well; nothing was written")
-        decided = parse_review(read_private_file(path).decode("utf-8", "replace"))
-    finally:
-        discard_private_file(path)
-    # a reason that came back as it was shown is the one that was given
-    is_as_given = decided.reason == quote_for_org(signature.reason) or not decided.reason
-    reason = signature.reason if is_as_given else decided.reason
+    decided = ask_in_editor(log, text, signature.reason, human=present_human, editor=editor)
     if not decided.approved:
         return replace(proposal, clusters=(), events=())
     return apply_curation(
         log,
         references,
-        replace(signature, reason=reason),
+        replace(signature, reason=decided.reason),
         proposal.digest,
         human=human,
         only=decided.approved,
     )
+
+
+def ask_in_editor(
+    log: Log, text: str, given_reason: str, *, human: HumanAtTerminal, editor: Sequence[str]
+) -> ReviewDecisions:
+    """Return the decisions of a human who edits `text`, with the given reason where they left it.
+
+    Raises:
+        UsageError: the editor did not end well; nothing was written.
+    """
+    path = log.local_folder / REVIEW_FILE
+    write_private_file(path, text.encode("utf-8", "replace"))
+    try:
+        if not human.edit(path, editor):
+            raise UsageError("the editor didn't end well; nothing was written")
+        decided = parse_review(read_private_file(path).decode("utf-8", "replace"))
+    finally:
+        discard_private_file(path)
+    is_as_given = decided.reason == quote_for_org(given_reason) or not decided.reason
+    return replace(decided, reason=given_reason) if is_as_given else decided

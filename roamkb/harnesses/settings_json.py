@@ -33,7 +33,7 @@ def with_hooks(
         BadJson: the file can't be read in one way, or isn't in a settings file's form.
     """
     bom, text = (
-        _split_bom(data) if data is not None and data.strip() else ("", new_file_text if data is None else "{}\n")
+        split_bom(data) if data is not None and data.strip() else ("", new_file_text if data is None else "{}\n")
     )
     _require_form(parse_json(text), hooks)
     for hook in hooks:
@@ -45,7 +45,7 @@ def with_hooks(
 
 def without_hooks(data: bytes, *, new_file_text: str, deny: Sequence[str] = ()) -> bytes | None:
     """Return `data` without our handlers and the rules `deny`; None where the file was made for them."""
-    bom, text = _split_bom(data)
+    bom, text = split_bom(data)
     parse_json(text)
     while own_entry := next(_own_handler_paths(text), None):
         text = remove_value(text, _enclosing_group_path(text, own_entry[0]))
@@ -56,21 +56,21 @@ def without_hooks(data: bytes, *, new_file_text: str, deny: Sequence[str] = ()) 
 
 def _enclosing_group_path(text: str, handler_path: JsonPath) -> JsonPath:
     """Return the path of a handler's group where it is the only handler there: alone it means nothing."""
-    handlers = _value_at(text, handler_path[:-1])
+    handlers = value_at(text, handler_path[:-1])
     return handler_path[:-2] if isinstance(handlers, list) and len(handlers) == 1 else handler_path
 
 
 def own_handlers(data: bytes) -> tuple[HookHandler, ...]:
     """Return our handlers, in the file's order."""
-    return tuple(handler for _, handler in _own_handler_paths(_split_bom(data)[1]))
+    return tuple(handler for _, handler in _own_handler_paths(split_bom(data)[1]))
 
 
 def own_groups(data: bytes) -> tuple[tuple[str, int, int, dict[str, object]], ...]:
     """Return for each own handler its event, its group's index, its index, and the group with it alone."""
-    text = _split_bom(data)[1]
+    text = split_bom(data)[1]
     groups = []
     for handler_path, own_handler in _own_handler_paths(text):
-        group, handler = _value_at(text, handler_path[:3]), _value_at(text, handler_path)
+        group, handler = value_at(text, handler_path[:3]), value_at(text, handler_path)
         if isinstance(group, dict) and isinstance(handler, dict):
             groups.append(
                 (own_handler.event, int(handler_path[2]), int(handler_path[4]), {**group, "hooks": [handler]})
@@ -80,11 +80,11 @@ def own_groups(data: bytes) -> tuple[tuple[str, int, int, dict[str, object]], ..
 
 def missing_rules(data: bytes, deny: Sequence[str]) -> tuple[str, ...]:
     """Return the rules `deny` that the settings lack."""
-    return _missing_from_text(_split_bom(data)[1], deny)
+    return _missing_from_text(split_bom(data)[1], deny)
 
 
 def _missing_from_text(text: str, deny: Sequence[str]) -> tuple[str, ...]:
-    deny_list = _value_at(text, ("permissions", "deny"))
+    deny_list = value_at(text, ("permissions", "deny"))
     return tuple(rule for rule in deny if not isinstance(deny_list, list) or rule not in deny_list)
 
 
@@ -95,7 +95,7 @@ def has_flag(data: bytes, json_path: JsonPath, value: object) -> bool:
 
 def find_setting(data: bytes, json_path: JsonPath) -> object:
     """Return the value in the settings at `json_path`; None where it leads nowhere."""
-    return _value_at(_split_bom(data)[1], json_path)
+    return value_at(split_bom(data)[1], json_path)
 
 
 def with_server(data: bytes, json_path: JsonPath, program: str) -> bytes:
@@ -106,9 +106,9 @@ def with_server(data: bytes, json_path: JsonPath, program: str) -> bytes:
     Raises:
         BadJson: they aren't of a form that takes it.
     """
-    bom, text = _split_bom(data)
+    bom, text = split_bom(data)
     (servers, name), server_entry = json_path, {"command": program, "args": ["mcp"]}
-    server_table = _value_at(text, (servers,))
+    server_table = value_at(text, (servers,))
     if server_table is None:
         return (bom + insert_item(text, (), str(servers), {name: server_entry})).encode()
     if not isinstance(server_table, dict):
@@ -122,9 +122,9 @@ def with_server(data: bytes, json_path: JsonPath, program: str) -> bytes:
 
 def without_server(data: bytes, json_path: JsonPath) -> bytes:
     """Return the settings without roamkb's MCP server."""
-    bom, text = _split_bom(data)
-    if _is_own_server(_value_at(text, json_path)):
-        servers = _value_at(text, json_path[:1])
+    bom, text = split_bom(data)
+    if _is_own_server(value_at(text, json_path)):
+        servers = value_at(text, json_path[:1])
         text = remove_value(text, json_path[:1] if isinstance(servers, dict) and len(servers) == 1 else json_path)
     return (bom + text).encode()
 
@@ -137,13 +137,13 @@ def _is_own_server(server: object) -> bool:
 
 def enabled_plugin(data: bytes) -> str:
     """Return our plugin's name with its marketplace where the settings enable it; else nothing."""
-    settings = parse_json(_split_bom(data)[1])
+    settings = parse_json(split_bom(data)[1])
     enabled_plugins = settings.get("enabledPlugins") if isinstance(settings, dict) else None
     plugins = enabled_plugins.items() if isinstance(enabled_plugins, dict) else ()
     return next((name for name, is_on in plugins if is_on is True and name.startswith("roamkb@")), "")
 
 
-def _split_bom(data: bytes) -> tuple[str, str]:
+def split_bom(data: bytes) -> tuple[str, str]:
     """Return the byte order mark, if there is one, and the text behind it."""
     try:
         text = data.decode()
@@ -176,7 +176,7 @@ def _text_with_hook(text: str, hook: Hook, program: str) -> str:
     ]
     command = f"{shlex.quote(program)} hook {hook.command_word}"
     for handler_path in handler_paths:
-        handler = _value_at(text, handler_path)
+        handler = value_at(text, handler_path)
         arguments = handler.get("args") if isinstance(handler, dict) else None
         expected_command = program if arguments else command
         if isinstance(handler, dict) and handler.get("command") != expected_command:
@@ -198,7 +198,7 @@ def _text_with_rules(text: str, deny: Sequence[str]) -> str:
     missing = _missing_from_text(text, deny)
     if not missing:
         return text
-    permissions = _value_at(text, ("permissions",))
+    permissions = value_at(text, ("permissions",))
     if not isinstance(permissions, dict):
         return insert_item(text, (), "permissions", {"deny": missing})
     if "deny" not in permissions:
@@ -209,7 +209,7 @@ def _text_with_rules(text: str, deny: Sequence[str]) -> str:
 
 
 def _rule_path(text: str, deny: Sequence[str]) -> JsonPath | None:
-    deny_list = _value_at(text, ("permissions", "deny"))
+    deny_list = value_at(text, ("permissions", "deny"))
     rules = deny_list if isinstance(deny_list, list) else []
     return next((("permissions", "deny", index) for index, rule in enumerate(rules) if rule in deny), None)
 
@@ -254,7 +254,7 @@ def _command_words(handler: object) -> tuple[str, ...]:
         return ()
 
 
-def _value_at(text: str, json_path: JsonPath) -> object:
+def value_at(text: str, json_path: JsonPath) -> object:
     """Return the value at `json_path`; None where it leads nowhere."""
     value = parse_json(text)
     for key in json_path:

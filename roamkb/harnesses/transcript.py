@@ -2,9 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from collections.abc import Sequence
 from enum import StrEnum
-from itertools import pairwise
 
 from roamkb.core.startup.dataclasses import dataclass
 
@@ -116,17 +114,6 @@ class CommandFailure:
     deeds: tuple[str, ...] = ()
     #: Whether the command fails in another way by now: what was done until then fixed this error.
     is_past: bool = False
-
-
-def split_turns(passages: Sequence[TranscriptPassage]) -> list[Sequence[TranscriptPassage]]:
-    """Return the passages in turns, each of which begins with a human's message."""
-    starts = [
-        n
-        for n, passage in enumerate(passages)
-        if passage.speaker is Speaker.HUMAN and (n == 0 or passages[n - 1].speaker is not Speaker.HUMAN)
-    ]
-    bounds = [*dict.fromkeys((0, *starts)), len(passages)]
-    return [passages[start:end] for start, end in pairwise(bounds) if start < end]
 
 
 def joined_text(content: object) -> str:

@@ -8,19 +8,19 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 
 from roamkb.fs.json_edit import BadJson
-from roamkb.fs.json_edit import JsonPath
 from roamkb.fs.json_edit import insert_item
-from roamkb.fs.json_edit import parse_json
 from roamkb.fs.json_edit import remove_value
 from roamkb.fs.json_edit import replace_value
 from roamkb.harnesses.settings_json import enabled_plugin
+from roamkb.harnesses.settings_json import find_setting
 from roamkb.harnesses.settings_json import own_handlers
+from roamkb.harnesses.settings_json import split_bom
+from roamkb.harnesses.settings_json import value_at
 
 #: How the path of a launcher of ours ends, wherever the data folder is.
 _OWN_LAUNCHER_SUFFIX = "/roamkb/wall/shell"
 _ENV_KEY = "env"
 _DENY_WRITE = ("sandbox", "filesystem", "denyWrite")
-_BOM = "\ufeff"
 
 
 def shell_prefix(data: bytes, variable: str) -> str:
@@ -29,7 +29,7 @@ def shell_prefix(data: bytes, variable: str) -> str:
     Raises:
         BadJson: the settings can't be read.
     """
-    env = _value_at(_decode_settings(data), (_ENV_KEY,))
+    env = find_setting(data, (_ENV_KEY,))
     prefix = env.get(variable) if isinstance(env, dict) else None
     return prefix if isinstance(prefix, str) else ""
 
@@ -65,8 +65,8 @@ def with_wall(data: bytes, launcher: str, closed: Sequence[str], variable: str) 
     Raises:
         BadJson: they can't be read, or aren't of a form that takes it.
     """
-    text = _decode_settings(data)
-    env = _value_at(text, (_ENV_KEY,))
+    bom, text = split_bom(data)
+    env = value_at(text, (_ENV_KEY,))
     if not isinstance(env, dict | None):
         raise BadJson('has no object under "env"')
     if env is None:
@@ -75,27 +75,27 @@ def with_wall(data: bytes, launcher: str, closed: Sequence[str], variable: str) 
         text = insert_item(text, (_ENV_KEY,), variable, launcher)
     elif env[variable] != launcher and isinstance(env[variable], str) and is_own_launcher(env[variable]):
         text = replace_value(text, (_ENV_KEY, variable), launcher)
-    if _value_at(text, ("sandbox", "enabled")) is True:
+    if value_at(text, ("sandbox", "enabled")) is True:
         text = _text_with_denied_paths(text, closed)
-    return _encode_settings(data, text)
+    return (bom + text).encode()
 
 
 def without_wall(data: bytes, closed: Sequence[str], variable: str) -> bytes:
     """Return the settings without the entries of `with_wall`."""
-    text = _decode_settings(data)
+    bom, text = split_bom(data)
     if is_own_launcher(shell_prefix(data, variable)):
-        env = _value_at(text, (_ENV_KEY,))
+        env = value_at(text, (_ENV_KEY,))
         text = remove_value(text, (_ENV_KEY,) if isinstance(env, dict) and len(env) == 1 else (_ENV_KEY, variable))
     while (index := _denied_index(text, closed)) is not None:
         text = remove_value(text, (*_DENY_WRITE, index))
     for json_path in (_DENY_WRITE, _DENY_WRITE[:2]):
-        if _value_at(text, json_path) in ([], {}) and _value_at(_decode_settings(data), json_path) not in ([], {}):
+        if value_at(text, json_path) in ([], {}) and find_setting(data, json_path) not in ([], {}):
             text = remove_value(text, json_path)
-    return _encode_settings(data, text)
+    return (bom + text).encode()
 
 
 def _text_with_denied_paths(text: str, closed: Sequence[str]) -> str:
-    filesystem, denied_paths = _value_at(text, _DENY_WRITE[:2]), _value_at(text, _DENY_WRITE)
+    filesystem, denied_paths = value_at(text, _DENY_WRITE[:2]), value_at(text, _DENY_WRITE)
     if not isinstance(filesystem, dict | None) or not isinstance(denied_paths, list | None):
         raise BadJson('has no list under "sandbox", "filesystem", "denyWrite"')
     if filesystem is None:
@@ -109,25 +109,6 @@ def _text_with_denied_paths(text: str, closed: Sequence[str]) -> str:
 
 
 def _denied_index(text: str, closed: Sequence[str]) -> int | None:
-    denied_paths = _value_at(text, _DENY_WRITE)
+    denied_paths = value_at(text, _DENY_WRITE)
     paths = denied_paths if isinstance(denied_paths, list) else []
     return next((index for index, path in enumerate(paths) if path in closed), None)
-
-
-def _decode_settings(data: bytes) -> str:
-    try:
-        return data.decode().removeprefix(_BOM)
-    except UnicodeDecodeError as error:
-        raise BadJson("isn't UTF-8 text") from error
-
-
-def _encode_settings(data: bytes, text: str) -> bytes:
-    return (_BOM if data.startswith(_BOM.encode()) else "").encode() + text.encode()
-
-
-def _value_at(text: str, json_path: JsonPath) -> object:
-    """Return the value at `json_path`; None where it leads nowhere."""
-    value = parse_json(text)
-    for key in json_path:
-        value = value.get(key) if isinstance(value, dict) and isinstance(key, str) else None
-    return value

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from roamkb.boundary.human_consent import HumanAtTerminal
 from roamkb.boundary.human_consent import require_human
 from roamkb.core.errors import ChangedOnDisk
-from roamkb.core.errors import UsageError
 from roamkb.core.model import ProjectKind
 from roamkb.core.request import AgentOption
 from roamkb.core.request import AsOfOption
@@ -17,13 +16,9 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import times_phrase
 from roamkb.curation.curate import CurationSignature
+from roamkb.curation.review import ask_in_editor
 from roamkb.curation.review_org import ReviewQuestion
-from roamkb.curation.review_org import parse_review
 from roamkb.curation.review_org import render_questions
-from roamkb.fs.private_files import REVIEW_FILE
-from roamkb.fs.private_files import discard_private_file
-from roamkb.fs.private_files import read_private_file
-from roamkb.fs.private_files import write_private_file
 from roamkb.instructions.approve import DecidedProposals
 from roamkb.instructions.approve import ProposalChoice
 from roamkb.instructions.approve import decide_proposals
@@ -34,7 +29,6 @@ from roamkb.instructions.queue import read_approval_context
 from roamkb.instructions.queue import record_arrived_lines
 from roamkb.log.state.confidence import as_fraction
 from roamkb.log.store.project_log import Log
-from roamkb.org.report import quote_for_org
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +63,8 @@ def review_proposals(
     shown_proposals = build_review_queue(record_arrived_lines(log, kind, signature)).proposals
     if not shown_proposals:
         return DecidedProposals()
-    path = log.local_folder / REVIEW_FILE
     text = render_questions(map(_make_question, shown_proposals), reason=signature.reason)
-    write_private_file(path, text.encode("utf-8", "replace"))
-    try:
-        if not present_human.edit(path, editor):
-            raise UsageError("the editor didn't end well; nothing was written")
-        decided = parse_review(read_private_file(path).decode("utf-8", "replace"))
-    finally:
-        discard_private_file(path)
+    decided = ask_in_editor(log, text, signature.reason, human=present_human, editor=editor)
     approved, rejected = (
         [shown_proposals[number - 1] for number in sorted(numbers) if 0 < number <= len(shown_proposals)]
         for numbers in (decided.approved, decided.rejected)
@@ -85,13 +72,11 @@ def review_proposals(
     if not approved and not rejected:
         return DecidedProposals()
     _require_same(log, build_review_queue(read_approval_context(log, kind)), [*approved, *rejected])
-    is_as_given = decided.reason == quote_for_org(signature.reason) or not decided.reason
-    reason = signature.reason if is_as_given else decided.reason
     choice = ProposalChoice(
         approved=[waiting_proposal.proposal.id for waiting_proposal in approved],
         rejected=[waiting_proposal.proposal.id for waiting_proposal in rejected],
     )
-    return decide_proposals(log, kind, replace(signature, reason=reason), choice, None, human=human)
+    return decide_proposals(log, kind, replace(signature, reason=decided.reason), choice, None, human=human)
 
 
 def _make_question(waiting_proposal: WaitingProposal) -> ReviewQuestion:

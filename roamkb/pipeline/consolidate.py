@@ -120,14 +120,13 @@ def consolidate_session(
     author: Author,
     *,
     shown_learnings: Iterable[str],
-    boot: Iterable[str] = (),
-    memory: "ConsolidationMemory | None" = None,
+    memory: ConsolidationMemory | None = None,
 ) -> ConsolidateResult:
     """Turn a session's observations into learnings of session scope, or repetitions of known ones.
 
-    The sessions of one call share a `memory`, which holds `boot` as well.
+    The sessions of one call share a `memory`, which holds the lines of the boot files as well.
     """
-    memory = memory or ConsolidationMemory(boot)
+    memory = memory or ConsolidationMemory()
     with log.append_lock():
         state, last_event = memory.refresh_state(log)
         plan = plan_session(

@@ -98,22 +98,17 @@ def plan_session(
     observations: Iterable[Observation],
     state: LogState,
     *,
+    known_learnings: "KnownLearnings",
     shown_learnings: Iterable[str] = (),
-    boot: Iterable[str] = (),
-    known_learnings: "KnownLearnings | None" = None,
     root: str = "",
 ) -> SessionPlan:
     """Return the plan for a session's `observations`.
 
-    `shown_learnings` holds the ids of learnings, or texts, that the session was shown; `boot` the lines of
-    the files that every session starts with. Many sessions share what is `known`, `boot` with it:
-    what it was refreshed with, and what plans have added to it since. `root` is the project's, for the files
-    that the session changed.
+    Many sessions share `known_learnings`: those of `state`, and what plans have added to them since.
+    `shown_learnings` holds the ids of learnings, or texts, that the session was shown. `root` is the project's,
+    for the files that the session changed.
     """
     plan = SessionPlan()
-    if known_learnings is None:
-        known_learnings = KnownLearnings(boot)
-        known_learnings.refresh_from_state(state)
     shown_texts = KnownTexts(_shown_texts(shown_learnings, state))
     session_duplicates: dict[str, DuplicateTexts[str]] = {}
     edited = edited_files.EditedFiles(root)

@@ -19,6 +19,7 @@ from roamkb.core.request import Argument
 from roamkb.core.request import flag_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import clip_text
 from roamkb.core.text import one_line
@@ -76,20 +77,12 @@ class ForgetResult:
 class _ForgetPlan:
     """All that is known of a line before anything is written."""
 
-    id: str
+    result: ForgetResult
     #: The covered lines of the log, the archive and the snapshots.
     learnings: tuple[Learning, ...]
     #: What is told of them in the ledger.
     events: tuple[LedgerEvent, ...]
     redaction: Redaction
-    places: tuple[RedactedPlace, ...]
-    left: tuple[str, ...]
-    history_command: str
-
-    def as_result(self, *, done: bool) -> ForgetResult:
-        return ForgetResult(
-            id=self.id, places=self.places, left=self.left, history_command=self.history_command, done=done
-        )
 
 
 def forget(
@@ -103,15 +96,15 @@ def forget(
     """
     plan = _plan(log, name)
     if dry_run:
-        return plan.as_result(done=False)
+        return plan.result
     require_yes(human, _question(plan), word=_WORD)
     with log.append_lock():
         # what the human saw is what is meant, by its id
-        plan = _plan(log, plan.id)
+        plan = _plan(log, plan.result.id)
         _append_tombstones(log, plan, author, operator)
-        for place in plan.places:
+        for place in plan.result.places:
             redacted_files.redact_place(log, place, plan.redaction)
-    return plan.as_result(done=True)
+    return replace(plan.result, done=True)
 
 
 def _plan(log: Log, name: str) -> _ForgetPlan:
@@ -124,15 +117,14 @@ def _plan(log: Log, name: str) -> _ForgetPlan:
     redaction = redaction_of(tombstones, learnings, chain(raw_events, _snapshot_events(log)))
     events = tuple(event for event in raw_events if tombstones.covers_event(event))
     tracked = redacted_files.is_log_tracked(log)
-    return _ForgetPlan(
+    result = ForgetResult(
         id=id,
-        learnings=learnings,
-        events=events,
-        redaction=redaction,
         places=tuple(redacted_files.find_places(log, redaction)),
         left=tuple(_left_places(log, contents, redaction, events)),
         history_command=_history_command(id, learnings, log.folder) if tracked else "",
+        done=False,
     )
+    return _ForgetPlan(result=result, learnings=learnings, events=events, redaction=redaction)
 
 
 def _find_learning(log: Log, contents: LogContents, name: str) -> tuple[str, Learning | None]:
@@ -188,8 +180,8 @@ def _append_tombstones(log: Log, plan: _ForgetPlan, author: Author, operator: st
     known, wanted = contents.tombstones, plan.redaction.tombstones
     pairs = {(learning.id, content_digest_of(learning.content)) for learning in plan.learnings}
     missing = sorted(pair for pair in pairs if pair[0] not in known.ids or pair[1] not in known.digests)
-    if not pairs and plan.id not in known.ids:
-        missing = [(plan.id, digest) for digest in sorted(wanted.digests)]
+    if not pairs and plan.result.id not in known.ids:
+        missing = [(plan.result.id, digest) for digest in sorted(wanted.digests)]
     stamps = EventFactory(author, after=contents.last_event, command="forget")
     if missing:
         log.append_entries(
@@ -227,10 +219,10 @@ def _history_command(id: str, learnings: tuple[Learning, ...], folder: Path) -> 
 
 def _question(plan: _ForgetPlan) -> str:
     statements = dict.fromkeys(clip_text(one_line(learning.statement), 300) for learning in plan.learnings)
-    lines = [f"{one_line(plan.id)}: {statement}" for statement in statements] or [one_line(plan.id)]
+    lines = [f"{one_line(plan.result.id)}: {statement}" for statement in statements] or [one_line(plan.result.id)]
     lines += ["is taken out for good, and no undo brings it back, of:"]
-    lines += [f"  {place_line(place)}" for place in plan.places]
-    lines += [f"not touched: {clause}" for clause in plan.left]
+    lines += [f"  {place_line(place)}" for place in plan.result.places]
+    lines += [f"not touched: {clause}" for clause in plan.result.left]
     return "\n".join(lines)
 
 

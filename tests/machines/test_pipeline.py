@@ -127,7 +127,7 @@ class Machine:
 
     def session(self, name: str) -> None:
         said = read_observations(self.log.ignored, name)
-        consolidate_session(self.log, name, said, self.hand(), shown_learnings=(), boot=())
+        consolidate_session(self.log, name, said, self.hand(), shown_learnings=())
 
     def verify(self) -> None:
         state = self.state()

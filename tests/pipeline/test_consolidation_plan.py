@@ -9,6 +9,7 @@ from roamkb.log.learning import Learning
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.replay import replay
+from roamkb.pipeline.consolidation_plan import KnownLearnings
 from roamkb.pipeline.consolidation_plan import SessionPlan
 from roamkb.pipeline.consolidation_plan import cluster_duplicates
 from roamkb.pipeline.consolidation_plan import is_durable
@@ -29,9 +30,16 @@ def learning(id: str, content: str, *, type: str = "learned", session: str = "s1
     return Learning(id=id, key=id, type=type, content=content, session=session, agent="a", ts=ts, confidence=70)
 
 
+def plan_in(state: LogState, said: Sequence[Observation], *, boot: Sequence[str] = (), **more: Any) -> SessionPlan:
+    """Return what to do in a log of this state."""
+    known = KnownLearnings(boot)
+    known.refresh_from_state(state)
+    return plan_session(said, state, known_learnings=known, **more)
+
+
 def plan(said: Sequence[Observation], *learnings: Learning, **more: Any) -> SessionPlan:
     """Return what to do in a log with these learnings."""
-    return plan_session(said, replay(learnings, ()), **more)
+    return plan_in(replay(learnings, ()), said, **more)
 
 
 def test_what_is_new_is_created_and_what_merely_happened_is_not() -> None:
@@ -116,7 +124,7 @@ def test_what_was_consolidated_before_is_not_again() -> None:
         id="01JXE000000000000000000000", ts=1, event="repeated", of="l", fields={"source": first.origin_key}
     )
     state = replay([learning("l", SAID)], [event])
-    assert {"consolidated before": 1} == plan_session([seen(SAID)], state).dropped
+    assert {"consolidated before": 1} == plan_in(state, [seen(SAID)]).dropped
 
 
 def test_the_surest_of_a_cluster_stays_then_the_newest() -> None:

@@ -21,8 +21,8 @@ from roamkb.journal.journal import JournalContext
 from roamkb.journal.moments import ChangeMaker
 from roamkb.journal.store.glance import begin_turn
 from roamkb.journal.store.journal import Journal
+from roamkb.kb.notes.file_names import CONFLICT_MARK
 from roamkb.kb.notes.file_names import conflict_original
-from roamkb.kb.notes.file_names import is_conflict_copy
 from roamkb.kb.notes.file_names import note_names
 from roamkb.kb.notes.store.trash import Trash
 from roamkb.kb.notes.store.walk import walk_notes
@@ -60,7 +60,7 @@ def write(side: Side, when: datetime, title: str) -> bytes:
 
 def copies(side: Side) -> list[str]:
     """Return the conflict copies on that side."""
-    return [name for name in side.names() if is_conflict_copy(name)]
+    return [name for name in side.names() if CONFLICT_MARK in name]
 
 
 def test_what_both_write_while_apart_arrives_whole(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:

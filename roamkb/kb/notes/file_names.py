@@ -42,17 +42,6 @@ def is_note(relative: PurePosixPath | str) -> bool:
     return is_note_name(name) and all(map(is_note_folder, folders))
 
 
-def is_encrypted_note(relative: PurePosixPath | str) -> bool:
-    """Say whether a file at `relative` is a note that only its owner's key opens."""
-    *folders, name = str(relative).split("/")
-    return is_encrypted_name(name) and all(map(is_note_folder, folders))
-
-
-def is_conflict_copy(name: str) -> bool:
-    """Say whether `name` is a syncer's name for the losing side of a conflict."""
-    return CONFLICT_MARK in name
-
-
 def conflict_original(name: str) -> str | None:
     """Return the name of the file that the conflict copy `name` was made from; None if it is unclear."""
     match = _CONFLICT.fullmatch(name)

@@ -53,8 +53,6 @@ class AnchorVerdict:
     reason: str
     existing_files: tuple[str, ...] = ()
     missing_files: tuple[str, ...] = ()
-    #: The symbols that were looked for, where no file decided.
-    missing_symbols: tuple[str, ...] = ()
 
 
 def anchors_of(content: str) -> NamedAnchors:
@@ -92,7 +90,6 @@ def anchor_verdict(anchors: NamedAnchors, content: str, *, files: Set[str], symb
         status=NEEDS_REVIEW,
         confidence="low",
         reason="missing_symbol_anchor",
-        missing_symbols=anchors.symbols,
     )
 
 

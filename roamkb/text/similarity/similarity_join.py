@@ -187,12 +187,3 @@ def _merge_ascending(lists: Sequence[list[int]], end: int) -> Iterator[int]:
         within = (numbers[bisect_left(numbers, start) : bisect_left(numbers, most)] for numbers in lists)
         yield from sorted(set().union(*within))
         start, most = most, most * 8
-
-
-def alike_pairs(shapes: Iterable[tuple[K, PreparedText]], limit: float) -> Iterator[tuple[K, K]]:
-    """Yield the keys of each two texts that are at least `limit` alike, the earlier key first."""
-    near: NearTexts[K] = NearTexts(limit)
-    for key, shape in shapes:
-        for earlier_key in near.find_alike(shape):
-            yield earlier_key, key
-        near.add_text(key, shape)

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from roamkb.kb.notes.file_names import LONGEST_NAME
 from roamkb.kb.notes.file_names import conflict_original
-from roamkb.kb.notes.file_names import is_conflict_copy
 from roamkb.kb.notes.file_names import is_copied_note
-from roamkb.kb.notes.file_names import is_encrypted_note
+from roamkb.kb.notes.file_names import is_encrypted_name
 from roamkb.kb.notes.file_names import is_note
+from roamkb.kb.notes.file_names import is_note_folder
 from roamkb.kb.notes.file_names import note_name
 from roamkb.kb.notes.file_names import note_names
 
@@ -117,8 +117,9 @@ ORIGINALS = {
 @pytest.mark.parametrize(("place", "what"), PLACES.items())
 def test_a_file_is_known_by_its_place(place: str, what: str) -> None:
     """Notes, encrypted notes and conflict copies are told apart from all else, and from each other."""
-    name = place.rpartition("/")[2]
-    found = (is_note(place), is_encrypted_note(place), is_copied_note(name))
+    *folders, name = place.split("/")
+    is_encrypted = is_encrypted_name(name) and all(map(is_note_folder, folders))
+    found = (is_note(place), is_encrypted, is_copied_note(name))
     assert (what == "n", what == "e", what == "c") == found
 
 
@@ -126,12 +127,6 @@ def test_a_file_is_known_by_its_place(place: str, what: str) -> None:
 def test_a_conflict_copy_names_its_original(copy: str, original: str | None) -> None:
     """Old and new patterns are taken apart; what only resembles them isn't."""
     assert original == conflict_original(copy)
-
-
-def test_what_syncthing_takes_for_a_conflict_copy_is_one() -> None:
-    """Any name with the mark counts, even where the original can't be told."""
-    assert is_conflict_copy("x.sync-conflict-whatever.org")
-    assert not is_conflict_copy("how-sync-conflict-works.org")
 
 
 @pytest.mark.parametrize(
@@ -170,7 +165,6 @@ def test_any_slug_makes_a_note_that_every_system_can_hold(slug: str, tail: bool)
     """The name is a note's, in one part, composed, short enough, and no conflict copy's."""
     name = note_name(WHEN, slug, ID, tail=tail)
     assert is_note(name)
-    assert not is_conflict_copy(name)
     assert "sync-conflict" not in name
     assert len(name.encode()) <= LONGEST_NAME
     assert "/" not in name

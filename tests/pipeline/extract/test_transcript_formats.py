@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from roamkb.harnesses.transcript import Speaker
 from roamkb.harnesses.transcript import TranscriptPassage
-from roamkb.harnesses.transcript import split_turns
 from roamkb.pipeline.extract.transcript_formats import passages_of
 
 _HERE = Path(__file__).parent
@@ -48,12 +47,6 @@ def test_a_recorded_session_reads_alike_whichever_harness_kept_it(name: str) -> 
     )
     assert 0 < found[0].ts <= found[-1].ts
     assert not any("shown before" in one.text for one in found)
-
-
-def test_a_turn_begins_with_what_a_human_says() -> None:
-    """Two prompts in a row are one beginning."""
-    found = told(user("a"), user("b"), {"type": "assistant", "message": {"content": "c"}}, user("d"))
-    assert [["a", "b", "c"], ["d"]] == [[one.text for one in turn] for turn in split_turns(found)]
 
 
 @pytest.mark.parametrize(

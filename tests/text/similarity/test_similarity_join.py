@@ -1,7 +1,11 @@
 """All near duplicates among many texts, found without comparing each with each."""
 
 import random
+from collections.abc import Hashable
+from collections.abc import Iterable
+from collections.abc import Iterator
 from itertools import combinations
+from typing import TypeVar
 
 import pytest
 from hypothesis import given
@@ -13,7 +17,8 @@ from roamkb.text.similarity.jaccard import prepare_text
 from roamkb.text.similarity.jaccard import reaches_jaccard
 from roamkb.text.similarity.jaccard import text_similarity
 from roamkb.text.similarity.similarity_join import NearTexts
-from roamkb.text.similarity.similarity_join import alike_pairs
+
+K = TypeVar("K", bound=Hashable)
 
 _WORDS = "the cache of proxy drops idle sockets not enable 30 300 Ünal 設定を読む 🎉 sockts prxy".split()
 _TEXTS = st.lists(st.lists(st.sampled_from(_WORDS), max_size=14).map(" ".join), max_size=14)
@@ -28,6 +33,15 @@ def _family(seed: int, size: int) -> list[str]:
     chosen = random.Random(seed)
     names = "mail seat cart coupon".split()
     return [_TEMPLATE.format(chosen.choice(names), chosen.randrange(1, 400)) for _ in range(size)]
+
+
+def alike_pairs(shapes: Iterable[tuple[K, PreparedText]], limit: float) -> Iterator[tuple[K, K]]:
+    """Yield the keys of each two texts that are at least `limit` alike, the earlier key first."""
+    near: NearTexts[K] = NearTexts(limit)
+    for key, shape in shapes:
+        for earlier_key in near.find_alike(shape):
+            yield earlier_key, key
+        near.add_text(key, shape)
 
 
 def _alike_by_words(one: PreparedText, other: PreparedText, limit: float) -> bool:
