@@ -1,5 +1,1 @@
 """Wiring of the knowledge base and a project's log from the packages below; HOME is read here."""
-
-from roamkb import lazy_submodules
-
-lazy_submodules(__name__)

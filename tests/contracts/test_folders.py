@@ -7,7 +7,7 @@ PACKAGE = Path(__file__).parents[2] / "roamkb"
 
 #: More names than these nobody looks through.
 _MOST_MODULES = 16
-#: What a package holds beside its docstring.
+#: What a package may hold beside its docstring; our finder does it where nothing does.
 _LAZY = ["from roamkb import lazy_submodules", "lazy_submodules(__name__)"]
 
 
@@ -28,11 +28,11 @@ def test_no_folder_is_crowded() -> None:
 
 
 def test_each_folder_says_its_subject() -> None:
-    """In the docstring of its package, which has its modules imported when they are used, and nothing else."""
+    """In the docstring of its package, and nothing else is there: its modules are imported when they are used."""
     for name in _folders():
         tree = ast.parse((PACKAGE / name / "__init__.py").read_text(encoding="utf-8"))
         assert ast.get_docstring(tree), name
-        assert _LAZY == [ast.unparse(statement) for statement in tree.body[1:]], name
+        assert [ast.unparse(statement) for statement in tree.body[1:]] in ([], _LAZY), name
 
 
 def test_no_two_classes_share_a_name() -> None:

@@ -1,5 +1,1 @@
 """A harness's session, wired event by event."""
-
-from roamkb import lazy_submodules
-
-lazy_submodules(__name__)

@@ -1,5 +1,1 @@
 """Prompts of `roamkb/data`, by version and digest."""
-
-from roamkb import lazy_submodules
-
-lazy_submodules(__name__)

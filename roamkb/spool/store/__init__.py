@@ -1,5 +1,1 @@
 """Waiting calls on the disk."""
-
-from roamkb import lazy_submodules
-
-lazy_submodules(__name__)

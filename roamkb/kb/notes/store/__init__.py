@@ -1,5 +1,1 @@
 """Notes on the disk: walk, lookup, conflict copies and trash."""
-
-from roamkb import lazy_submodules
-
-lazy_submodules(__name__)
