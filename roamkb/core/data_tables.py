@@ -2,8 +2,7 @@
 
 from functools import cache
 
-#: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
-TYPE_CHECKING = False
+from roamkb import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from importlib.abc import ResourceLoader

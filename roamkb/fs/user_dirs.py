@@ -13,6 +13,7 @@ import os
 import stat
 import sys
 
+from roamkb import TYPE_CHECKING
 from roamkb.fs import files
 from roamkb.fs import locks
 
@@ -20,9 +21,6 @@ from roamkb.fs import locks
 JOURNAL = "journal"
 #: The database in the journal of one knowledge base.
 JOURNAL_DB = "journal.db"
-
-#: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from functools import cache
 
+from roamkb import TYPE_CHECKING
 from roamkb import lazy_module
 from roamkb.guard import shell_policy
 from roamkb.guard.policy import Denial
@@ -17,9 +18,6 @@ from roamkb.guard.policy import names_server
 from roamkb.guard.policy import patch_paths
 from roamkb.guard.policy import server_denial
 from roamkb.harnesses.registry import declared
-
-#: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from typing import Any

@@ -6,14 +6,12 @@ A hook imports this at every step, so that it imports nothing itself. What every
 such as the variables that mark an agent's command, stands in `registry`.
 """
 
+from roamkb import TYPE_CHECKING
 from roamkb.harnesses import harness
 from roamkb.harnesses import hook_list
 from roamkb.harnesses import registry
 from roamkb.harnesses import settings_json
 from roamkb.harnesses import transcript
-
-#: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

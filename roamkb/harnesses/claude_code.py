@@ -4,6 +4,7 @@ roamkb's own words for events, tools and answers are the ones that Claude Code h
 translated. A hook imports this at every step: what few steps need is imported where it's needed.
 """
 
+from roamkb import TYPE_CHECKING
 from roamkb import lazy_module
 from roamkb.fs import json_edit
 from roamkb.harnesses import harness
@@ -13,9 +14,6 @@ from roamkb.harnesses import transcript
 from roamkb.harnesses import wall_settings
 from roamkb.harnesses.adapter import Harness
 from roamkb.harnesses.registry import declared_of
-
-#: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     import pathlib

@@ -11,6 +11,7 @@ few steps need is imported where it's needed.
 import json
 import os
 
+from roamkb import TYPE_CHECKING
 from roamkb import lazy_module
 from roamkb.harnesses import harness
 from roamkb.harnesses import hook_list
@@ -18,9 +19,6 @@ from roamkb.harnesses import settings_json
 from roamkb.harnesses import toml_server
 from roamkb.harnesses import transcript as harnesses_transcript
 from roamkb.harnesses.adapter import Harness
-
-#: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     import hashlib

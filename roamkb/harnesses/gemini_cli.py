@@ -6,6 +6,7 @@ Its hooks have events, tools and answers of their own names, which are translate
 
 import json
 
+from roamkb import TYPE_CHECKING
 from roamkb import lazy_module
 from roamkb.fs import json_edit
 from roamkb.harnesses import harness
@@ -14,9 +15,6 @@ from roamkb.harnesses import settings_json
 from roamkb.harnesses import transcript
 from roamkb.harnesses.adapter import Harness
 from roamkb.harnesses.registry import declared_of
-
-#: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     import hashlib

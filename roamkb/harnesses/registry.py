@@ -6,10 +6,8 @@ such as which variables mark an agent's command, stands below, one row for each 
 
 from functools import cache
 
+from roamkb import TYPE_CHECKING
 from roamkb.harnesses import harness as harness_verb
-
-#: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

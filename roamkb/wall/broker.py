@@ -19,10 +19,8 @@ import os
 import sys
 import time
 
+from roamkb import TYPE_CHECKING
 from roamkb import lazy_module
-
-#: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     import _socket

@@ -10,10 +10,8 @@ import _ctypes
 import os
 import sys
 
+from roamkb import TYPE_CHECKING
 from roamkb.wall import plan
-
-#: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable

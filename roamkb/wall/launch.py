@@ -8,6 +8,7 @@ import _signal  # type: ignore[import-not-found]
 import os
 import sys
 
+from roamkb import TYPE_CHECKING
 from roamkb.harnesses.registry import declared
 from roamkb.wall import broker
 from roamkb.wall import kernel
@@ -24,9 +25,6 @@ from roamkb.wall.plan import WallPaths
 from roamkb.wall.plan import WallPlan
 from roamkb.wall.plan import read_plan
 from roamkb.wall.plan import save_plan
-
-#: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from typing import Never

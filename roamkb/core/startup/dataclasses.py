@@ -8,8 +8,7 @@ from collections.abc import Callable
 from collections.abc import Mapping
 from operator import attrgetter
 
-#: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
-TYPE_CHECKING = False
+from roamkb import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any

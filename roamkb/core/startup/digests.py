@@ -3,8 +3,7 @@
 For keys and short texts: of large files OpenSSL makes a digest in a fifth of the time.
 """
 
-#: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
-TYPE_CHECKING = False
+from roamkb import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from hashlib import blake2b as blake2b
