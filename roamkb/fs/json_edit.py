@@ -48,6 +48,18 @@ def parse_json(text: str) -> object:
         raise BadJson("is nested too deeply") from error
 
 
+def find_value(value: object, json_path: JsonPath) -> object:
+    """Return the value at `json_path` in a parsed document; None where it leads nowhere."""
+    for key in json_path:
+        if isinstance(value, dict) and isinstance(key, str):
+            value = value.get(key)
+        elif isinstance(value, list) and isinstance(key, int) and key < len(value):
+            value = value[key]
+        else:
+            return None
+    return value
+
+
 def insert_item(text: str, json_path: JsonPath, key: str | None, value: object) -> str:
     """Return `text` with `value` added at the end of the list or object at `json_path`, in its style."""
     container = _locate_value(text, json_path)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from roamkb.fs.json_edit import BadJson
 from roamkb.fs.json_edit import JsonPath
+from roamkb.fs.json_edit import find_value
 from roamkb.fs.json_edit import insert_item
 from roamkb.fs.json_edit import parse_json
 from roamkb.fs.json_edit import remove_value
@@ -256,12 +257,4 @@ def _command_words(handler: object) -> tuple[str, ...]:
 
 def value_at(text: str, json_path: JsonPath) -> object:
     """Return the value at `json_path`; None where it leads nowhere."""
-    value = parse_json(text)
-    for key in json_path:
-        if isinstance(value, dict) and isinstance(key, str):
-            value = value.get(key)
-        elif isinstance(value, list) and isinstance(key, int) and key < len(value):
-            value = value[key]
-        else:
-            return None
-    return value
+    return find_value(parse_json(text), json_path)

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Mapping
 from typing import Any
 from typing import Final
@@ -11,6 +12,7 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import clip_text
 from roamkb.core.text import one_line
+from roamkb.fs.json_edit import find_value
 from roamkb.harnesses.harness import NoModelAnswer
 from roamkb.harnesses.registry import get_harness
 from roamkb.models.names import LanguageModel
@@ -129,16 +131,9 @@ def _require_records(text: str) -> list[_Record]:
     return records
 
 
-def _value_at(value: object, *path: str | int) -> object:
-    """Return the value at `path` in JSON; None without one."""
-    for step in path:
-        if isinstance(step, str) and isinstance(value, dict):
-            value = value.get(step)
-        elif isinstance(step, int) and isinstance(value, list) and len(value) > step:
-            value = value[step]
-        else:
-            return None
-    return value
+def _texts_at(records: Iterable[_Record], *path: str | int) -> list[str]:
+    """Return the texts at `path` in the records that have one there."""
+    return [text for record in records if isinstance(text := find_value(record, path), str)]
 
 
 def _of_harness(model: LanguageModel, text: str) -> str:
@@ -160,7 +155,7 @@ def _extract_ollama_text(text: str) -> str:
         raise NoAnswer("broke off")
     if records[-1].get("done_reason") == "length":
         raise NoAnswer("was cut off at its greatest length")
-    return "".join(content for record in records if isinstance(content := _value_at(record, "message", "content"), str))
+    return "".join(_texts_at(records, "message", "content"))
 
 
 def _extract_openai_text(text: str) -> str:
@@ -170,29 +165,18 @@ def _extract_openai_text(text: str) -> str:
         raise NoAnswer(
             f"is an error: {extract_error(json.dumps(next(record for record in records if record.get('error'))))}"
         )
-    reasons = [
-        text_value
-        for record in records
-        if isinstance(text_value := _value_at(record, "choices", 0, "finish_reason"), str)
-    ]
+    reasons = _texts_at(records, "choices", 0, "finish_reason")
     if not reasons:
         raise NoAnswer("broke off")
     if reasons[-1] == "length":
         raise NoAnswer("was cut off at its greatest length")
     pieces = [
-        text_value
+        text
         for record in records
         for part in ("message", "delta")
-        if isinstance(text_value := _value_at(record, "choices", 0, part, "content"), str)
+        for text in _texts_at((record,), "choices", 0, part, "content")
     ]
-    refusal = next(
-        (
-            text_value
-            for record in records
-            if isinstance(text_value := _value_at(record, "choices", 0, "message", "refusal"), str)
-        ),
-        "",
-    )
+    refusal = next(iter(_texts_at(records, "choices", 0, "message", "refusal")), "")
     if refusal or not pieces:
         raise NoAnswer(
             f"is a refusal: {quote_text(refusal)}" if refusal else f"holds no text ({quote_text(reasons[-1])})"
