@@ -193,11 +193,7 @@ def create_unique(
             raise NameTaken(folder / names[-1]) from error
         except OSError as error:
             raise disk_error(folder / names[0], error) from error
-        try:
-            _sync_to_disk(folder_fd)
-        except OSError as error:
-            # a second fsync may say "fine" and mean nothing, so there is none
-            raise NotDurable(folder / name, error_reason(error)) from error
+        _sync_folder(folder_fd, folder / name)
     return folder / name
 
 
@@ -293,10 +289,7 @@ def swap_file(
                 os.rename(temporary_name, path.name, src_dir_fd=folder_fd, dst_dir_fd=folder_fd)
         except OSError as error:
             raise disk_error(path, error) from error
-        try:
-            _sync_to_disk(folder_fd)
-        except OSError as error:
-            raise NotDurable(path, error_reason(error)) from error
+        _sync_folder(folder_fd, path)
 
 
 def move_file(path: Path, target: Path, *, expected_digest: str, lock: AbstractContextManager[object]) -> None:
@@ -319,10 +312,7 @@ def move_file(path: Path, target: Path, *, expected_digest: str, lock: AbstractC
                 raise
         except OSError as error:
             raise disk_error(path, error) from error
-        try:
-            _sync_to_disk(folder_fd)
-        except OSError as error:
-            raise NotDurable(target, f"{path.name} may come back in its old place: {error_reason(error)}") from error
+        _sync_folder(folder_fd, target, f"{path.name} may come back in its old place: ")
 
 
 def remove_file(path: Path, *, expected_digest: str, lock: AbstractContextManager[object]) -> None:
@@ -334,10 +324,7 @@ def remove_file(path: Path, *, expected_digest: str, lock: AbstractContextManage
             os.unlink(path.name, dir_fd=folder_fd)
         except OSError as error:
             raise disk_error(path, error) from error
-        try:
-            _sync_to_disk(folder_fd)
-        except OSError as error:
-            raise NotDurable(path, f"it may come back: {error_reason(error)}") from error
+        _sync_folder(folder_fd, path, "it may come back: ")
 
 
 def _copy_durably(folder_fd: int, path: Path, target: Path, *, expected_digest: str, mode: int) -> Path:
@@ -493,6 +480,15 @@ def _write_all(fd: int, data: bytes) -> None:
     while unwritten:
         unwritten = unwritten[os.write(fd, unwritten) :]
     _sync_to_disk(fd)
+
+
+def _sync_folder(folder_fd: int, path: Path, risk: str = "") -> None:
+    """Sync the folder of `path`, or raise `NotDurable` with what may happen."""
+    try:
+        _sync_to_disk(folder_fd)
+    except OSError as error:
+        # a second fsync may say "fine" and mean nothing, so there is none
+        raise NotDurable(path, f"{risk}{error_reason(error)}") from error
 
 
 def _sync_to_disk(fd: int) -> None:
