@@ -15,12 +15,16 @@ from roamkb.boundary.store import server_ports as boundary_server_ports
 from roamkb.boundary.store import socket_peers
 from roamkb.boundary.store.processes import ParentProcess
 from roamkb.boundary.store.processes import parent_processes
+from roamkb.context.store import injections
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Project
 from roamkb.core.model import Rule
 from roamkb.core.startup.dataclasses import replace
+from roamkb.install import doctor_wall
+from roamkb.kb import node_view
+from roamkb.kb.notes.store import images
 from roamkb.kb.notes.store import walk
 from roamkb.kb.notes.store import watched_walk
 from roamkb.log import new_learning
@@ -106,6 +110,32 @@ class ServedKnowledgeBase(KnowledgeBase):
             return self._open_notes().kb_walk.files
         except (RoamkbError, OSError):
             return ()
+
+    def view_node(self, name: str) -> "node_view.NodeView":
+        """Return the node called `name` with what is around it, for a reader."""
+        notes = self._open_notes()
+        with self._suggest_nodes_on_error(notes):
+            return node_view.view_node(self._open_index(notes), notes, name, folder=self.environment.cwd)
+
+    def read_image(self, file: str) -> "images.ImageFile":
+        """Return an image of the knowledge base, by its path in there.
+
+        Raises:
+            NotFound: there is none, or it lies elsewhere.
+        """
+        return images.read_image(self.rule.kb, file)
+
+    def hook_errors(self) -> tuple[str, ...]:
+        """Return the latest errors of hooks in this project, a line each; none without a log."""
+        try:
+            log = self.log.log_to_read()
+        except RoamkbError:
+            return ()
+        return injections.recent_hook_errors(log.local_folder, now=self.current_time)
+
+    def wall_settings(self) -> "tuple[doctor_wall.WallSetting, ...]":
+        """Return which harnesses' settings put the wall before their shell commands; `doctor` tries it."""
+        return tuple(doctor_wall.wall_settings(self.environment.home))
 
     def add_learning(
         self, new_learning: "new_learning.NewLearning", *, agent: str | None, session: str | None

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from roamkb.core.errors import BadRule
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.fs.package_manager import copy_command
 from roamkb.harnesses.harness import Harness
 from roamkb.harnesses.harness import SettingsOnDisk
@@ -32,6 +33,29 @@ from roamkb.wall.protected import find_wall_methods
 _PROBE_TIMEOUT = 60
 #: No note by its name, and nothing that a syncer would keep for long.
 _PROBE_FILE = ".roamkb-doctor-probe"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WallSetting:
+    """Whether a harness's settings put the wall before its shell commands; nothing was tried."""
+
+    harness: str
+    is_set: bool
+    #: The command that puts it there.
+    fix: str
+
+
+def wall_settings(home: Path) -> Iterator[WallSetting]:
+    """Yield what the settings of each harness that roamkb's hooks are in say of the wall."""
+    for harness in all_harnesses():
+        settings = _read_settings(home / harness.settings_files[0].path)
+        if settings.strip() and harness.prefix_variables and (own_handlers(settings) or enabled_plugin(settings)):
+            prefix = shell_prefix(settings, harness.prefix_variables[0])
+            yield WallSetting(
+                harness=harness.title,
+                is_set=bool(prefix) and is_own_launcher(prefix),
+                fix=f"roamkb install --{harness.options[0]}",
+            )
 
 
 def check_wall(context: DoctorContext, wall: WallSetup) -> Iterator[DoctorCheck]:

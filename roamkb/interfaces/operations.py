@@ -12,6 +12,7 @@ from roamkb.core.request import Argument
 from roamkb.core.request import ParameterShape
 from roamkb.core.request import VerbParameter
 from roamkb.core.request import count_option
+from roamkb.core.request import flag_option
 from roamkb.core.request import optional_argument
 from roamkb.core.request import request_parameters
 from roamkb.core.request import text_option
@@ -43,6 +44,9 @@ class ServeRequest:
     port: int | None = count_option("--port", "The port (7717); 0 for a free one.")
     host: str | None = text_option(
         "--host", "127.0.0.1 (default) or ::1; no other is served.", metavar="H", values=("127.0.0.1", "::1")
+    )
+    page: bool = flag_option(
+        "--page", "Also a page for people, read only, opened in the browser (the extra roamkb[page])."
     )
 
 

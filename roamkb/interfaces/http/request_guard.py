@@ -65,7 +65,7 @@ class RequestGuard:
         self._hosts = tuple(name.encode() for name in authorities)
         self._origins = tuple(f"http://{name}".encode() for name in authorities)
         self._token = token.encode()
-        self._allowance = _RateLimit(clock)
+        self._allowance = RateLimit(clock)
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         """Answer one request, or pass it on."""
@@ -77,19 +77,19 @@ class RequestGuard:
         except UnwelcomeRequest as unwelcome:
             await _send_refusal(send, unwelcome)
             return
-        await self._app(scope, _replay_body(body, receive), send)
+        await self._app(scope, replay_body(body, receive), send)
 
     async def _require_welcome(self, scope: "Scope", receive: "Receive") -> bytes:
         """Return the body of a welcome request, or raise `UnwelcomeRequest`."""
-        headers = _require_headers(scope)
+        headers = require_headers(scope)
         self._require_own_sender(headers)
         if not self._allowance.take_permit():
             raise UnwelcomeRequest(429, "rate", "too many requests", hint="wait a second")
         if scope["type"] != "http" or scope["method"] not in ("GET", "POST"):
             raise UnwelcomeRequest(405, "method", "only GET and POST are answered")
-        _require_plain_target(scope)
+        require_plain_target(scope)
         size = _require_body_size(headers, scope["method"])
-        body = await _read_body(receive, size)
+        body = await read_body(receive, size)
         if scope["method"] == "POST":
             _require_json_object(body)
         return body
@@ -111,7 +111,7 @@ class RequestGuard:
             )
 
 
-class _RateLimit:
+class RateLimit:
     """A limit on requests in a second, with a burst."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -120,6 +120,7 @@ class _RateLimit:
         self._at = clock()
 
     def take_permit(self) -> bool:
+        """Return whether one more request may come now, and count it."""
         now = self._clock()
         self._left = min(BURST_REQUESTS, self._left + (now - self._at) * REQUESTS_PER_SECOND)
         self._at = now
@@ -129,8 +130,8 @@ class _RateLimit:
         return True
 
 
-def _require_headers(scope: "Scope") -> dict[bytes, bytes]:
-    """Return the headers, in which no header that matters stands twice."""
+def require_headers(scope: "Scope") -> dict[bytes, bytes]:
+    """Return the headers, in which no header that matters stands twice; raise `UnwelcomeRequest` for others."""
     headers: dict[bytes, bytes] = {}
     if sum(len(name) + len(value) for name, value in scope["headers"]) > _MAX_HEAD_BYTES:
         raise UnwelcomeRequest(431, "too_large", f"headers have at most {_MAX_HEAD_BYTES:,} bytes")
@@ -145,8 +146,8 @@ def _require_headers(scope: "Scope") -> dict[bytes, bytes]:
     return headers
 
 
-def _require_plain_target(scope: "Scope") -> None:
-    """Raise where the path or the query can be read in two ways."""
+def require_plain_target(scope: "Scope") -> None:
+    """Raise `UnwelcomeRequest` where the path or the query can be read in two ways."""
     path: bytes = scope.get("raw_path") or b""
     if len(path) + len(scope["query_string"]) > _MAX_HEAD_BYTES:
         raise UnwelcomeRequest(414, "too_large", "the address is too long", hint="POST what is long")
@@ -181,7 +182,8 @@ def _require_body_size(headers: dict[bytes, bytes], method: str) -> int:
     return int(declared_size)
 
 
-async def _read_body(receive: "Receive", size: int) -> bytes:
+async def read_body(receive: "Receive", size: int) -> bytes:
+    """Return a body of `size` bytes; raise `UnwelcomeRequest` for one of another size."""
     body = b""
     more = size > 0
     while more:
@@ -255,7 +257,7 @@ def _is_shallow(value: object, levels: int) -> bool:
     return levels > 0 and all(_is_shallow(member, levels - 1) for member in inner)
 
 
-def _replay_body(body: bytes, receive: "Receive") -> "Receive":
+def replay_body(body: bytes, receive: "Receive") -> "Receive":
     """Return a receiver that gives the body that was read, then the server's messages."""
     was_given = False
 

@@ -1,29 +1,43 @@
 """`roamkb serve`: the local server of one project, until it is interrupted."""
 
+import errno
 import json
 import socket
 import sys
+from contextlib import ExitStack
 from typing import Final
 
 import uvicorn
+from starlette.types import ASGIApp
+from starlette.types import Receive
+from starlette.types import Scope
+from starlette.types import Send
 
 from roamkb.app.server import ServedKnowledgeBase
 from roamkb.boundary.store.server_ports import PORT
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import one_line
 from roamkb.core.timestamps import format_iso
+from roamkb.fs import package_manager
 from roamkb.interfaces.cli.fast_args import OperationCall
 from roamkb.interfaces.http.app import HttpServer
 from roamkb.interfaces.http.request_limits import ImpatientProtocol
 from roamkb.interfaces.output import render
 from roamkb.interfaces.output.encode import Json
 from roamkb.interfaces.output.encode import answer_json
+from roamkb.interfaces.page import app as page_app
+from roamkb.interfaces.page import browser as page_browser
 
 HOST: Final = "127.0.0.1"
 _LOOPBACK: Final = {"127.0.0.1": socket.AF_INET, "::1": socket.AF_INET6}
 #: Requests at a time; more are told to come again.
 _MAX_REQUESTS: Final = 256
+#: Tries for a port that is free at both addresses.
+_PORT_ATTEMPTS: Final = 8
+#: Of a machine without IPv6, or without 127.0.0.1.
+_NO_ADDRESS: Final = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
 #: Seconds that streams of events get when the server ends.
 _SHUTDOWN_SECONDS: Final = 1
 
@@ -41,19 +55,33 @@ def serve(call: OperationCall) -> int:
             f"--host {one_line(str(host))} could be reached by others",
             hint="127.0.0.1 or ::1; from another machine by `ssh -L`",
         )
+    has_page = bool(call.arguments.get("page"))
+    if has_page:
+        _require_page_extra()
     kb = ServedKnowledgeBase.open_for_server(project=call.project)
     access_token = kb.access_token()
-    with _open_listening_socket(str(host), port if isinstance(port, int) else PORT) as sock:
-        bound = sock.getsockname()[1]
+    with ExitStack() as sockets:
+        listening = _open_sockets(str(host), port if isinstance(port, int) else PORT, both=has_page)
+        for sock in listening:
+            sockets.enter_context(sock)
+        bound = listening[0].getsockname()[1]
         kb.keep_port(bound)
         address = f"[{host}]:{bound}" if host == "::1" else f"{host}:{bound}"
         journal = _EntryLogger(kb)
-        server = HttpServer(
+        app = HttpServer(
             kb, authorities=(address, f"localhost:{bound}"), token=access_token.token, on_write=journal.log_write
+        ).app
+        page = page_app.PageServer(kb, port=bound) if has_page else None
+        greeting = _Greeting(
+            url=f"http://{address}/api/", token_file=str(access_token.path), entrance=page.entrance if page else ""
         )
-        _print_greeting(kb, f"http://{address}/api/", str(access_token.path), as_json=call.as_json)
+        _print_greeting(kb, greeting, as_json=call.as_json)
+        if page:
+            app = _with_page(app, page.app)
+            if not call.as_json:
+                page_browser.show_page(page.entrance, page.address)
         config = uvicorn.Config(
-            server.app,
+            app,
             http=ImpatientProtocol,
             ws="none",
             lifespan="off",
@@ -67,8 +95,53 @@ def serve(call: OperationCall) -> int:
             limit_concurrency=_MAX_REQUESTS,
             timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
         )
-        uvicorn.Server(config).run(sockets=[sock])
+        uvicorn.Server(config).run(sockets=listening)
     return 0
+
+
+def _require_page_extra() -> None:
+    try:
+        page_app.PageServer  # noqa: B018 - its module is imported by this
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("roamkb"):
+            raise
+        raise UsageError(
+            f"serve --page needs the extra roamkb[page], which isn't installed ({error.name} is missing)",
+            hint=package_manager.extra_install_command("page"),
+        ) from error
+
+
+def _with_page(api: ASGIApp, page: ASGIApp) -> ASGIApp:
+    """Return the application that answers below `/api/` by `api`, and all else by `page`; each has its own guard."""
+
+    async def answer_request(scope: Scope, receive: Receive, send: Send) -> None:
+        is_api = scope["type"] != "http" or scope["path"].startswith("/api/")
+        await (api if is_api else page)(scope, receive, send)
+
+    return answer_request
+
+
+def _open_sockets(host: str, port: int, *, both: bool) -> list[socket.socket]:
+    """Return the listening socket of `host`; with `both` also that of the other loopback address, on the same port.
+
+    A browser that is sent to `localhost` takes the first of the two that answers, so that another's must not.
+    """
+    for _ in range(_PORT_ATTEMPTS):
+        first = _open_listening_socket(host, port)
+        bound = first.getsockname()[1]
+        if not both:
+            return [first]
+        other = next(name for name in _LOOPBACK if name != host)
+        try:
+            return [first, _open_listening_socket(other, bound)]
+        except RoamkbError as error:
+            if isinstance(error.__cause__, OSError) and error.__cause__.errno in _NO_ADDRESS:
+                # nobody else can listen there either
+                return [first]
+            first.close()
+            if port:
+                raise
+    raise RoamkbError("no free port is free at both 127.0.0.1 and ::1", hint="roamkb serve --page --port N")
 
 
 def _open_listening_socket(host: str, port: int) -> socket.socket:
@@ -84,15 +157,29 @@ def _open_listening_socket(host: str, port: int) -> socket.socket:
     return sock
 
 
-def _print_greeting(kb: ServedKnowledgeBase, url: str, token_file: str, *, as_json: bool) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Greeting:
+    """What a server says when it begins."""
+
+    url: str
+    token_file: str
+    #: The address that opens the page, once; empty without a page.
+    entrance: str = ""
+
+
+def _print_greeting(kb: ServedKnowledgeBase, greeting: _Greeting, *, as_json: bool) -> None:
     """Print the server's address and the token's file, never the token: terminals are recorded."""
     project = kb.classify()
     root = str(project.root) if project.root else None
     if as_json:
         project_json = {"kind": project.kind.value, "root": root}
-        line = render.dump_json(answer_json({"url": url, "token_file": token_file, "project": project_json}))
+        fields: Json = {"url": greeting.url, "token_file": greeting.token_file, "project": project_json}
+        if greeting.entrance:
+            fields["page"] = greeting.entrance
+        line = render.dump_json(answer_json(fields))
     else:
-        line = f"{project.kind.value} project {one_line(root or '')} at {url} (the token is in {one_line(token_file)})"
+        token = f"(the token is in {one_line(greeting.token_file)})"
+        line = f"{project.kind.value} project {one_line(root or '')} at {greeting.url} {token}"
     print(line, flush=True)
 
 

@@ -53,7 +53,7 @@ class ElementMode(Enum):
     ITEM = auto()
 
 
-class _ElementFrame(NamedTuple):
+class ElementFrame(NamedTuple):
     """Elements still to be read: from `at` to `end`."""
 
     at: int
@@ -118,7 +118,7 @@ class SectionReader:
         self._closings = ClosingLines(text)
         self._table_el_ends = ForwardSearch(self._find_table_el_end, len(text))
         self._pairs = BracketPairs(text)
-        self._frames: list[_ElementFrame] = []
+        self._frames: list[ElementFrame] = []
 
     def _find_table_el_end(self, position: int) -> int:
         match = _TABLE_EL_END.search(self._text, position)
@@ -127,7 +127,7 @@ class SectionReader:
     def read_regions(self, begin: int, end: int, mode: ElementMode) -> Iterator[Region]:
         """Yield the regions between `begin` and `end`, in the order of the text."""
         text = self._text
-        self._frames = [_ElementFrame(begin, end, mode, None)]
+        self._frames = [ElementFrame(begin, end, mode, None)]
         while self._frames:
             position, end, mode, items = self._frames.pop()
             if position == 0 or text[position - 1] == "\n":
@@ -138,7 +138,7 @@ class SectionReader:
                         yield Region(RegionKind.KEYWORD, *line.span(1))
                         mode = ElementMode.NONE
             if position < end:
-                yield from self._read_element(_ElementFrame(position, end, mode, items))
+                yield from self._read_element(ElementFrame(position, end, mode, items))
 
     def _next_line(self, position: int, end: int) -> int:
         newline = self._text.find("\n", position, end)
@@ -148,14 +148,14 @@ class SectionReader:
         newline = self._text.find("\n", position, end)
         return end if newline < 0 else newline
 
-    def _go_on(self, position: int, frame: _ElementFrame, mode: ElementMode = ElementMode.NONE) -> None:
-        self._frames.append(_ElementFrame(position, frame.end, mode, frame.items))
+    def _go_on(self, position: int, frame: ElementFrame, mode: ElementMode = ElementMode.NONE) -> None:
+        self._frames.append(ElementFrame(position, frame.end, mode, frame.items))
 
     def _go_in(self, begin: int, end: int, items: Items | None = None, mode: ElementMode = ElementMode.NONE) -> None:
         if begin < end:
-            self._frames.append(_ElementFrame(begin, end, mode, items))
+            self._frames.append(ElementFrame(begin, end, mode, items))
 
-    def _read_element(self, frame: _ElementFrame) -> Iterator[Region]:
+    def _read_element(self, frame: ElementFrame) -> Iterator[Region]:
         position, end, mode, _ = frame
         text = self._text
         if mode is ElementMode.ITEM:
@@ -165,7 +165,7 @@ class SectionReader:
         if not is_line_start:
             yield from self._read_paragraph(position, frame)
             return
-        first_char = _first_char(text, position, end)
+        first_char = line_mark(text, position, end)
         if first_char == "#" and (comments := _COMMENTS.match(text, position, end)):
             self._go_on(comments.end(), frame, ElementMode.DRAWER if mode is ElementMode.TOP else ElementMode.NONE)
         elif mode is ElementMode.PLANNING and _is_below_heading(text, position) and PLANNING.match(text, position, end):
@@ -182,7 +182,7 @@ class SectionReader:
         else:
             yield from self._plain_element(position, first_char, frame)
 
-    def _property_drawer(self, frame: _ElementFrame) -> re.Match[str] | None:
+    def _property_drawer(self, frame: ElementFrame) -> re.Match[str] | None:
         if frame.mode is ElementMode.PLANNING and not _is_below_heading(self._text, frame.at):
             return None
         if frame.mode is not ElementMode.PLANNING and _is_below_blank(self._text, frame.at):
@@ -196,7 +196,7 @@ class SectionReader:
             yield Region(RegionKind.PROPERTY, position, following - 1)
             position = following
 
-    def _with_affiliated(self, frame: _ElementFrame) -> Iterator[Region]:
+    def _with_affiliated(self, frame: ElementFrame) -> Iterator[Region]:
         """Read an element that keywords like `#+caption:` may precede."""
         text, end = self._text, frame.end
         position = frame.at
@@ -212,7 +212,7 @@ class SectionReader:
             self._go_on(position, frame)
             return
         yield from captions
-        for region in self._plain_element(position, _first_char(text, position, end), frame):
+        for region in self._plain_element(position, line_mark(text, position, end), frame):
             if region.kind is RegionKind.KEYWORD and not captions:
                 yield from self._keyword_regions(frame.at, position)
             yield region
@@ -222,7 +222,7 @@ class SectionReader:
             yield Region(RegionKind.KEYWORD, position, self._line_end(position, end))
             position = self._next_line(position, end)
 
-    def _plain_element(self, position: int, first_char: str, frame: _ElementFrame) -> Iterator[Region]:
+    def _plain_element(self, position: int, first_char: str, frame: ElementFrame) -> Iterator[Region]:
         text, end = self._text, frame.end
         if first_char == "\\" and (closing := self._latex_end(position, end)) is not None:
             self._go_on(self._next_line(closing, end), frame)
@@ -245,7 +245,7 @@ class SectionReader:
         else:
             yield from self._read_paragraph(position, frame)
 
-    def _enter_block(self, position: int, closing: int, frame: _ElementFrame) -> None:
+    def _enter_block(self, position: int, closing: int, frame: ElementFrame) -> None:
         self._go_on(self._next_line(closing, frame.end), frame)
         self._go_in(self._next_line(position, frame.end), closing)
 
@@ -262,7 +262,7 @@ class SectionReader:
             return None
         return self._closings.first_closing("drawer", self._line_end(position, end), end)
 
-    def _hash_plus(self, position: int, frame: _ElementFrame) -> Iterator[Region]:
+    def _hash_plus(self, position: int, frame: ElementFrame) -> Iterator[Region]:
         text, end = self._text, frame.end
         if block := _BLOCK.match(text, position, end):
             name = block[1].lower()
@@ -300,7 +300,7 @@ class SectionReader:
                 place = place if closing is None else closing + 1
         return min(place, end)
 
-    def _enter_footnote(self, position: int, frame: _ElementFrame) -> None:
+    def _enter_footnote(self, position: int, frame: ElementFrame) -> None:
         text, end = self._text, frame.end
         closing = end
         search_from = self._line_end(position, end)
@@ -323,7 +323,7 @@ class SectionReader:
             position = line + 1
         return position
 
-    def _read_table(self, position: int, frame: _ElementFrame) -> Iterator[Region]:
+    def _read_table(self, position: int, frame: ElementFrame) -> Iterator[Region]:
         text, end = self._text, frame.end
         table_end = _TABLE_END.search(text, self._line_end(position, end), end)
         closing = table_end.start() + 1 if table_end else end
@@ -343,7 +343,7 @@ class SectionReader:
         line = text.rfind("\n", position, closing - 1) + 1
         return closing if line > position and _TABLE_EL_RULE.match(text, line, end) else None
 
-    def _enter_list(self, position: int, frame: _ElementFrame) -> None:
+    def _enter_list(self, position: int, frame: ElementFrame) -> None:
         items = frame.items
         if items is None or position not in items:
             items = find_items(self._text, position, frame.end, self._closings)
@@ -354,7 +354,7 @@ class SectionReader:
         self._go_on(closing, frame)
         self._go_in(position, closing, items, ElementMode.ITEM)
 
-    def _read_item(self, frame: _ElementFrame) -> Iterator[Region]:
+    def _read_item(self, frame: ElementFrame) -> Iterator[Region]:
         position, end, _, items = frame
         if items is None or position not in items:
             return
@@ -365,7 +365,7 @@ class SectionReader:
         self._go_in(closing, end, items, ElementMode.ITEM)
         self._go_in(begin, closing, items)
 
-    def _read_paragraph(self, position: int, frame: _ElementFrame) -> Iterator[Region]:
+    def _read_paragraph(self, position: int, frame: ElementFrame) -> Iterator[Region]:
         text, end = self._text, frame.end
         search_from = self._line_end(position, end)
         closing = end
@@ -381,7 +381,7 @@ class SectionReader:
     def _is_separator(self, position: int, end: int) -> bool:
         """Say whether the line, which looks as if it ended a paragraph, really ends it."""
         text = self._text
-        first_char = _first_char(text, position, end)
+        first_char = line_mark(text, position, end)
         if first_char == ":":
             if self._is_drawer(position, end):
                 return self._drawer_end(position, end) is not None
@@ -407,7 +407,8 @@ class SectionReader:
         return ":" in name[1:]
 
 
-def _first_char(text: str, position: int, end: int) -> str:
+def line_mark(text: str, position: int, end: int) -> str:
+    """Return the first character of a line that is no blank; a newline where there is none."""
     while position < end and text[position] in " \t":
         position += 1
     return text[position : position + 1] if position < end else "\n"

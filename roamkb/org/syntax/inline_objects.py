@@ -147,6 +147,13 @@ class ObjectReader:
                 return inline_object.link
             frames.append(inner)
 
+    def read_objects(self, begin: int, end: int, holds: ObjectSet) -> Iterator[InlineObject]:
+        """Yield the objects between `begin` and `end`, but for those inside of another one."""
+        window = ObjectWindow(begin, begin, end, holds)
+        while inline_object := self._next_object(window):
+            yield inline_object
+            window = window._replace(at=inline_object.end)
+
     def find_citations(self, begin: int, end: int, holds: ObjectSet) -> Iterator[tuple[str, int]]:
         """Yield each cited key between `begin` and `end`, with the place of its reference."""
         windows = [ObjectWindow(begin, begin, end, holds)]
@@ -157,7 +164,7 @@ class ObjectReader:
                 continue
             windows.append(window._replace(at=inline_object.end))
             if inline_object.inside and inline_object.citation:
-                yield from self._citation_keys(*inline_object.inside)
+                yield from self.citation_keys(*inline_object.inside)
             elif inline_object.inside:
                 inside_begin, inside_end = inline_object.inside
                 windows.append(ObjectWindow(inside_begin, inside_begin, inside_end, ObjectSet.ALL))
@@ -178,13 +185,13 @@ class ObjectReader:
                     inline_object.begin + len(text[inline_object.begin : inline_object.end].rstrip(" \t")),
                 )
             elif not inline_object.citation and (
-                inside := self._description_span(inline_object) if inline_object.link else inline_object.inside
+                inside := self.description_span(inline_object) if inline_object.link else inline_object.inside
             ):
                 is_described = inline_object.link is not None or window.holds is ObjectSet.DESCRIPTION
                 object_set = ObjectSet.DESCRIPTION if is_described else ObjectSet.ALL
                 windows.append(ObjectWindow(inside[0], *inside, object_set))
 
-    def _description_span(self, link: InlineObject) -> tuple[int, int] | None:
+    def description_span(self, link: InlineObject) -> tuple[int, int] | None:
         """Return the span of a bracket link's description."""
         parts = self._links.bracket_parts(link.begin, link.end) if self._text[link.begin] == "[" else None
         if parts is None or self._text[parts[0].end()] == "]":
@@ -333,7 +340,8 @@ class ObjectReader:
             return None
         return self._make_object(position, closing, end, inside=(prefix.end(), closing - 1), citation=True)
 
-    def _citation_keys(self, position: int, end: int) -> Iterator[tuple[str, int]]:
+    def citation_keys(self, position: int, end: int) -> Iterator[tuple[str, int]]:
+        """Yield each key of a citation with these contents, and the place of its reference."""
         first_key = _CITE_KEY.search(self._text, position, end)
         common = self._text.rfind(";", position, first_key.start()) if first_key else -1
         position = max(position, common + 1)

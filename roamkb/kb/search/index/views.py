@@ -1,7 +1,9 @@
-"""Other views of the index: tag counts, the link graph, and related nodes that aren't linked."""
+"""Other views of the index: tag counts, links and citations of a node, the link graph, related nodes."""
 
+import json
 import sqlite3
 from collections import Counter
+from collections.abc import Collection
 from collections.abc import Iterator
 from typing import Annotated
 
@@ -50,6 +52,66 @@ class Graph:
 
     nodes: tuple[GraphNode, ...]
     edges: Annotated[tuple[tuple[str, str], ...], Rows("source dest")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkPlace:
+    """A place where a node links to another, or cites what it is about."""
+
+    id: str
+    title: str
+    #: Relative to the knowledge base.
+    file: str
+    #: 0 where the index doesn't know it.
+    line: int
+
+
+def node_file(db: sqlite3.Connection, id: str) -> str | None:
+    """Return the first file that holds the node `id`."""
+    row = db.execute("SELECT file FROM entry WHERE node = ? ORDER BY file, line LIMIT 1", (id,)).fetchone()
+    return None if row is None else str(row[0])
+
+
+def node_titles(db: sqlite3.Connection, ids: Collection[str]) -> dict[str, str]:
+    """Return the titles of those of the nodes `ids` that there are."""
+    rows = db.execute(
+        "SELECT node, title FROM entry JOIN content USING(id) "
+        "WHERE node IN (SELECT value FROM json_each(?)) ORDER BY file DESC, line DESC",
+        (json.dumps(list(ids)),),
+    )
+    return dict(rows.fetchall())
+
+
+def link_places(db: sqlite3.Connection, id: str) -> list[LinkPlace]:
+    """Return the places that link to the node `id`, in the order of files and lines."""
+    rows = db.execute(
+        "SELECT DISTINCT source, file, line FROM link JOIN note ON note.id = link.note "
+        "WHERE dest = ? AND source != dest ORDER BY file, line",
+        (id,),
+    ).fetchall()
+    titles = node_titles(db, {source for source, _, _ in rows})
+    return [LinkPlace(id=source, title=titles.get(source, ""), file=file, line=line) for source, file, line in rows]
+
+
+def citing_places(db: sqlite3.Connection, keys: Collection[str]) -> list[LinkPlace]:
+    """Return the nodes that cite one of the works `keys`."""
+    rows = db.execute(
+        "SELECT DISTINCT node, file FROM reference JOIN note ON note.id = reference.note "
+        "WHERE type = 'cite' AND NOT is_own AND target IN (SELECT value FROM json_each(?)) ORDER BY file",
+        (json.dumps(list(keys)),),
+    ).fetchall()
+    titles = node_titles(db, {node for node, _ in rows})
+    return [LinkPlace(id=node, title=titles.get(node, ""), file=file, line=0) for node, file in rows]
+
+
+def nodes_about(db: sqlite3.Connection, keys: Collection[str]) -> dict[str, str]:
+    """Return the ids of the nodes about the cited works `keys`, as far as there are some."""
+    rows = db.execute(
+        "SELECT target, node FROM reference "
+        "WHERE type = 'cite' AND is_own AND target IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(keys)),),
+    )
+    return dict(rows.fetchall())
 
 
 def tag_counts(db: sqlite3.Connection) -> tuple[TagCount, ...]:

@@ -1,0 +1,52 @@
+"""Agents' notes: every node that agents wrote, the latest first, with who wrote it and where from."""
+
+from itertools import groupby
+
+from starlette.requests import Request
+
+from roamkb.app import server
+from roamkb.core.model import Node
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.text import shorten_title
+from roamkb.interfaces.page.hits import node_href
+from roamkb.interfaces.page.templating import render_page
+from roamkb.org.agent_node import AGENT_TAG
+
+#: Notes of a page; `roamkb inventory` has all.
+_MOST_ROWS = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentNoteRow:
+    """An agent's note for a template."""
+
+    href: str
+    title: str
+    date: str
+    agent: str
+    project: str
+    source: str
+    tags: tuple[str, ...]
+    is_replaced: bool
+
+
+def view_agents(kb: "server.ServedKnowledgeBase", _: Request) -> tuple[int, str]:
+    """Return the page of all agents' notes, by the month that they were made in."""
+    nodes = kb.inventory().nodes
+    rows = [_row(node) for node in nodes[:_MOST_ROWS]]
+    months = [(month or "undated", list(group)) for month, group in groupby(rows, key=lambda row: row.date[:7])]
+    return 200, render_page("agents.html", months=months, count=len(nodes), more=max(len(nodes) - _MOST_ROWS, 0))
+
+
+def _row(node: Node) -> AgentNoteRow:
+    properties = node.properties
+    return AgentNoteRow(
+        href=node_href(node.id),
+        title=shorten_title(node.title) or "untitled",
+        date=properties.get("CREATED", "").strip("[]<>")[:10],
+        agent=properties.get("AGENT", ""),
+        project=properties.get("PROJECT", ""),
+        source=properties.get("SOURCE", ""),
+        tags=tuple(tag for tag in node.tags if tag != AGENT_TAG),
+        is_replaced="SUPERSEDED_BY" in properties,
+    )

@@ -1,0 +1,146 @@
+"""The page's views over HTTP, each made of the library's own reading operations, for the session's browser."""
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from roamkb.app.server import ServedKnowledgeBase
+from roamkb.core.errors import RoamkbError
+from roamkb.core.text import clip_text
+from roamkb.core.text import one_line
+from roamkb.interfaces.http.app import STATUSES
+from roamkb.interfaces.page import agents_view
+from roamkb.interfaces.page import checks_view
+from roamkb.interfaces.page import home_view
+from roamkb.interfaces.page import learnings_view
+from roamkb.interfaces.page import node_page
+from roamkb.interfaces.page import search_view
+from roamkb.interfaces.page.guard import ENTER_PATH
+from roamkb.interfaces.page.guard import HEADERS
+from roamkb.interfaces.page.guard import REPORT_PATH
+from roamkb.interfaces.page.guard import STATIC_PATH
+from roamkb.interfaces.page.guard import PageGuard
+from roamkb.interfaces.page.session import PageSession
+from roamkb.interfaces.page.templating import FOLDER
+from roamkb.interfaces.page.templating import render_page
+
+#: What is served of the page's own, with its type.
+_STATIC: Final = {"page.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8"}
+#: Reports of a browser that are printed; a page that breaks its own policy does so again and again.
+_MOST_REPORTS: Final = 20
+_LONGEST_REPORT: Final = 1000
+
+#: A view: of the knowledge base as who asks may use it, the status and the HTML.
+View = Callable[[ServedKnowledgeBase, Request], tuple[int, str]]
+
+
+class PageServer:
+    """The page of one server, as an application of ASGI."""
+
+    def __init__(self, kb: ServedKnowledgeBase, *, port: int) -> None:
+        """Make the session, whose one-time address is `entrance`."""
+        self._kb = kb
+        self._session = PageSession(port, time.monotonic)
+        self._reports = 0
+        self.address = f"http://localhost:{port}/"
+        routes = [
+            Route("/", self._endpoint(home_view.view_home)),
+            Route("/search", self._endpoint(search_view.view_search)),
+            Route("/note", self._endpoint(node_page.view_note)),
+            Route("/agents", self._endpoint(agents_view.view_agents)),
+            Route("/learnings", self._endpoint(learnings_view.view_learnings)),
+            Route("/checks", self._endpoint(checks_view.view_checks)),
+            Route("/image", self._image),
+            Route(ENTER_PATH, self._enter),
+            Route(f"{STATIC_PATH}{{name}}", _static_file),
+            Route(REPORT_PATH, self._report, methods=["POST"]),
+        ]
+        handlers = {HTTPException: _answer_fault, Exception: _answer_fault}
+        self.app: ASGIApp = PageGuard(
+            Starlette(routes=routes, exception_handlers=handlers),
+            authority=f"localhost:{port}",
+            session=self._session,
+            clock=time.monotonic,
+        )
+
+    @property
+    def entrance(self) -> str:
+        """The address that opens the page, once."""
+        return f"{self.address.rstrip('/')}{ENTER_PATH}?code={self._session.code}"
+
+    def _endpoint(self, view: View) -> Callable[[Request], Response]:
+        """Return a view as an endpoint, which runs in a thread."""
+
+        def endpoint(request: Request) -> Response:
+            try:
+                status, html = view(self._kb_for(request), request)
+            except RoamkbError as error:
+                status, html = STATUSES.get(error.code, 400), _render_error(error)
+            except OSError as error:
+                status, html = 500, _render_error(RoamkbError(f"{error.filename or 'disk'}: {error.strerror}"))
+            return Response(html, status, media_type="text/html", headers=HEADERS)
+
+        return endpoint
+
+    def _kb_for(self, request: Request) -> ServedKnowledgeBase:
+        """Return the knowledge base, judged by the session that the browser was begun from."""
+        return self._kb.for_connection(request.scope.get("client"), request.scope.get("server"))
+
+    def _image(self, request: Request) -> Response:
+        try:
+            image = self._kb_for(request).read_image(request.query_params.get("path", ""))
+        except RoamkbError as error:
+            return Response(error.message, 404, media_type="text/plain", headers=HEADERS)
+        return Response(image.data, media_type=image.type, headers=HEADERS)
+
+    def _enter(self, request: Request) -> Response:
+        home = partial(RedirectResponse, "/", 303)
+        if self._session.is_holder(request.headers.get("cookie", "")):
+            return home(headers=HEADERS)
+        cookie = self._session.enter(request.query_params.get("code", ""))
+        if cookie is None:
+            hint = "end `roamkb serve --page` (Ctrl-C) and begin it again; who has used the code is out as well"
+            refusal = render_page("refusal.html", message="this address opens nothing, or not any more", hint=hint)
+            return Response(refusal, 403, media_type="text/html", headers=HEADERS)
+        return home(headers={**HEADERS, "Set-Cookie": cookie})
+
+    async def _report(self, request: Request) -> Response:
+        """Print what a browser says that a page tried against its policy; that is a fault of the page's."""
+        self._reports += 1
+        if self._reports <= _MOST_REPORTS:
+            text = (await request.body()).decode("utf-8", "replace")
+            line = {"csp_report": clip_text(one_line(text), _LONGEST_REPORT)}
+            print(json.dumps(line), file=sys.stderr, flush=True)
+        return Response(status_code=204, headers=HEADERS)
+
+
+def _static_file(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in _STATIC:
+        raise HTTPException(404)
+    data = (FOLDER / "static" / name).read_bytes()
+    return Response(data, headers={**HEADERS, "Content-Type": _STATIC[name]})
+
+
+def _render_error(error: RoamkbError) -> str:
+    return render_page("refusal.html", message=error.message, hint=error.hint)
+
+
+def _answer_fault(_: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    message = {404: "there is nothing at that address", 405: "the page changes nothing"}.get(
+        status, "that is a fault of roamkb's; the server's terminal says more"
+    )
+    refusal = render_page("refusal.html", message=message, hint="")
+    return Response(refusal, status, media_type="text/html", headers=HEADERS)

@@ -1,0 +1,110 @@
+"""Learnings: what the project's agents learned, with confidence, evidence and what contradicts it."""
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from datetime import datetime
+
+from starlette.requests import Request
+
+from roamkb.app import server
+from roamkb.core.errors import NoLog
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.text import clip_text
+from roamkb.interfaces.page.templating import render_page
+from roamkb.log.state.learning_state import MAY_CONTRADICT
+from roamkb.log.state.learning_state import SUPERSEDED
+from roamkb.log.state.learning_state import LearningState
+
+#: Rows of a page; `roamkb export` has all.
+_MOST_ROWS = 300
+_LONGEST_QUOTE = 600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearningRow:
+    """A learning for a template."""
+
+    key: str
+    kind: str
+    content: str
+    #: In percent.
+    confidence: int
+    occurrences: int
+    #: As it counts: verdict, status and scope, where they say something.
+    state: tuple[str, ...]
+    agent: str
+    date: str
+    #: The words that it was taken from.
+    evidence: str
+    files: tuple[str, ...]
+    is_contested: bool
+
+
+def view_learnings(kb: "server.ServedKnowledgeBase", _: Request) -> tuple[int, str]:
+    """Return the page of the project's learnings, those with the highest confidence first."""
+    try:
+        learnings: Sequence[LearningState] = kb.log.export().learnings
+    except NoLog as error:
+        return 200, render_page("learnings.html", rows=(), more=0, pairs=(), problem=error, project=kb.classify())
+    in_force = sorted(
+        (state for state in learnings if state.status != SUPERSEDED),
+        key=lambda state: (-state.confidence, -(state.last_used or 0.0)),
+    )
+    pairs = [(_row(one), _row(other)) for one, other in contested_pairs(learnings)]
+    return 200, render_page(
+        "learnings.html",
+        rows=[_row(state) for state in in_force[:_MOST_ROWS]],
+        more=max(len(in_force) - _MOST_ROWS, 0),
+        pairs=pairs,
+        problem=None,
+        project=kb.classify(),
+    )
+
+
+def contested_pairs(learnings: Iterable[LearningState]) -> Sequence[tuple[LearningState, LearningState]]:
+    """Return the learnings that may contradict another one in force, each pair once."""
+    by_id = {state.id: state for state in learnings if state.status != SUPERSEDED}
+    return tuple(_pairs(by_id))
+
+
+def _pairs(by_id: dict[str, LearningState]) -> Iterator[tuple[LearningState, LearningState]]:
+    seen: set[frozenset[str]] = set()
+    for state in by_id.values():
+        rival = by_id.get(state.flags.get(MAY_CONTRADICT, ""))
+        if rival is not None and frozenset((state.id, rival.id)) not in seen:
+            seen.add(frozenset((state.id, rival.id)))
+            yield state, rival
+
+
+def _row(state: LearningState) -> LearningRow:
+    learning = state.learning
+    marks = (state.verdict, *(() if state.status == "active" else (state.status,)), *state.flags)
+    return LearningRow(
+        key=learning.key,
+        kind=learning.type,
+        content=learning.content,
+        confidence=state.confidence,
+        occurrences=state.occurrences,
+        state=tuple(mark.replace("_", " ") for mark in marks),
+        agent=learning.agent,
+        date=_day(learning.ts),
+        evidence=clip_text(_quoted_evidence(state), _LONGEST_QUOTE),
+        files=tuple(learning.files),
+        is_contested=MAY_CONTRADICT in state.flags,
+    )
+
+
+def _quoted_evidence(state: LearningState) -> str:
+    """Return the words that a learning was taken from, where it has some."""
+    evidence = state.learning.extra.get("evidence")
+    quote = evidence.get("quote") if isinstance(evidence, Mapping) else None
+    return quote if isinstance(quote, str) else ""
+
+
+def _day(seconds: float | None) -> str:
+    try:
+        return datetime.fromtimestamp(seconds).date().isoformat() if seconds else ""
+    except (OverflowError, OSError, ValueError):
+        return ""

@@ -1,0 +1,113 @@
+"""Note: a node's text as HTML, what links to it with its lines, and what it links to."""
+
+import posixpath
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import quote
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+
+from roamkb.app import server
+from roamkb.core.errors import UsageError
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.text import shorten_title
+from roamkb.interfaces.page.hits import node_href
+from roamkb.interfaces.page.hits import place_href
+from roamkb.interfaces.page.templating import as_markup
+from roamkb.interfaces.page.templating import render_page
+from roamkb.kb.node_view import NodeView
+from roamkb.kb.notes.store.images import has_image_name
+from roamkb.org.html.document import render_node
+from roamkb.org.html.markup import NodeTarget
+from roamkb.org.html.markup import shown
+from roamkb.org.html.markup import web_link
+
+#: Properties of an agent's node that say where it comes from, and what they are called on the page.
+_ORIGIN = {"AGENT": "agent", "PROJECT": "project", "SOURCE": "source", "TASK": "task", "SUPERSEDES": "replaces"}
+_LONGEST_NUMBER = 9
+
+
+def view_note(kb: "server.ServedKnowledgeBase", request: Request) -> tuple[int, str]:
+    """Return the page of the node with `id`, or of what `name` names, with the place `line` marked."""
+    name = request.query_params.get("id") or request.query_params.get("name")
+    if not name:
+        raise UsageError("the page of which note?", hint="search for it")
+    line = request.query_params.get("line", "")
+    view = kb.view_node(name)
+    targets = _PageTargets(view=view)
+    rendered = render_node(
+        view.note.text,
+        view.node,
+        targets,
+        todo_lines=kb.rule.todo_lines,
+        line=int(line) if line.isdecimal() and line.isascii() and len(line) <= _LONGEST_NUMBER else None,
+    )
+    id = view.node.id
+    return 200, render_page(
+        "note.html",
+        view=view,
+        title=shorten_title(view.node.title or view.note.title) or "untitled",
+        text=as_markup(rendered.html),
+        is_cut=rendered.is_cut,
+        emacs=f"org-protocol://roam-node?node={quote(id, safe='')}" if id else "",
+        origin=[(label, view.node.properties[key]) for key, label in _ORIGIN.items() if view.node.properties.get(key)],
+        replaced_by=_replacement(view),
+        refs=[as_markup(_ref_html(ref.type, ref.ref)) for ref in view.node.refs],
+        backlinks=[(node_href(link.id, line=link.line or None), link) for link in view.backlinks],
+        forward=[(node_href(target), title) for target, title in view.forward.items()],
+        related=[(node_href(hit.id), hit) for hit in view.related if hit.id],
+        file=view.node.file,
+    )
+
+
+def _replacement(view: NodeView) -> str:
+    """Return the address of the node that replaced this one; empty where none did."""
+    successor = view.node.properties.get("SUPERSEDED_BY", "").strip().removeprefix("id:")
+    return node_href(successor) if successor else ""
+
+
+def _ref_html(kind: str, ref: str) -> str:
+    written = f"@{ref}" if kind == "cite" else f"{kind}:{ref}"
+    return web_link(f"{kind}:{ref}", shown(written))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PageTargets:
+    """The page's addresses of what a note links to."""
+
+    view: NodeView
+
+    def find_node(self, id: str) -> NodeTarget | None:
+        titles: Mapping[str, str] = self.view.forward
+        return NodeTarget(href=node_href(id), title=titles[id]) if id in titles else None
+
+    def find_file(self, path: str) -> str | None:
+        file = self._file_in_kb(path)
+        return place_href(file) if file and file.endswith(".org") else None
+
+    def find_image(self, path: str, *, is_attachment: bool) -> str | None:
+        id = self.view.node.id
+        if is_attachment:
+            # as org-attach keeps it by default
+            path = f"data/{id[:2]}/{id[2:]}/{path}" if len(id) > 2 else ""
+        file = self._file_in_kb(path)
+        return f"/image?{urlencode({'path': file})}" if file and has_image_name(file) else None
+
+    def find_cited(self, key: str) -> str | None:
+        id = self.view.cited.get(key)
+        return node_href(id) if id else None
+
+    def _file_in_kb(self, path: str) -> str | None:
+        """Return a path relative to the knowledge base; None for one that leads out of it."""
+        if not path or path.startswith("~"):
+            return None
+        if path.startswith("/"):
+            kb = self._kb
+            return str(Path(path).relative_to(kb)) if Path(path).is_relative_to(kb) else None
+        file = posixpath.normpath(posixpath.join(posixpath.dirname(self.view.node.file), path))
+        return None if file.startswith("..") else file
+
+    @property
+    def _kb(self) -> Path:
+        return Path(str(self.view.path).removesuffix(self.view.note.file))

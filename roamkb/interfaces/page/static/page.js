@@ -1,0 +1,73 @@
+// Search as one types, and keys. Without it every view works: the form is a plain GET, and links are links.
+"use strict";
+
+const field = document.getElementById("q");
+let timer = 0;
+let request = null;
+
+// An answer is parsed as a document of its own, in which nothing runs; no string becomes HTML here.
+function showAnswer(answer, address) {
+  const fresh = answer.getElementById("results");
+  if (!fresh) return;
+  const main = document.getElementById("main");
+  main.replaceChildren(document.adoptNode(fresh));
+  document.title = answer.title;
+  history.replaceState(null, "", address);
+}
+
+function search() {
+  const address = "/search?" + new URLSearchParams({ q: field.value });
+  if (request) request.abort();
+  request = new XMLHttpRequest();
+  request.responseType = "document";
+  request.open("GET", address);
+  request.onload = (event) => {
+    const answer = event.target.responseXML;
+    if (answer) showAnswer(answer, address);
+  };
+  request.send();
+}
+
+// Elsewhere a first letter leads to the search's page, so that Back leads to what one was reading.
+function onType() {
+  clearTimeout(timer);
+  if (location.pathname !== "/search") {
+    if (field.value.trim().length > 1) timer = setTimeout(() => field.form.requestSubmit(), 400);
+    return;
+  }
+  timer = setTimeout(search, 120);
+}
+
+function step(by) {
+  const hits = [...document.querySelectorAll(".hit-title")];
+  if (!hits.length) return;
+  const now = hits.indexOf(document.activeElement);
+  const next = now < 0 ? (by > 0 ? 0 : hits.length - 1) : Math.min(Math.max(now + by, 0), hits.length - 1);
+  hits[next].focus();
+}
+
+function onKey(event) {
+  if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
+  const isTyping = event.target.closest("input, textarea, select");
+  if (isTyping) {
+    if (event.key === "ArrowDown" || event.key === "Escape") {
+      event.preventDefault();
+      field.blur();
+      if (event.key === "ArrowDown") step(1);
+    }
+    return;
+  }
+  if (event.key === "/") {
+    event.preventDefault();
+    field.focus();
+    field.select();
+  } else if (event.key === "j") step(1);
+  else if (event.key === "k") step(-1);
+}
+
+field.addEventListener("input", onType);
+document.addEventListener("keydown", onKey);
+if (location.pathname === "/search" && field.value && document.activeElement === document.body) {
+  field.focus();
+  field.setSelectionRange(field.value.length, field.value.length);
+}

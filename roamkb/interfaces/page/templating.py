@@ -1,0 +1,41 @@
+"""Templates of the page: every value is text that is escaped and cleaned, unless it is markup already."""
+
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment
+from jinja2 import FileSystemLoader
+from jinja2 import StrictUndefined
+from markupsafe import Markup
+
+from roamkb.core.text import strip_hidden
+
+FOLDER = Path(__file__).parent
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(FOLDER / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_clean_value,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+
+
+def _clean_value(value: object) -> object:
+    """Return what a template prints, without characters that act instead of showing."""
+    return strip_hidden(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def render_page(name: str, **values: object) -> str:
+    """Return the page of a template; `values` are its variables."""
+    return _environment().get_template(name).render(values)
+
+
+def as_markup(html: str) -> Markup:
+    """Return HTML that `org.html` rendered, for a template to take as it is."""
+    return Markup(html)
