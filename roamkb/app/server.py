@@ -117,6 +117,11 @@ class ServedKnowledgeBase(KnowledgeBase):
         with self._suggest_nodes_on_error(notes):
             return node_view.view_node(self._open_index(notes), notes, name, folder=self.environment.cwd)
 
+    def latest_agent_nodes(self, most: int) -> "node_view.AgentNodes":
+        """Return at most `most` of the nodes that agents wrote, the latest first."""
+        notes = self._open_notes()
+        return node_view.latest_agent_nodes(self._open_index(notes), notes, most=most)
+
     def read_image(self, file: str) -> "images.ImageFile":
         """Return an image of the knowledge base, by its path in there.
 
@@ -124,6 +129,10 @@ class ServedKnowledgeBase(KnowledgeBase):
             NotFound: there is none, or it lies elsewhere.
         """
         return images.read_image(self.rule.kb, file)
+
+    def served_project(self) -> Project:
+        """Return the project whose log is served, classified by its folder alone."""
+        return self.log.log_project
 
     def hook_errors(self) -> tuple[str, ...]:
         """Return the latest errors of hooks in this project, a line each; none without a log."""

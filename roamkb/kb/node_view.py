@@ -13,6 +13,7 @@ from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import clip_text
 from roamkb.kb.notes.passages import creation_time
 from roamkb.kb.notes.store.lookup import get_place
@@ -25,6 +26,7 @@ from roamkb.kb.search.index.views import node_file
 from roamkb.kb.search.index.views import node_titles
 from roamkb.kb.search.index.views import nodes_about
 from roamkb.kb.search.index.views import related_passages
+from roamkb.kb.search.query import parse_words
 from roamkb.kb.search.search import hit_of
 from roamkb.kb.show import file_without_id
 from roamkb.org.agent_node import is_agent_node
@@ -64,7 +66,7 @@ class NodeView:
     backlinks: tuple[Backlink, ...]
     #: Backlinks and citations, beside those that are shown.
     more_backlinks: int
-    #: Titles of the nodes that it links to, by id; what is gone has none.
+    #: Titles of the nodes that its text links to, by id; what is gone has none.
     forward: Mapping[str, str]
     related: tuple[Hit, ...]
     #: Ids of the nodes about works that it cites, by key.
@@ -80,8 +82,9 @@ def view_node(index: Index, notes: Notes, name: str, *, folder: Path | None = No
     note, node = _place_by_id(index, notes, name) or get_place(notes, name, folder=folder)
     shown_node = node or file_without_id(note)
     places = _find_backlinks(index, shown_node)
-    linked_ids = dict.fromkeys(link.dest for link in shown_node.links if link.type == "id")
-    cited_keys = {citation.key for citation in shown_node.citations}
+    parts = [shown_node, *_nodes_within(note, shown_node)]
+    linked_ids = dict.fromkeys(link.dest for part in parts for link in part.links if link.type == "id")
+    cited_keys = {citation.key for part in parts for citation in part.citations}
     return NodeView(
         note=note,
         node=shown_node,
@@ -94,6 +97,34 @@ def view_node(index: Index, notes: Notes, name: str, *, folder: Path | None = No
         related=_find_related(index, notes, shown_node),
         cited=index.read_view(lambda db: nodes_about(db, cited_keys)) if cited_keys else {},
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentNodes:
+    """The latest nodes that agents wrote, and how many there are in all."""
+
+    nodes: tuple[Node, ...]
+    count: int
+
+
+def latest_agent_nodes(index: Index, notes: Notes, *, most: int) -> AgentNodes:
+    """Return at most `most` of the nodes that agents wrote, the latest first; only their files are read."""
+    answers = index.find_passages(replace(parse_words(""), by_agent=True)).answers
+    latest = sorted(answers, key=lambda answer: (answer.date, answer.id or ""), reverse=True)[:most]
+    nodes = []
+    for answer in latest:
+        note_file = notes.find_note_file(answer.file)
+        note = notes.read_note(note_file) if note_file else None
+        if isinstance(note, Note):
+            nodes += [node for node in note.nodes if node.id == answer.id]
+    return AgentNodes(nodes=tuple(nodes), count=len(answers))
+
+
+def _nodes_within(note: Note, node: Node) -> Iterator[Node]:
+    """Yield the nodes of headings below a node, whose text is shown with its own."""
+    for part in note.nodes:
+        if part.level > node.level and node.line <= part.line <= node.end_line:
+            yield part
 
 
 def _in_order(ids: Mapping[str, object], titles: Mapping[str, str]) -> dict[str, str]:

@@ -78,6 +78,7 @@ def serve(call: OperationCall) -> int:
         _print_greeting(kb, greeting, as_json=call.as_json)
         if page:
             app = _with_page(app, page.app)
+            page.warm_up()
             if not call.as_json:
                 page_browser.show_page(page.entrance, page.address)
         config = uvicorn.Config(

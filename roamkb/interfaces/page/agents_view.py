@@ -13,7 +13,7 @@ from roamkb.interfaces.page.templating import render_page
 from roamkb.org.agent_node import AGENT_TAG
 
 #: Notes of a page; `roamkb inventory` has all.
-_MOST_ROWS = 500
+_MOST_ROWS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,10 +32,10 @@ class AgentNoteRow:
 
 def view_agents(kb: "server.ServedKnowledgeBase", _: Request) -> tuple[int, str]:
     """Return the page of all agents' notes, by the month that they were made in."""
-    nodes = kb.inventory().nodes
-    rows = [_row(node) for node in nodes[:_MOST_ROWS]]
+    written = kb.latest_agent_nodes(_MOST_ROWS)
+    rows = [_row(node) for node in written.nodes]
     months = [(month or "undated", list(group)) for month, group in groupby(rows, key=lambda row: row.date[:7])]
-    return 200, render_page("agents.html", months=months, count=len(nodes), more=max(len(nodes) - _MOST_ROWS, 0))
+    return 200, render_page("agents.html", months=months, count=written.count, more=max(written.count - _MOST_ROWS, 0))
 
 
 def _row(node: Node) -> AgentNoteRow:

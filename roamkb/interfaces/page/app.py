@@ -2,8 +2,10 @@
 
 import json
 import sys
+import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Final
 
@@ -78,6 +80,15 @@ class PageServer:
     def entrance(self) -> str:
         """The address that opens the page, once."""
         return f"{self.address.rstrip('/')}{ENTER_PATH}?code={self._session.code}"
+
+    def warm_up(self) -> None:
+        """Make the first page once while the browser starts: it then finds the index and the notes looked at."""
+        threading.Thread(target=self._make_home, daemon=True).start()
+
+    def _make_home(self) -> None:
+        # what is wrong is said to who asks
+        with suppress(RoamkbError, OSError):
+            home_view.view_home(self._kb, None)
 
     def _endpoint(self, view: View) -> Callable[[Request], Response]:
         """Return a view as an endpoint, which runs in a thread."""

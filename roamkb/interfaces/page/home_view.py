@@ -46,7 +46,7 @@ class HomePart:
     href: str = ""
 
 
-def view_home(kb: "server.ServedKnowledgeBase", _: Request) -> tuple[int, str]:
+def view_home(kb: "server.ServedKnowledgeBase", _: Request | None) -> tuple[int, str]:
     """Return the first page."""
     today, week = _written_nodes(kb)
     parts = [
@@ -58,7 +58,9 @@ def view_home(kb: "server.ServedKnowledgeBase", _: Request) -> tuple[int, str]:
     ]
     # what wants a look comes first
     parts.sort(key=lambda part: not part.is_open)
-    return 200, render_page("home.html", today=today, week=week, parts=parts, project=kb.classify())
+    return 200, render_page(
+        "home.html", today=today, week=week, parts=parts, project=kb.served_project(), reader=kb.classify()
+    )
 
 
 def _written_nodes(kb: "server.ServedKnowledgeBase") -> tuple[Sequence[ShownHit], Sequence[ShownHit]]:

@@ -47,7 +47,7 @@ def view_learnings(kb: "server.ServedKnowledgeBase", _: Request) -> tuple[int, s
     try:
         learnings: Sequence[LearningState] = kb.log.export().learnings
     except NoLog as error:
-        return 200, render_page("learnings.html", rows=(), more=0, pairs=(), problem=error, project=kb.classify())
+        return 200, render_page("learnings.html", rows=(), more=0, pairs=(), problem=error, project=kb.served_project())
     in_force = sorted(
         (state for state in learnings if state.status != SUPERSEDED),
         key=lambda state: (-state.confidence, -(state.last_used or 0.0)),
@@ -59,7 +59,7 @@ def view_learnings(kb: "server.ServedKnowledgeBase", _: Request) -> tuple[int, s
         more=max(len(in_force) - _MOST_ROWS, 0),
         pairs=pairs,
         problem=None,
-        project=kb.classify(),
+        project=kb.served_project(),
     )
 
 

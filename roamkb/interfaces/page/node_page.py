@@ -14,6 +14,7 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import shorten_title
 from roamkb.interfaces.page.hits import node_href
 from roamkb.interfaces.page.hits import place_href
+from roamkb.interfaces.page.hits import plain_line
 from roamkb.interfaces.page.templating import as_markup
 from roamkb.interfaces.page.templating import render_page
 from roamkb.kb.node_view import NodeView
@@ -54,7 +55,10 @@ def view_note(kb: "server.ServedKnowledgeBase", request: Request) -> tuple[int, 
         origin=[(label, view.node.properties[key]) for key, label in _ORIGIN.items() if view.node.properties.get(key)],
         replaced_by=_replacement(view),
         refs=[as_markup(_ref_html(ref.type, ref.ref)) for ref in view.node.refs],
-        backlinks=[(node_href(link.id, line=link.line or None), link) for link in view.backlinks],
+        backlinks=[
+            (node_href(link.id, line=link.line or None), link.title or link.path.name, plain_line(link.text))
+            for link in view.backlinks
+        ],
         forward=[(node_href(target), title) for target, title in view.forward.items()],
         related=[(node_href(hit.id), hit) for hit in view.related if hit.id],
         file=view.node.file,

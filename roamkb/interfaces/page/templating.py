@@ -7,6 +7,7 @@ from jinja2 import Environment
 from jinja2 import FileSystemLoader
 from jinja2 import StrictUndefined
 from markupsafe import Markup
+from markupsafe import escape
 
 from roamkb.core.text import strip_hidden
 
@@ -15,7 +16,7 @@ FOLDER = Path(__file__).parent
 
 @cache
 def _environment() -> Environment:
-    return Environment(
+    environment = Environment(
         loader=FileSystemLoader(FOLDER / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -24,6 +25,17 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
+    environment.filters["commands"] = mark_commands
+    return environment
+
+
+def mark_commands(text: str) -> Markup:
+    """Return a message with what stands between backticks as code, as a terminal's reader takes it."""
+    parts = (
+        Markup("<code>{}</code>").format(strip_hidden(part)) if number % 2 else escape(strip_hidden(part))
+        for number, part in enumerate(text.split("`"))
+    )
+    return Markup("").join(parts)
 
 
 def _clean_value(value: object) -> object:

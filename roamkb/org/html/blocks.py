@@ -116,7 +116,7 @@ class BlockRenderer:
     def _render_paragraph(self, element: Element, anchor: str) -> str:
         caption = self._render_caption(element)
         html = self._inline.render(element.own, element.own + len(self._text_of(element))).strip()
-        if html.startswith("<img ") and html.count("<") == 1:
+        if html.startswith("<img ") and html.index(">") == len(html) - 1:
             return f'<figure class="image"{anchor}>{html}{caption}</figure>'
         return f"<p{anchor}>{html}</p>"
 

@@ -1,0 +1,191 @@
+"""A real Chromium without a window, driven over two pipes by its own debugging protocol."""
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+PROGRAM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+_OPTIONS = (
+    "--headless=new",
+    "--remote-debugging-pipe",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-extensions",
+    "--disable-sync",
+    "--hide-scrollbars",
+    "--force-prefers-reduced-motion",
+)
+
+
+class Tab:
+    """One tab: what it is told, what it asked the network for, and what its pages said on the console."""
+
+    def __init__(self, browser: "Chromium", session: str) -> None:
+        self._browser = browser
+        self._session = session
+        #: The addresses of all requests, in order.
+        self.requests: list[str] = []
+        #: What a page logged, threw or was refused.
+        self.complaints: list[str] = []
+        self._events: list[str] = []
+        for domain in ("Page", "Network", "Runtime", "Log"):
+            self.call(f"{domain}.enable")
+
+    def call(self, method: str, **parameters: object) -> Any:
+        """Return the result of one command."""
+        return self._browser.call(method, self._session, **parameters)
+
+    def hear(self, event: dict[str, Any]) -> None:
+        """Take note of an event."""
+        name, values = event["method"], event.get("params", {})
+        self._events.append(name)
+        if name == "Network.requestWillBeSent":
+            self.requests.append(values["request"]["url"])
+        elif name == "Log.entryAdded":
+            self.complaints.append(f"{values['entry']['text']} {values['entry'].get('url', '')}")
+        elif name == "Runtime.exceptionThrown":
+            self.complaints.append(str(values["exceptionDetails"]))
+        elif name == "Runtime.consoleAPICalled":
+            self.complaints.append(str(values["args"]))
+
+    def open(self, address: str) -> None:
+        """Open an address, and wait until all of its page is there."""
+        self._events.clear()
+        error = self.call("Page.navigate", url=address).get("errorText")
+        assert not error, f"{address}: {error}"
+        self.wait_for("Page.loadEventFired")
+
+    def wait_for(self, name: str) -> None:
+        """Wait for an event that may have come already."""
+        while name not in self._events:
+            self._browser.read()
+
+    def forget_events(self) -> None:
+        """Wait from now on for what comes from now on."""
+        self._events.clear()
+
+    def run(self, script: str) -> Any:
+        """Return the value of a script in the page, past its policy; a promise is waited for."""
+        answer = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in answer, answer["exceptionDetails"]
+        return answer["result"].get("value")
+
+    def wait_until(self, condition: str) -> None:
+        """Wait until a condition holds in the page."""
+        watch = f"new Promise(r => {{ const t = () => ({condition}) ? r(true) : setTimeout(t, 20); t(); }})"
+        self.run(watch)
+
+    def press(self, key: str, *, text: str = "") -> None:
+        """Press and let go one key."""
+        code = {"Enter": 13, "Tab": 9, "Escape": 27, "ArrowDown": 40}.get(key, 0)
+        given = {"key": key, "windowsVirtualKeyCode": code, "text": text or ("\r" if key == "Enter" else "")}
+        self.call("Input.dispatchKeyEvent", type="keyDown", **given)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
+
+    def type(self, text: str) -> None:
+        """Type a text, a key a letter."""
+        for letter in text:
+            self.press(letter, text=letter)
+
+    def show_as(self, *, width: int, height: int = 900, theme: str = "light") -> None:
+        """Set the size of the page in CSS pixels, and the theme that the system asks for."""
+        self.call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600
+        )
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
+
+    def picture(self, *, whole: bool = False) -> bytes:
+        """Return what is seen, as PNG."""
+        return base64.b64decode(self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"])
+
+
+class Chromium:
+    """One browser with one profile."""
+
+    def __init__(self, profile: Path) -> None:
+        assert PROGRAM is not None
+        their_in, our_out = os.pipe()
+        our_in, their_out = os.pipe()
+        # the browser reads its commands from descriptor 3, and answers to 4; either may be the other's number here
+        script = f'exec 13<&{their_in} 14>&{their_out}; exec "$@" 3<&13 4>&14 13<&- 14>&-'
+        options = [*_OPTIONS, f"--user-data-dir={profile}"]
+        if os.geteuid() == 0:
+            # its sandbox needs another user than root
+            options.append("--no-sandbox")
+        self._process = subprocess.Popen(
+            ["bash", "-c", script, "bash", PROGRAM, *options, "about:blank"],
+            pass_fds=(their_in, their_out),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(their_in)
+        os.close(their_out)
+        self._out = our_out
+        self._in = our_in
+        self._unread = b""
+        self._number = 0
+        self._answers: dict[int, dict[str, Any]] = {}
+        self._tabs: dict[str, Tab] = {}
+
+    def new_tab(self, *, apart: bool = False) -> Tab:
+        """Return a new tab; one `apart` has cookies of its own."""
+        context = {"browserContextId": self.call("Target.createBrowserContext")["browserContextId"]} if apart else {}
+        target = self.call("Target.createTarget", url="about:blank", **context)["targetId"]
+        session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        tab = Tab.__new__(Tab)
+        self._tabs[session] = tab
+        tab.__init__(self, session)  # type: ignore[misc]
+        return tab
+
+    def call(self, method: str, session: str = "", **parameters: object) -> Any:
+        """Return the result of one command to the browser, or to a tab's session."""
+        self._number += 1
+        message: dict[str, object] = {"id": self._number, "method": method, "params": parameters}
+        if session:
+            message["sessionId"] = session
+        os.write(self._out, json.dumps(message).encode() + b"\0")
+        number = self._number
+        while number not in self._answers:
+            self.read()
+        answer = self._answers.pop(number)
+        assert "error" not in answer, (method, answer)
+        return answer["result"]
+
+    def read(self) -> None:
+        """Read one message of the browser's."""
+        while b"\0" not in self._unread:
+            data = os.read(self._in, 2**20)
+            assert data, "the browser is gone"
+            self._unread += data
+        line, _, self._unread = self._unread.partition(b"\0")
+        message = json.loads(line)
+        if "id" in message:
+            self._answers[message["id"]] = message
+        elif tab := self._tabs.get(message.get("sessionId", "")):
+            tab.hear(message)
+
+    def close(self) -> None:
+        """End the browser."""
+        os.close(self._out)
+        self._process.wait()
+        os.close(self._in)
+
+
+@contextmanager
+def chromium(profile: Path) -> Iterator[Chromium]:
+    """Run a browser until the block ends."""
+    browser = Chromium(profile)
+    try:
+        yield browser
+    finally:
+        browser.close()
