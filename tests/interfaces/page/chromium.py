@@ -39,6 +39,7 @@ class Tab:
         self._events: list[str] = []
         for domain in ("Page", "Network", "Runtime", "Log"):
             self.call(f"{domain}.enable")
+        self.call("Page.setLifecycleEventsEnabled", enabled=True)
 
     def call(self, method: str, **parameters: object) -> Any:
         """Return the result of one command."""
@@ -48,6 +49,8 @@ class Tab:
         """Take note of an event."""
         name, values = event["method"], event.get("params", {})
         self._events.append(name)
+        if name == "Page.lifecycleEvent":
+            self._events.append(f"{values['name']} {values['loaderId']}")
         if name == "Network.requestWillBeSent":
             self.requests.append(values["request"]["url"])
         elif name == "Log.entryAdded":
@@ -60,9 +63,10 @@ class Tab:
     def open(self, address: str) -> None:
         """Open an address, and wait until all of its page is there."""
         self._events.clear()
-        error = self.call("Page.navigate", url=address).get("errorText")
-        assert not error, f"{address}: {error}"
-        self.wait_for("Page.loadEventFired")
+        answer = self.call("Page.navigate", url=address)
+        assert not answer.get("errorText"), f"{address}: {answer['errorText']}"
+        # a page that was begun before may end its loading meanwhile
+        self.wait_for(f"load {answer['loaderId']}")
 
     def wait_for(self, name: str) -> None:
         """Wait for an event that may have come already."""

@@ -1,0 +1,275 @@
+"""The page in a real Chromium: each view looked at, used by keys alone, judged by axe, and attacked by notes."""
+
+import base64
+import os
+import shutil
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.conftest import World
+from tests.conftest import adopt
+from tests.conftest import learn
+from tests.conftest import make_world
+from tests.interfaces.page.chromium import PROGRAM
+from tests.interfaces.page.chromium import Chromium
+from tests.interfaces.page.chromium import Tab
+from tests.interfaces.page.chromium import chromium
+from tests.interfaces.page.paged import Paged
+from tests.interfaces.page.paged import paging
+from tests.org.hostile import notes as hostile_notes
+
+#: A picture of one pixel.
+_PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+_EVERYTHING = """
+Words, *bold* and =code=, a [[https://example.org/page][page]] and [[id:oauth-for-lantern][a note]] [fn:1].
+
+- [X] done
+- [ ] open
+- term :: what it means
+
+| a | b |
+|---+---|
+| 1 | 2 |
+
+#+begin_src python
+print("one line of code that is wider than a telephone, and that has to be moved by keys or fingers to be read")
+#+end_src
+
+[[file:pixel.png]]
+
+* TODO A heading :tag:
+:LOGBOOK:
+CLOCK: [2026-06-10 Wed 10:00]
+:END:
+** Below
+[fn:1] A footnote.
+"""
+#: What would run, or ask another server, if it were taken for more than text; in each place that a note has.
+_ATTACK = (
+    "\"'><script src=https://foreign.example/x.js></script><script>window.ran=1</script>"
+    "<img src=https://foreign.example/x.png onerror=window.ran=1><svg onload=window.ran=1>"
+    "<style>*{background:url(https://foreign.example/)}</style><base href=https://foreign.example/>"
+    "<meta http-equiv=refresh content=0;url=https://foreign.example/><iframe srcdoc=x></iframe>"
+)
+_VIEWS = {
+    "home": "/",
+    "search": "/search?q=why+does+the+oauth+redirect+fail",
+    "language": "/search",
+    "note": "/note?id=everything",
+    "agents": "/agents",
+    "learnings": "/learnings",
+    "checks": "/checks",
+}
+
+
+def _skip_without_browser() -> None:
+    missing = "Chromium" if PROGRAM is None else "axe-core" if find_spec("axe_playwright_python") is None else ""
+    if missing:
+        if os.environ.get("ROAMKB_TEST_ALL") == "1":
+            pytest.fail(f"ROAMKB_TEST_ALL=1, but there is no {missing} here")
+        pytest.skip(f"{missing} isn't installed")
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """The example notes, one that holds everything, hostile ones, and a project that learned something."""
+    _skip_without_browser()
+    world = make_world(tmp_path_factory.mktemp("views") / "home")
+    shutil.copytree(ROOT / "fixtures" / "kb", world.kb, dirs_exist_ok=True)
+    world.node("everything.org", "everything", "Everything", _EVERYTHING, tags=":a:b:")
+    (world.kb / "pixel.png").write_bytes(_PIXEL)
+    (world.kb / "attack").mkdir()
+    world.note(
+        "attack/a<script>window.ran=1<script>.org",
+        f':PROPERTIES:\n:ID: attack\n:ROAM_ALIASES: "{_ATTACK.replace(chr(34), "")}"\n'
+        f":ROAM_REFS: https://x.example/{_ATTACK.replace(' ', '').replace(chr(34), '')}\n:AGENT: {_ATTACK}\n:PROJECT: {_ATTACK}\n:END:\n"
+        f"#+title: Zebra {_ATTACK}\n#+filetags: :agent:\n\n{_ATTACK}\n\n* TODO {_ATTACK} :a:\n"
+        f"- {_ATTACK} :: {_ATTACK}\n\n| {_ATTACK} |\n\n[[https://x.example/{_ATTACK}][{_ATTACK}]] [[id:attack]]\n"
+        f"[[file:{_ATTACK}.png]] [[javascript:window.ran=1][click]] [cite:@{_ATTACK}] =zebra {_ATTACK}=\n"
+        f"#+begin_export html\n{_ATTACK}\n#+end_export\n@@html:{_ATTACK}@@\n[[id:everything]]\n",
+    )
+    for number, text in enumerate(hostile_notes(300)):
+        world.note(f"hostile/{number}.org", text.replace(":ID: a\n", f":ID: hostile-{number}\n", 1))
+    kb = world.open()
+    kb.log.init()
+    adopt(world)
+    learn(kb.log, "OAuth redirect URIs must match exactly", type="gotcha", files=("src/auth/*.ts",))
+    learn(kb.log, "The build takes 30 seconds")
+    learn(kb.log, "The build takes 300 seconds")
+    learn(kb.log, f"Zebras are striped {_ATTACK}")
+    return world
+
+
+@pytest.fixture(scope="module")
+def paged(world: World) -> Iterator[Paged]:
+    """One server for all tests."""
+    with paging(world) as paged:
+        yield paged
+
+
+@pytest.fixture(scope="module")
+def browser(world: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
+    """One browser for all tests."""
+    assert world
+    with chromium(tmp_path_factory.mktemp("profile")) as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def tab(browser: Chromium, paged: Paged) -> Tab:
+    """The tab that the one-time address opened."""
+    tab = browser.new_tab()
+    tab.open(paged.entrance)
+    assert f"{paged.base}/" == tab.run("location.href")
+    return tab
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    """The source of axe-core."""
+    package = find_spec("axe_playwright_python")
+    assert package is not None
+    assert package.submodule_search_locations
+    return (Path(package.submodule_search_locations[0]) / "axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_each_view_can_be_used_by_everybody(theme: str, width: int, tab: Tab, paged: Paged, axe: str) -> None:
+    """Nothing serious for axe-core, nothing wider than the window, nothing that the browser complains of."""
+    tab.show_as(width=width, theme=theme)
+    tab.complaints.clear()
+    for name, path in _VIEWS.items():
+        tab.open(paged.base + path)
+        assert tab.run("document.documentElement.scrollWidth") <= width, name
+        assert 1 == tab.run("document.querySelectorAll('h1').length"), name
+        assert [] == tab.complaints, name
+        tab.run(f"{axe};0")
+        found = tab.run("axe.run({resultTypes: ['violations']}).then(r => r.violations)")
+        assert [] == [_told(fault) for fault in found if fault["impact"] in ("serious", "critical")], name
+
+
+def _told(fault: dict[str, Any]) -> tuple[str, list[str]]:
+    return fault["id"], [node["html"] for node in fault["nodes"]]
+
+
+def test_what_a_note_holds_does_nothing(tab: Tab, paged: Paged) -> None:
+    """No script runs, no other server is asked, and the browser has nothing to report of its policy."""
+    tab.requests.clear()
+    tab.complaints.clear()
+    hostile = [f"/note?id=hostile-{number}" for number in range(0, 300, 20)]
+    for path in ("/", "/search?q=zebra", "/note?id=attack", "/agents", "/learnings", *hostile):
+        tab.open(paged.base + path)
+        assert tab.run("window.ran === undefined && !document.querySelector('main script, iframe, base, main style')")
+    assert tab.requests
+    assert [] == [address for address in tab.requests if not address.startswith((f"{paged.base}/", "data:,"))]
+    assert [] == tab.complaints
+    assert [] == paged.reports
+
+
+def test_a_page_that_broke_its_policy_would_be_reported(browser: Chromium, world: World) -> None:
+    """Otherwise that there are no reports would prove nothing."""
+    with paging(world) as paged:
+        tab = browser.new_tab(apart=True)
+        tab.open(paged.entrance)
+        refused = tab.run("(() => { try { document.body.innerHTML = '<b>x</b>' } catch { return true } })()")
+        assert refused
+        tab.run(
+            "{ const s = document.createElement('img'); s.src = 'https://foreign.example/'; document.body.append(s) }"
+        )
+        tab.run("{ const s = document.createElement('style'); s.textContent = 'b{}'; document.body.append(s) }")
+        tab.wait_until(
+            "performance.getEntriesByType('resource').filter(r => r.name.endsWith('/csp-report')).length || 1"
+        )
+        while len(paged.reports) < 2:
+            tab.run("new Promise(r => setTimeout(r, 20))")
+        assert "csp_report" in paged.reports[0]
+
+
+def test_one_searches_and_reads_by_keys_alone(tab: Tab, paged: Paged) -> None:
+    """`/` to the search, hits as one types, `j` and `k` through them, Enter opens, Back and reload bring them back."""
+    tab.show_as(width=1440)
+    tab.open(f"{paged.base}/search")
+    tab.press("/", text="/")
+    tab.type("oauth redirect")
+    tab.wait_until("document.querySelectorAll('.hit').length && location.search.includes('oauth+redirect')")
+    assert "oauth redirect" in tab.run("document.title")
+    assert "redirect" in tab.run("document.querySelector('mark').textContent.toLowerCase() + ' redirect'")
+    tab.press("Escape")
+    for key, place in (("j", 0), ("j", 1), ("k", 0)):
+        tab.press(key, text=key)
+        assert place == tab.run("[...document.querySelectorAll('.hit-title')].indexOf(document.activeElement)")
+    assert "none" != tab.run("getComputedStyle(document.activeElement).outlineStyle")
+    title = tab.run("document.activeElement.textContent")
+    tab.forget_events()
+    tab.press("Enter")
+    tab.wait_for("Page.loadEventFired")
+    assert title in tab.run("document.querySelector('h1').textContent")
+    tab.forget_events()
+    tab.run("history.back()")
+    tab.wait_until("location.pathname === '/search' && document.querySelectorAll('.hit').length > 1")
+    tab.open(tab.run("location.href"))
+    assert "oauth redirect" == tab.run("document.getElementById('q').value")
+    assert tab.run("document.querySelectorAll('.hit').length") > 1
+
+
+def test_the_first_key_leads_past_the_head(tab: Tab, paged: Paged) -> None:
+    """A link to the content comes first, and is seen once it has the focus."""
+    tab.open(f"{paged.base}/note?id=everything")
+    tab.press("Tab")
+    assert "skip" == tab.run("document.activeElement.className")
+    assert tab.run("document.activeElement.getBoundingClientRect().width") > 50
+    tab.press("Enter")
+    assert "main" == tab.run("document.activeElement.id")
+
+
+def test_a_note_is_shown_as_it_is_meant(tab: Tab, paged: Paged) -> None:
+    """With its image, its place for a hit, its links both ways, and the way to Emacs."""
+    tab.open(f"{paged.base}/note?id=everything&line=19#here")
+    tab.wait_until("document.querySelector('.text img').naturalWidth === 1")
+    assert "PRE" in tab.run("document.querySelector('#here').innerHTML.toUpperCase()")
+    assert "org-protocol://roam-node?node=everything" == tab.run("document.querySelector('.around .button').href")
+    assert "Zebra" in tab.run("document.querySelector('[aria-labelledby=back] li').textContent")
+    assert ["H1", "H2", "H3"] == tab.run("[...document.querySelectorAll('article :is(h1,h2,h3))'].map(h => h.tagName)")
+
+
+def test_everything_can_be_read_without_scripts(tab: Tab, paged: Paged) -> None:
+    """The search is a form, and each view a page."""
+    tab.call("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        for name, path in _VIEWS.items():
+            tab.open(paged.base + path)
+            assert len(_text(tab)) > 100, name
+        tab.open(f"{paged.base}/")
+        root = tab.call("DOM.getDocument")["root"]["nodeId"]
+        field = tab.call("DOM.querySelector", nodeId=root, selector="#q")["nodeId"]
+        tab.call("DOM.focus", nodeId=field)
+        tab.type("sourdough")
+        tab.forget_events()
+        tab.press("Enter")
+        tab.wait_for("Page.loadEventFired")
+        assert "Sourdough" in _text(tab)
+    finally:
+        tab.call("Emulation.setScriptExecutionDisabled", value=False)
+
+
+def _text(tab: Tab) -> str:
+    root = tab.call("DOM.getDocument")["root"]["nodeId"]
+    main = tab.call("DOM.querySelector", nodeId=root, selector="main")["nodeId"]
+    return str(tab.call("DOM.getOuterHTML", nodeId=main)["outerHTML"])
+
+
+def test_another_browser_is_not_let_in(browser: Chromium, paged: Paged, tab: Tab) -> None:
+    """Without the cookie there is one sentence that says what to do."""
+    tab.open(f"{paged.base}/")
+    stranger = browser.new_tab(apart=True)
+    stranger.open(f"{paged.base}/search?q=oauth")
+    assert "no session" in stranger.run("document.body.textContent")
+    assert 0 == stranger.run("document.querySelectorAll('.hit').length")
