@@ -122,6 +122,10 @@ class ServedKnowledgeBase(KnowledgeBase):
         notes = self._open_notes()
         return node_view.latest_agent_nodes(self._open_index(notes), notes, most=most)
 
+    def has_image(self, file: str) -> bool:
+        """Say whether the knowledge base has an image at that path."""
+        return images.find_image(self.rule.kb, file) is not None
+
     def read_image(self, file: str) -> "images.ImageFile":
         """Return an image of the knowledge base, by its path in there.
 

@@ -1,6 +1,7 @@
 """Note: a node's text as HTML, what links to it with its lines, and what it links to."""
 
 import posixpath
+from collections.abc import Callable
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import quote
@@ -18,7 +19,6 @@ from roamkb.interfaces.page.hits import plain_line
 from roamkb.interfaces.page.templating import as_markup
 from roamkb.interfaces.page.templating import render_page
 from roamkb.kb.node_view import NodeView
-from roamkb.kb.notes.store.images import has_image_name
 from roamkb.org.html.document import render_node
 from roamkb.org.html.markup import NodeTarget
 from roamkb.org.html.markup import shown
@@ -36,7 +36,7 @@ def view_note(kb: "server.ServedKnowledgeBase", request: Request) -> tuple[int, 
         raise UsageError("the page of which note?", hint="search for it")
     line = request.query_params.get("line", "")
     view = kb.view_node(name)
-    targets = _PageTargets(view=view)
+    targets = _PageTargets(view=view, kb=kb.rule.kb, has_image=kb.has_image)
     rendered = render_node(
         view.note.text,
         view.node,
@@ -81,6 +81,8 @@ class _PageTargets:
     """The page's addresses of what a note links to."""
 
     view: NodeView
+    kb: Path
+    has_image: Callable[[str], bool]
 
     def find_node(self, id: str) -> NodeTarget | None:
         titles: Mapping[str, str] = self.view.forward
@@ -96,7 +98,7 @@ class _PageTargets:
             # as org-attach keeps it by default
             path = f"data/{id[:2]}/{id[2:]}/{path}" if len(id) > 2 else ""
         file = self._file_in_kb(path)
-        return f"/image?{urlencode({'path': file})}" if file and has_image_name(file) else None
+        return f"/image?{urlencode({'path': file})}" if file and self.has_image(file) else None
 
     def find_cited(self, key: str) -> str | None:
         id = self.view.cited.get(key)
@@ -107,11 +109,6 @@ class _PageTargets:
         if not path or path.startswith("~"):
             return None
         if path.startswith("/"):
-            kb = self._kb
-            return str(Path(path).relative_to(kb)) if Path(path).is_relative_to(kb) else None
+            return str(Path(path).relative_to(self.kb)) if Path(path).is_relative_to(self.kb) else None
         file = posixpath.normpath(posixpath.join(posixpath.dirname(self.view.node.file), path))
         return None if file.startswith("..") else file
-
-    @property
-    def _kb(self) -> Path:
-        return Path(str(self.view.path).removesuffix(self.view.note.file))

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -95,7 +96,7 @@ def test_a_stranger_is_refused_with_the_cookie_too(
 ) -> None:
     """By another name, from another page, even of another port of this machine."""
     port = str(paged.served.port)
-    filled = {name.replace("-", "_"): value and value.replace("PORT", port) for name, value in headers.items()}
+    filled: Any = {name.replace("-", "_"): value and value.replace("PORT", port) for name, value in headers.items()}
     answer = paged.get("/", cookie=cookie, **filled)
     assert status == answer.status
     assert b"Agents wrote" not in answer.body

@@ -237,7 +237,7 @@ def test_a_note_is_shown_as_it_is_meant(tab: Tab, paged: Paged) -> None:
     assert "PRE" in tab.run("document.querySelector('#here').innerHTML.toUpperCase()")
     assert "org-protocol://roam-node?node=everything" == tab.run("document.querySelector('.around .button').href")
     assert "Zebra" in tab.run("document.querySelector('[aria-labelledby=back] li').textContent")
-    assert ["H1", "H2", "H3"] == tab.run("[...document.querySelectorAll('article :is(h1,h2,h3))'].map(h => h.tagName)")
+    assert ["H1", "H2", "H3"] == tab.run("[...document.querySelectorAll('article :is(h1,h2,h3)')].map(h => h.tagName)")
 
 
 def test_everything_can_be_read_without_scripts(tab: Tab, paged: Paged) -> None:

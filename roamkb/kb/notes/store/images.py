@@ -44,35 +44,34 @@ class ImageFile:
     type: str
 
 
-def has_image_name(file: str) -> bool:
-    """Say whether a name has the ending of an image that is served."""
-    return Path(file).suffix.lower() in _TYPES
+def find_image(kb: Path, file: str) -> Path | None:
+    """Return the path of the image at `file`, relative to the knowledge base; None where there is none.
+
+    What lies elsewhere, in a hidden folder or behind a link out of the knowledge base isn't there.
+    """
+    root = kb.resolve()
+    try:
+        path = (root / file).resolve()
+        is_there = path.suffix.lower() in _TYPES and path.is_relative_to(root) and path.is_file()
+    except (OSError, ValueError, RuntimeError):
+        return None
+    is_hidden = is_there and any(part.startswith(".") for part in path.relative_to(root).parts)
+    return path if is_there and not is_hidden else None
 
 
 def read_image(kb: Path, file: str) -> ImageFile:
     """Return the image at `file`, relative to the knowledge base.
 
     Raises:
-        NotFound: there is none, it lies elsewhere, in a hidden folder or behind a link out of the knowledge base,
-            or is no image of its name's type.
+        NotFound: there is none (see `find_image`), or it is none of its name's type by its first bytes.
     """
-    missing = NotFound(file, hint="images are files of the knowledge base: png, jpg, gif, webp, avif, bmp, ico")
-    root = kb.resolve()
-    try:
-        path = (root / file).resolve()
-    except (OSError, ValueError, RuntimeError):
-        raise missing from None
-    known = _TYPES.get(path.suffix.lower())
-    if known is None or not path.is_relative_to(root) or _is_hidden(path.relative_to(root)):
-        raise missing
-    data = _read_regular(path)
-    if data is None or not known[1](data[:16]):
-        raise missing
-    return ImageFile(data=data, type=known[0])
-
-
-def _is_hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)
+    path = find_image(kb, file)
+    data = None if path is None else _read_regular(path)
+    if path is not None and data is not None:
+        media_type, is_of_type = _TYPES[path.suffix.lower()]
+        if is_of_type(data[:16]):
+            return ImageFile(data=data, type=media_type)
+    raise NotFound(file, hint="images are files of the knowledge base: png, jpg, gif, webp, avif, bmp, ico")
 
 
 def _read_regular(path: Path) -> bytes | None:
