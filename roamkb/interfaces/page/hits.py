@@ -18,7 +18,7 @@ from roamkb.text.tokenize import text_terms
 _WORD = lazily(r"\w+")
 #: Marks of org that a line of a list is read more easily without.
 _BULLET = lazily(r"^\s*[-+]\s+(?:\[[ X-]\]\s+)?")
-_CODE_MARKS = lazily(r"(?<!\w)([=~])(?=\S)([^=~]+)(?<=\S)\1(?!\w)")
+_CODE_MARKS = lazily(r"(?<!\w)([=~*])(?=\S)([^=~*]+)(?<=\S)\1(?!\w)")
 #: Letters of a line in a list.
 _LONGEST_LINE = 320
 
@@ -56,9 +56,8 @@ def shown_hit(hit: Hit, terms: Set[str]) -> ShownHit:
     """Return a hit with the words marked that have one of `terms`."""
     lines = hit.lines or ((hit.line, hit.text),)
     line = lines[0][0] if hit.lines else hit.line
-    excerpts = [
-        mark_terms(clip_text(plain_line(text), _LONGEST_LINE), terms) for _, text in lines if text.strip() != hit.title
-    ]
+    texts = dict.fromkeys(clip_text(plain_line(text), _LONGEST_LINE) for _, text in lines if text.strip() != hit.title)
+    excerpts = [mark_terms(text, terms) for text in texts]
     return ShownHit(
         href=node_href(hit.id, line=line) if hit.id else place_href(str(hit.path), line=line),
         title=mark_terms(shorten_title(hit.title) or "untitled", terms),
@@ -73,7 +72,7 @@ def shown_hit(hit: Hit, terms: Set[str]) -> ShownHit:
 
 
 def plain_line(line: str) -> str:
-    """Return a line of a note without the marks of an item and of code."""
+    """Return a line of a note without the marks of an item, of code and of bold words."""
     return _CODE_MARKS.sub(r"\2", _BULLET.sub("", line))
 
 

@@ -110,7 +110,7 @@ class BlockRenderer:
         """Return a text as it stands; by its tab stop a keyboard can move what is wider than the page."""
         caption = f"<figcaption>{shown(label)}</figcaption>" if label else ""
         name = shown(label) if label else "text as it stands"
-        pre = f'<pre tabindex="0" role="region" aria-label="{name}">{shown(text)}</pre>'
+        pre = f'<pre tabindex="0" role="group" aria-label="{name}">{shown(text)}</pre>'
         return f"<figure{anchor}>{caption}{pre}</figure>"
 
     def _render_paragraph(self, element: Element, anchor: str) -> str:
@@ -183,7 +183,7 @@ class BlockRenderer:
 
     def _render_table(self, element: Element, anchor: str) -> Iterator[str]:
         rows, formulas = self._split_table(element)
-        yield f'<div class="wide" tabindex="0" role="region" aria-label="table"{anchor}><table>'
+        yield f'<div class="wide" tabindex="0" role="group" aria-label="table"{anchor}><table>'
         if caption := self._render_caption(element):
             yield caption.replace("figcaption", "caption")
         rules = [number for number, row in enumerate(rows) if row is None]

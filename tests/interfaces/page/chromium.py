@@ -5,12 +5,16 @@ import json
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 PROGRAM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+#: Seconds after which what doesn't come won't; far above what a slow machine needs.
+_PATIENCE = 60.0
 _OPTIONS = (
     "--headless=new",
     "--remote-debugging-pipe",
@@ -24,6 +28,10 @@ _OPTIONS = (
     "--hide-scrollbars",
     "--force-prefers-reduced-motion",
 )
+
+
+class Refused(Exception):
+    """A command that the browser didn't carry out."""
 
 
 class Tab:
@@ -84,9 +92,16 @@ class Tab:
         return answer["result"].get("value")
 
     def wait_until(self, condition: str) -> None:
-        """Wait until a condition holds in the page."""
-        watch = f"new Promise(r => {{ const t = () => ({condition}) ? r(true) : setTimeout(t, 20); t(); }})"
-        self.run(watch)
+        """Wait until a condition holds, in this page or the one that comes after it."""
+        end = time.monotonic() + _PATIENCE
+        while time.monotonic() < end:
+            # while a page goes and another comes there may be none, or half of one
+            with suppress(Refused):
+                answer = self.call("Runtime.evaluate", expression=f"!!({condition})", returnByValue=True)
+                if answer["result"].get("value") is True:
+                    return
+            time.sleep(0.02)
+        raise Refused(f"never: {condition}")
 
     def press(self, key: str, *, text: str = "") -> None:
         """Press and let go one key."""
@@ -162,7 +177,8 @@ class Chromium:
         while number not in self._answers:
             self.read()
         answer = self._answers.pop(number)
-        assert "error" not in answer, (method, answer)
+        if "error" in answer:
+            raise Refused(f"{method}: {answer['error']}")
         return answer["result"]
 
     def read(self) -> None:

@@ -4,15 +4,20 @@
 const field = document.getElementById("q");
 let timer = 0;
 let request = null;
+let shown = location.pathname + location.search;
 
 // An answer is parsed as a document of its own, in which nothing runs; no string becomes HTML here.
 function showAnswer(answer, address) {
   const fresh = answer.getElementById("results");
   if (!fresh) return;
-  const main = document.getElementById("main");
-  main.replaceChildren(document.adoptNode(fresh));
+  document.getElementById("main").replaceChildren(document.adoptNode(fresh));
+  document.getElementById("status").textContent = fresh.dataset.said;
   document.title = answer.title;
-  history.replaceState(null, "", address);
+  // the first hits are a step of their own, so that Back leads to what one was reading
+  if (location.pathname === "/search") history.replaceState(null, "", address);
+  else history.pushState(null, "", address);
+  shown = address;
+  for (const view of document.querySelectorAll("nav [aria-current]")) view.removeAttribute("aria-current");
 }
 
 function search() {
@@ -28,14 +33,9 @@ function search() {
   request.send();
 }
 
-// Elsewhere a first letter leads to the search's page, so that Back leads to what one was reading.
 function onType() {
   clearTimeout(timer);
-  if (location.pathname !== "/search") {
-    if (field.value.trim().length > 1) timer = setTimeout(() => field.form.requestSubmit(), 400);
-    return;
-  }
-  timer = setTimeout(search, 120);
+  if (field.value.trim() || location.pathname === "/search") timer = setTimeout(search, 120);
 }
 
 function step(by) {
@@ -66,6 +66,10 @@ function onKey(event) {
 }
 
 field.addEventListener("input", onType);
+// what stood here before the first hits is the server's to show again; a place in the same page is no other page
+addEventListener("popstate", () => {
+  if (location.pathname + location.search !== shown) location.reload();
+});
 document.addEventListener("keydown", onKey);
 if (location.pathname === "/search" && field.value && document.activeElement === document.body) {
   field.focus();
