@@ -79,7 +79,8 @@ def view_node(index: Index, notes: Notes, name: str, *, folder: Path | None = No
     Raises:
         NotFound, Ambiguous: see `get_place`.
     """
-    note, node = _place_by_id(index, notes, name) or get_place(notes, name, folder=folder)
+    place = _place_by_id(index, notes, name) or _place_of_file(notes, name)
+    note, node = place or get_place(notes, name, folder=folder)
     shown_node = node or file_without_id(note)
     places = _find_backlinks(index, shown_node)
     parts = [shown_node, *_nodes_within(note, shown_node)]
@@ -140,6 +141,16 @@ def _place_by_id(index: Index, notes: Notes, id: str) -> tuple[Note, Node] | Non
         return None
     node = next((node for node in note.nodes if node.id == id), None)
     return None if node is None else (note, node)
+
+
+def _place_of_file(notes: Notes, name: str) -> tuple[Note, Node | None] | None:
+    """Return the note of that path in the knowledge base, and its first node."""
+    # only what the walk found is a note: a name may lead anywhere
+    note_file = next((file for file in notes.kb_walk.files if file.file == name), None)
+    note = None if note_file is None else notes.read_note(note_file)
+    if note is None or isinstance(note, UnreadableFile):
+        return None
+    return note, next(iter(note.nodes), None)
 
 
 def _find_backlinks(index: Index, node: Node) -> Sequence[LinkPlace]:

@@ -57,10 +57,25 @@ def test_a_node_is_found_by_its_title_and_path_too(world: World) -> None:
     world.note("plain.org", "#+title: Plain\n\nno node\n")
     kb = _served(world)
     assert "a" == kb.view_node("About zebras").node.id
+    assert "a" == kb.view_node("a.org").node.id
     assert ("", "Plain") == ((view := kb.view_node(str(world.kb / "plain.org"))).node.id, view.node.title)
     assert () == view.backlinks
     with pytest.raises(NotFound, match="About zebra"):
         kb.view_node("About zebra")
+
+
+@pytest.mark.parametrize(
+    "name", ["../secret.org", "sub/../../secret.org", "HOME/secret.org", ".hidden.org", "link.org"]
+)
+def test_nothing_outside_of_the_notes_is_shown(name: str, world: World) -> None:
+    """Whatever path is asked for."""
+    text = ":PROPERTIES:\n:ID: s\n:END:\n#+title: Secret\n"
+    (world.home / "secret.org").write_text(text)
+    world.note("sub/a.org", text.replace("Secret", "Known").replace("ID: s", "ID: a"))
+    world.note(".hidden.org", text)
+    (world.kb / "link.org").symlink_to(world.home / "secret.org")
+    with pytest.raises(NotFound):
+        _served(world).view_node(name.replace("HOME", str(world.home)))
 
 
 def test_the_latest_of_what_agents_wrote(world: World) -> None:

@@ -62,6 +62,7 @@ def view_note(kb: "server.ServedKnowledgeBase", request: Request) -> tuple[int, 
         forward=[(node_href(target), title) for target, title in view.forward.items()],
         related=[(node_href(hit.id), hit) for hit in view.related if hit.id],
         file=view.node.file,
+        file_href=place_href(view.node.file),
     )
 
 

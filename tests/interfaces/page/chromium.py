@@ -21,6 +21,9 @@ _OPTIONS = (
     "--no-first-run",
     "--no-default-browser-check",
     "--disable-gpu",
+    # a container gives its sandbox no leave and little shared memory; what is opened is this project's own
+    "--no-sandbox",
+    "--disable-dev-shm-usage",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-extensions",
@@ -73,8 +76,9 @@ class Tab:
         self._events.clear()
         answer = self.call("Page.navigate", url=address)
         assert not answer.get("errorText"), f"{address}: {answer['errorText']}"
-        # a page that was begun before may end its loading meanwhile
-        self.wait_for(f"load {answer['loaderId']}")
+        # another place of the same page isn't loaded; and a page that was begun before may end its loading meanwhile
+        if "loaderId" in answer:
+            self.wait_for(f"load {answer['loaderId']}")
 
     def wait_for(self, name: str) -> None:
         """Wait for an event that may have come already."""
@@ -137,9 +141,6 @@ class Chromium:
         # the browser reads its commands from descriptor 3, and answers to 4; either may be the other's number here
         script = f'exec 13<&{their_in} 14>&{their_out}; exec "$@" 3<&13 4>&14 13<&- 14>&-'
         options = [*_OPTIONS, f"--user-data-dir={profile}"]
-        if os.geteuid() == 0:
-            # its sandbox needs another user than root
-            options.append("--no-sandbox")
         self._process = subprocess.Popen(
             ["bash", "-c", script, "bash", PROGRAM, *options, "about:blank"],
             pass_fds=(their_in, their_out),
