@@ -173,12 +173,10 @@ class BlockRenderer:
 
     def _render_properties(self, element: Element, anchor: str) -> Iterator[str]:
         lines = self._text_of(element).split("\n")[1:-1]
-        rows = "".join(
-            f"<dt>{shown(entry[1])}</dt><dd>{shown(entry[2])}</dd>"
-            for line in lines
-            if (entry := _PROPERTY.match(line))
-        )
-        if rows:
+        entries = list(filter(None, map(_PROPERTY.match, lines)))
+        rows = "".join(f"<dt>{shown(entry[1])}</dt><dd>{shown(entry[2])}</dd>" for entry in entries)
+        # an id alone is no news to a reader
+        if any(entry[1].upper() != "ID" for entry in entries):
             yield f'<details class="properties"{anchor}><summary>Properties</summary><dl>{rows}</dl></details>'
 
     def _render_table(self, element: Element, anchor: str) -> Iterator[str]:

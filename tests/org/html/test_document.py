@@ -155,6 +155,11 @@ def test_a_heading_s_node_is_its_subtree() -> None:
     assert "top" not in html
 
 
+def test_a_drawer_with_an_id_alone_is_not_shown() -> None:
+    """Each heading that is a node has one."""
+    assert "details" not in _html("* a\n:PROPERTIES:\n:ID: b\n:END:\nc")
+
+
 def test_a_line_is_marked() -> None:
     """The element that holds it, or the heading, gets the anchor to which a hit leads."""
     text = "a\n\n- b\n- c\n  d\n* e\nf\n"
