@@ -1,6 +1,7 @@
 """The knowledge base for a server, with the evidence of its callers."""
 
 from collections.abc import Mapping
+from collections.abc import Sequence
 from contextlib import suppress
 from copy import copy
 
@@ -137,6 +138,10 @@ class ServedKnowledgeBase(KnowledgeBase):
     def served_project(self) -> Project:
         """Return the project whose log is served, classified by its folder alone."""
         return self.log.log_project
+
+    def disputed_pairs(self) -> "Sequence[tuple[learning_state.LearningState, learning_state.LearningState]]":
+        """Return the project's learnings that may contradict each other; raise `NoLog` where it has no log."""
+        return tuple(self.log.log_to_read().read_contents().replay_state().disputed_pairs())
 
     def hook_errors(self) -> tuple[str, ...]:
         """Return the latest errors of hooks in this project, a line each; none without a log."""

@@ -20,7 +20,6 @@ from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
 from roamkb.interfaces.page.hits import ShownHit
 from roamkb.interfaces.page.hits import shown_hit
-from roamkb.interfaces.page.learnings_view import contested_pairs
 from roamkb.interfaces.page.templating import render_page
 
 #: Days of which the page tells.
@@ -102,8 +101,7 @@ def _waiting(kb: "server.ServedKnowledgeBase") -> HomePart:
 
 
 def _contradictions(kb: "server.ServedKnowledgeBase") -> HomePart:
-    pairs = contested_pairs(kb.log.export().learnings)
-    texts = [f"{one.learning.content} ↔ {other.learning.content}" for one, other in pairs]
+    texts = [f"{one.learning.content} ↔ {other.learning.content}" for one, other in kb.disputed_pairs()]
     return _listed(texts, "pair that may contradict", "pairs that may contradict", none="none", href="/learnings")
 
 

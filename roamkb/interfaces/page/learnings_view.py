@@ -1,7 +1,5 @@
 """Learnings: what the project's agents learned, with confidence, evidence and what contradicts it."""
 
-from collections.abc import Iterable
-from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from datetime import datetime
@@ -52,7 +50,7 @@ def view_learnings(kb: "server.ServedKnowledgeBase", _: Request) -> tuple[int, s
         (state for state in learnings if state.status != SUPERSEDED),
         key=lambda state: (-state.confidence, -(state.last_used or 0.0)),
     )
-    pairs = [(_row(one), _row(other)) for one, other in contested_pairs(learnings)]
+    pairs = [(_row(one), _row(other)) for one, other in kb.disputed_pairs()]
     return 200, render_page(
         "learnings.html",
         rows=[_row(state) for state in in_force[:_MOST_ROWS]],
@@ -61,21 +59,6 @@ def view_learnings(kb: "server.ServedKnowledgeBase", _: Request) -> tuple[int, s
         problem=None,
         project=kb.served_project(),
     )
-
-
-def contested_pairs(learnings: Iterable[LearningState]) -> Sequence[tuple[LearningState, LearningState]]:
-    """Return the learnings that may contradict another one in force, each pair once."""
-    by_id = {state.id: state for state in learnings if state.status != SUPERSEDED}
-    return tuple(_pairs(by_id))
-
-
-def _pairs(by_id: dict[str, LearningState]) -> Iterator[tuple[LearningState, LearningState]]:
-    seen: set[frozenset[str]] = set()
-    for state in by_id.values():
-        rival = by_id.get(state.flags.get(MAY_CONTRADICT, ""))
-        if rival is not None and frozenset((state.id, rival.id)) not in seen:
-            seen.add(frozenset((state.id, rival.id)))
-            yield state, rival
 
 
 def _row(state: LearningState) -> LearningRow:

@@ -287,6 +287,18 @@ class LogState:
         rival = self.standings.get(standing.flags.get(MAY_CONTRADICT, ""))
         return rival is not None and rival.status != SUPERSEDED
 
+    def disputed_pairs(self) -> "Iterator[tuple[LearningState, LearningState]]":
+        """Yield the learnings in force that may contradict another one in force, each pair once."""
+        seen: set[frozenset[str]] = set()
+        for standing in self.learnings_with("contradicts", YES):
+            rival = self.standings.get(standing.flags[MAY_CONTRADICT])
+            if rival is None or SUPERSEDED in (standing.status, rival.status):
+                continue
+            pair = frozenset((standing.id, rival.id))
+            if pair not in seen:
+                seen.add(pair)
+                yield standing, rival
+
 
 def is_counted(standing: LearningState, having: TraitValues, lacking: TraitValues) -> bool:
     """Say whether a learning has one of some values of a trait, and none of others."""
