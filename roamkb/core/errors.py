@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from roamkb.core import model
+from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
 from roamkb.core.text import shorten_title
 
@@ -74,6 +75,22 @@ class NoLog(RoamkbError):
         )
         self.root = root
         self.is_cloned = is_cloned
+
+
+class LostLines(NoLog):
+    """A log without lines that a trusted key or digest vouched for: it isn't what was signed."""
+
+    def __init__(self, root: Path, count: int) -> None:
+        RoamkbError.__init__(
+            self,
+            f"the log in {one_line(str(root))} isn't what was signed: {count_phrase(count, 'line')} of it that a"
+            " trusted key or digest vouched for is missing, and nothing of it counts",
+            hint="`roamkb trust` lists what is missing: put it back, pull a signed commit that follows, or trust the"
+            " digest of the log as it is; `roamkb init` at a terminal takes the log as nobody's word",
+        )
+        self.root = root
+        self.is_cloned = True
+        self.count = count
 
 
 #: Why there is no rule where nobody has made one.

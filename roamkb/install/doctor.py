@@ -11,6 +11,7 @@ from roamkb.boundary.store.folder_evidence import missing_roots
 from roamkb.context.store.injections import recent_hook_errors
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import DiskError
+from roamkb.core.errors import LostLines
 from roamkb.core.gitignore import literal_path
 from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
@@ -183,6 +184,9 @@ def _check_log(log: Log) -> DoctorCheck:
                 "`git log -- .roamkb/local` says who put it there"
             ),
         )
+    if missing := log.count_missing():
+        error = LostLines(log.home, missing)
+        return DoctorCheck(name=name, ok=False, detail=error.message, fix=error.hint)
     if log.is_adopted:
         worktrees = linked_worktrees(str(log.home))
         shared = f", shared with {count_phrase(len(worktrees), 'worktree')}" if worktrees else ""

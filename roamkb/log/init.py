@@ -8,6 +8,7 @@ from pathlib import Path
 
 from roamkb.boundary.store.folder_evidence import lies_within
 from roamkb.core.errors import DiskError
+from roamkb.core.errors import LostLines
 from roamkb.core.errors import UsageError
 from roamkb.core.request import flag_option
 from roamkb.core.startup.dataclasses import KW_ONLY
@@ -34,6 +35,7 @@ from roamkb.log.state.confidence import ADOPTED
 from roamkb.log.state.confidence import DURABLE
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
+from roamkb.log.store.adoptions import LogAdoption
 from roamkb.log.store.project_log import LOCAL_FOLDER
 from roamkb.log.store.project_log import LOG_FOLDER
 from roamkb.log.store.project_log import Log
@@ -144,15 +146,13 @@ def init(
 
     Raises:
         UsageError: no log can be kept there, or nobody wants the one that came with the project.
+        LostLines: it isn't what was signed, and nobody can be asked.
         DiskError: it couldn't be made.
     """
     _check_location(log.home, home, kb)
     log.create_machine_key()
     log.check_folders()
-    is_counted = log.is_adopted or log.find_vouchers()
-    if is_counted:
-        # also where only the local folder is gone
-        log.require_adopted()
+    is_counted = _is_counted(log, is_human=ask is not None and not led_by)
     # what came since is left unseen where nobody can be asked
     foreign_log = None if is_counted and (ask is None or led_by) else _foreign_log(log)
     if foreign_log:
@@ -163,7 +163,8 @@ def init(
     created = list(_create_files(log))
     if foreign_log or not is_counted:
         # the last: its being there says that all is
-        local_folder = log.record_adoption(foreign_log.adopted if foreign_log else NONE_ADOPTED)
+        adopted = foreign_log.adopted if foreign_log else NONE_ADOPTED
+        local_folder = log.record_adoption(LogAdoption(log="", adopted=adopted))
         created += [] if is_counted else [local_folder]
     if untracked and is_in_git:
         created += _exclude_from_git(log.home)
@@ -176,6 +177,23 @@ def init(
         is_in_git=is_in_git,
         worktrees=tuple(map(Path, linked_worktrees(str(log.home)))),
     )
+
+
+def _is_counted(log: Log, *, is_human: bool) -> bool:
+    """Say whether the log counts on this machine; one that isn't what was signed a human may take as any other.
+
+    Raises:
+        LostLines: it isn't, and nobody can be asked.
+    """
+    try:
+        if log.is_adopted or log.find_vouchers():
+            # also where only the local folder is gone
+            log.require_adopted()
+            return True
+    except LostLines:
+        if not is_human:
+            raise
+    return False
 
 
 def _check_location(root: Path, home: Path, kb: Path | None) -> None:

@@ -244,7 +244,7 @@ def _find_chosen(folder: Path, id: str | None) -> Snapshot | None:
 def _log_members(log: Log) -> dict[str, bytes]:
     """Return the log's files that aren't empty, as they were at one moment."""
     with log.append_lock():
-        contents_by_name = {path.name: log.seen_part(read_bytes(path)) for path in _log_files(log)}
+        contents_by_name = {path.name: log.seen_part(read_bytes(path), path.name) for path in _log_files(log)}
     return {name: data for name, data in contents_by_name.items() if data}
 
 
@@ -265,7 +265,7 @@ def _lost_lines(log: Log, members: Mapping[str, bytes]) -> _LostLines:
     """Return the lines that the log lacks, by the ids in them: an edited line isn't lost."""
     lost = _LostLines()
     contents = log.read_contents()
-    members = {name: log.seen_part(data) for name, data in members.items()}
+    members = {name: log.seen_part(data, name) for name, data in members.items()}
     known_ids = {learning.id for learning in (*contents.learnings, *contents.archived_learnings)}
     known_event_ids = {event.id for event in contents.events}
     for path in (log.knowledge, log.archive):

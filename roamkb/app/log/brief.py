@@ -12,6 +12,7 @@ from roamkb.context import suggestions
 from roamkb.context.store import injections
 from roamkb.core import model
 from roamkb.core.errors import DiskError
+from roamkb.core.errors import LostLines
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
@@ -221,6 +222,8 @@ def _unusable_log_notice(context: "project_context.ProjectContext") -> str:
     """Return a notice for the human about a log that can't be used; empty where there is none."""
     try:
         context.log_to_read()
+    except LostLines as error:
+        return f"the project's log isn't used: {error.message}; {error.hint}"
     except NoLog as error:
         return f"{error.message}: your human may, with `roamkb init`" if error.is_cloned else ""
     except DiskError as error:

@@ -26,6 +26,10 @@ def _trust_lines(result: "log_trust.TrustReport") -> Iterator[str]:
         yield f"this project's log: {result.digest}"
     if result.vouchers:
         yield f"it counts by {', '.join(map(one_line, result.vouchers))}"
+    if result.missing:
+        yield f"nothing of it counts: {count_phrase(result.missing, 'line')} of a trusted key or digest missing"
+        yield from (f"  {one_line(line)}" for line in result.missing_lines)
+        yield "  `git show COMMIT:.roamkb/ledger.jsonl` has what was signed: put it back, or pull a signed commit after"
     if result.unseen:
         yield f"nobody vouches for {count_phrase(result.unseen, 'line')} of it: not shown"
 

@@ -11,6 +11,7 @@ import json
 import os
 import stat
 from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
 from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
 from roamkb.fs.files import MissingFile
 from roamkb.fs.files import content_digest
 from roamkb.fs.files import create_file
@@ -29,6 +31,8 @@ from roamkb.fs.locks import make_private_folder
 from roamkb.log.state.adoption import NONE_ADOPTED
 from roamkb.log.state.adoption import AdoptedLines
 from roamkb.log.trust.vouched_lines import MARK_BYTES
+from roamkb.log.trust.vouched_lines import OWN
+from roamkb.log.trust.vouched_lines import LineMarks
 from roamkb.log.trust.vouched_lines import VouchedLines
 from roamkb.log.trust.vouched_lines import Vouching
 
@@ -37,7 +41,10 @@ IDENTITY_FILE = ".gitignore"
 ADOPTIONS_FOLDER = "adopted"
 _VERSION = b"1"
 #: Of a log of which only vouched lines are seen; an older roamkb reads none of it.
-_VOUCHED_VERSION = b"2"
+_VOUCHED_VERSION = b"3"
+#: An earlier form, which didn't tell learnings from events: of it this machine's own lines count, and the others
+#: once their vouchers are looked for again.
+_UNTOLD_VERSION = b"2"
 _ADOPTED_LOCK = "adopted.lock"
 _LOCK_SECONDS = 10.0
 #: Marks of some ten million lines.
@@ -55,9 +62,12 @@ class LogAdoption:
     adopted: AdoptedLines
     #: All that is seen of it, where no human adopted it; None where everything is.
     vouched: VouchedLines | None = None
-    #: What the last search for vouchers looked at.
+    #: The signed commits by which it counts.
+    commits: tuple[str, ...] = ()
+    #: What the last search for vouchers looked at, and how many lines that they stand for it missed.
     looked: str = ""
-    #: Size and digest of the beginning of each file, if all its lines are those of the vouchers above.
+    missing: int = 0
+    #: Size and digest of the beginning of each file, if its lines are all those of the vouchers above.
     seen_whole: tuple[tuple[int, str], ...] = ()
 
 
@@ -109,47 +119,73 @@ def _recorded_adoptions(state: Path) -> Iterator[tuple[str, LogAdoption]]:
 def _parse_adoption(data: bytes) -> LogAdoption | None:
     version, _, remainder = data.partition(b" ")
     log, end, _ = remainder[: _LONGEST_IDENTITY + 1].partition(b"\n")
-    if version not in (_VERSION, _VOUCHED_VERSION) or not end:
-        return None
     name, body = log.decode("ascii", "replace"), remainder[len(log) + 1 :]
-    return (
-        LogAdoption(log=name, adopted=AdoptedLines(marks=body)) if version == _VERSION else _parse_vouched(name, body)
-    )
+    if not end:
+        return None
+    if version == _VERSION:
+        return LogAdoption(log=name, adopted=AdoptedLines(marks=body))
+    if version == _UNTOLD_VERSION:
+        return _parse_untold(name, body)
+    return _parse_vouched(name, body) if version == _VOUCHED_VERSION else None
 
 
 def _parse_vouched(log: str, body: bytes) -> LogAdoption | None:
     """Return the adoption of a log whose vouched lines alone are seen: a summary, then the marks of each voucher."""
-    summary, end, marks = body.partition(b"\n")
+    summary, end, data = body.partition(b"\n")
     try:
         fields = json.loads(summary)
-        vouchers = [(str(name), int(count)) for name, count in fields["vouchers"]]
-        looked = str(fields["looked"])
-        seen_whole = tuple((int(size), str(digest)) for size, digest in fields["seen_whole"])
+        vouchers = [(str(name), int(learnings), int(events)) for name, learnings, events in fields["vouchers"]]
+        adoption = LogAdoption(
+            log=log,
+            adopted=NONE_ADOPTED,
+            commits=tuple(map(str, fields["commits"])),
+            looked=str(fields["looked"]),
+            missing=int(fields["missing"]),
+            seen_whole=tuple((int(size), str(digest)) for size, digest in fields["seen_whole"]),
+        )
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
-    if not end or len(marks) != MARK_BYTES * sum(count for _, count in vouchers):
+    marks = list(_split_marks(data, [count for _, *counts in vouchers for count in counts]))
+    if not end or sum(map(len, marks)) * MARK_BYTES != len(data):
         return None
-    vouchings, start = [], 0
-    for name, count in vouchers:
-        end_of_marks = start + MARK_BYTES * count
-        vouchings.append(Vouching(by=name, marks=marks[start:end_of_marks]))
-        start = end_of_marks
-    return LogAdoption(
-        log=log,
-        adopted=NONE_ADOPTED,
-        vouched=VouchedLines(vouchings=tuple(vouchings)),
-        looked=looked,
-        seen_whole=seen_whole,
+    vouchings = (
+        Vouching(by=name, learnings=learnings, events=events)
+        for (name, *_), learnings, events in zip(vouchers, marks[::2], marks[1::2], strict=True)
     )
+    return replace(adoption, vouched=VouchedLines(vouchings=tuple(vouchings)))
+
+
+def _split_marks(data: bytes, counts: Iterable[int]) -> Iterator[LineMarks]:
+    start = 0
+    for count in counts:
+        end = start + MARK_BYTES * count
+        yield LineMarks(data[start:end])
+        start = end
+
+
+def _parse_untold(log: str, body: bytes) -> LogAdoption | None:
+    summary, end, data = body.partition(b"\n")
+    try:
+        vouchers = [(str(name), int(count)) for name, count in json.loads(summary)["vouchers"]]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    parts = zip(vouchers, _split_marks(data, [count for _, count in vouchers]), strict=True)
+    own = tuple(Vouching(by=OWN, learnings=marks, events=marks) for (name, _), marks in parts if name == OWN)
+    return LogAdoption(log=log, adopted=NONE_ADOPTED, vouched=VouchedLines(vouchings=own)) if end else None
 
 
 def _render_adoption(adoption: LogAdoption) -> bytes:
     if adoption.vouched is None:
         return b"%s %s\n%s" % (_VERSION, adoption.log.encode(), adoption.adopted.marks)
     vouchings = adoption.vouched.vouchings
-    vouchers = [[vouching.by, len(vouching.marks) // MARK_BYTES] for vouching in vouchings]
-    summary = {"vouchers": vouchers, "looked": adoption.looked, "seen_whole": adoption.seen_whole}
-    marks = b"".join(vouching.marks for vouching in vouchings)
+    summary = {
+        "vouchers": [[vouching.by, len(vouching.learnings), len(vouching.events)] for vouching in vouchings],
+        "commits": adoption.commits,
+        "looked": adoption.looked,
+        "missing": adoption.missing,
+        "seen_whole": adoption.seen_whole,
+    }
+    marks = b"".join(vouching.learnings.data + vouching.events.data for vouching in vouchings)
     head = b"%s %s\n%s\n" % (_VOUCHED_VERSION, adoption.log.encode(), json.dumps(summary).encode())
     return head + marks
 

@@ -83,7 +83,7 @@ class LogChangeFeed:
             stamp = stat_signature(path)
             if stamp is None or stamp == self._looked.get(path):
                 continue
-            lines = log.seen_part(self._new_lines(path)).split(b"\n")
+            lines = log.seen_part(self._new_lines(path), path.name).split(b"\n")
             is_ledger = path == log.ledger
             changes = _ledger_changes(lines) if is_ledger else _created_changes(lines, log.read_contents().tombstones)
             for change in changes:

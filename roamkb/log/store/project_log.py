@@ -17,13 +17,13 @@ from itertools import chain
 from pathlib import Path
 
 from roamkb.core.errors import DiskError
+from roamkb.core.errors import LostLines
 from roamkb.core.errors import NameTaken
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import NotDurable
 from roamkb.core.errors import RoamkbError
 from roamkb.core.startup.dataclasses import fields
 from roamkb.core.startup.dataclasses import replace
-from roamkb.core.startup.digests import blake2b
 from roamkb.fs import git_worktrees
 from roamkb.fs import user_dirs
 from roamkb.fs.append import ARCHIVE
@@ -45,6 +45,7 @@ from roamkb.log.state.adoption import AdoptedLines
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.store import adoptions
 from roamkb.log.store import observations
+from roamkb.log.store import vouched_files
 from roamkb.log.store.build_budget import BuildBudget
 from roamkb.log.store.file_contents import FileVersion
 from roamkb.log.store.file_contents import append_known
@@ -64,8 +65,6 @@ LOG_FOLDER = ".roamkb"
 LOCAL_FOLDER = "local"
 OBSERVATIONS_FOLDER = "observations"
 
-#: Bytes of lines that are compared each time, one by one.
-_MOST_COMPARED = 256 * 1024
 #: In the local folder of a log of which only vouched lines are seen.
 _VOUCHED_MARK = "vouched"
 
@@ -149,26 +148,26 @@ class Log:
         folder = self.ignored / moved[0] if moved and moved[0] != self._own else None
         return folder if folder and stat.S_ISDIR(_file_mode(folder)) else None
 
-    def record_adoption(
-        self, adopted: AdoptedLines = NONE_ADOPTED, vouched: "vouched_lines.VouchedLines | None" = None
-    ) -> Path:
+    def record_adoption(self, adoption: "adoptions.LogAdoption | None" = None) -> Path:
         """Let the log count on this machine from now on, or what is vouched for; return its local folder.
+
+        Without an `adoption` all of it is this machine's own.
 
         Raises:
             DiskError: it doesn't count.
         """
         log = adoptions.log_identity(self.folder)
         earlier_folder = self._earlier_local_folder(log)
-        adoption = adoptions.LogAdoption(log=log, adopted=adopted, vouched=vouched)
+        adoption = adoption or adoptions.LogAdoption(log=log, adopted=NONE_ADOPTED)
         # first, so that at no moment the log counts more than it should
-        adoptions.save_adoption(self._state, self.local_folder.name, adoption)
+        adoptions.save_adoption(self._state, self.local_folder.name, replace(adoption, log=log))
         if earlier_folder:
             with contextlib.suppress(OSError):
                 earlier_folder.rename(self.local_folder)
         else:
             observations.set_observations_aside(self.ignored)
         folder = make_folder(self.local_folder, mode=0o700)
-        if vouched is None:
+        if adoption.vouched is None:
             discard_file(folder / _VOUCHED_MARK)
         else:
             with contextlib.suppress(NameTaken):
@@ -209,6 +208,7 @@ class Log:
         """Return the log, or raise `NoLog` where `init` wasn't called here."""
         self.check_folders()
         if self._has_local:
+            self._require_lines()
             return self
         proof = self._find_adoption_record()
         if proof is None and self.find_vouchers():
@@ -217,8 +217,16 @@ class Log:
             raise NoLog(self.home, is_cloned=self.has_lines)
         # where nothing may be written, what is there can be read all the same
         with contextlib.suppress(RoamkbError):
-            self.record_adoption(proof.adopted, proof.vouched)
+            self.record_adoption(proof)
+        self._require_lines()
         return self
+
+    def _require_lines(self) -> None:
+        """Raise `LostLines` where a line is gone that a trusted key or digest stood for."""
+        stamp = (self.folder, self.files_stamp())
+        if self.is_vouched_only and _LogMemory.checked != stamp:
+            self.read_contents()
+            _LogMemory.checked = stamp
 
     def create_machine_key(self) -> None:
         """Create the secret by which this machine names its own folder of the log, unless it has one.
@@ -232,18 +240,53 @@ class Log:
         """Say whether a trusted digest or key vouches for lines of the log, which count from then on.
 
         Raises:
-            DiskError: the log can't be read, or the machine gets no secret.
+            LostLines: it isn't what was signed. DiskError: it can't be read, or the machine gets no secret.
         """
         entries = self._trusted_entries()
         if self._unrecorded is None and entries and self.has_lines:
             self.create_machine_key()
-            lines = self.read_lines()
-            vouched = vouching.find_vouched_lines(self.folder, lines, entries, state=self._state)
-            if vouched and self.local_folder.name == self._own:
+            found = self._vouched_files.search(None, self._read_data())
+            if found.missing:
+                raise LostLines(self.home, len(found.missing))
+            if found.vouched and self.local_folder.name == self._own:
                 self._unrecorded = adoptions.LogAdoption(
-                    log=adoptions.log_identity(self.folder), adopted=NONE_ADOPTED, vouched=vouched
+                    log=adoptions.log_identity(self.folder),
+                    adopted=NONE_ADOPTED,
+                    vouched=found.vouched,
+                    commits=found.commits,
                 )
         return self._unrecorded is not None
+
+    @property
+    def _vouched_files(self) -> "vouched_files.VouchedFiles":
+        return vouched_files.VouchedFiles(
+            folder=self.folder, state=self._state, name=self._own, entries=self._trusted_entries()
+        )
+
+    def count_missing(self) -> int:
+        """Return how many lines are gone that a trusted key or digest stood for.
+
+        Raises:
+            DiskError: the log can't be read.
+        """
+        try:
+            if self.is_vouched_only:
+                self.read_contents()
+                return 0
+        except LostLines as error:
+            return error.count
+        return len(self.find_missing())
+
+    def find_missing(self) -> "tuple[vouching.MissingLine, ...]":
+        """Return the lines that signed commits have and the log has no more; none where it doesn't count by those.
+
+        Raises:
+            DiskError: the log can't be read.
+        """
+        adoption = self._adoption
+        if not self.has_lines or (adoption is not None and adoption.vouched is None):
+            return ()
+        return self._vouched_files.search(adoption, self._read_data()).missing
 
     def _trusted_entries(self) -> "tuple[trust_lists.TrustedEntry, ...]":
         today = datetime.now(tz=UTC).date()
@@ -256,12 +299,16 @@ class Log:
         adoption = self._adoption
         if adoption is None or adoption.vouched is None:
             return None
-        return adoption.vouched.limit_to({entry.name for entry in self._trusted_entries()})
+        # what isn't as it was signed counts for nothing
+        trusted = () if adoption.missing else {entry.name for entry in self._trusted_entries()}
+        return adoption.vouched.limit_to(trusted)
 
-    def seen_part(self, data: bytes) -> bytes:
-        """Return bytes of the log's files without the lines that nobody vouches for, their places left empty."""
+    def seen_part(self, data: bytes, name: str) -> bytes:
+        """Return bytes of the file `name` without the lines that nobody vouches for, their places left empty."""
         seen_lines = self._seen_lines
-        return data if seen_lines is None else seen_lines.part_of(data, jsonl.is_tombstone)
+        if seen_lines is None:
+            return data
+        return seen_lines.part_of(data, jsonl.is_tombstone, is_ledger=name == LEDGER)
 
     def read_lines(self) -> "vouched_lines.LogLines":
         """Return the lines of the files, as a digest covers them."""
@@ -292,7 +339,12 @@ class Log:
         if self._adoption is None:
             return data
         seen_lines = self._seen_lines
-        return [b"" if seen_lines is None else seen_lines.rest_of(page, jsonl.is_tombstone) for page in data]
+        if seen_lines is None:
+            return [b"" for _ in data]
+        return [
+            seen_lines.rest_of(page, jsonl.is_tombstone, is_ledger=is_ledger)
+            for page, is_ledger in zip(data, (False, False, True), strict=True)
+        ]
 
     @property
     def observed(self) -> Path:
@@ -305,8 +357,12 @@ class Log:
         adoption = self._adoption
         return adoption is not None and adoption.vouched is not None
 
-    def add_own_lines(self, lines: Iterable[bytes]) -> None:
+    def add_own_lines(
+        self, lines: "vouched_lines.LogLines", *, in_place_of: "vouched_lines.LogLines | None" = None
+    ) -> None:
         """Have lines seen that this machine is about to write, also where only vouched ones are.
+
+        Those that they replace, as where something is forgotten, are missed no more.
 
         Raises:
             DiskError, Busy: they wouldn't be.
@@ -315,8 +371,10 @@ class Log:
             return
 
         def with_own_lines(adoption: adoptions.LogAdoption) -> adoptions.LogAdoption:
-            vouched = adoption.vouched and adoption.vouched.with_lines(vouched_lines.OWN, lines)
-            return replace(adoption, vouched=vouched)
+            vouched = adoption.vouched or vouched_lines.VouchedLines()
+            if in_place_of is not None:
+                vouched = vouched.without_lines(in_place_of)
+            return replace(adoption, vouched=vouched.with_lines(vouched_lines.OWN, lines))
 
         adoptions.change_adoption(self._state, self._own, with_own_lines)
 
@@ -355,7 +413,7 @@ class Log:
     def _read_pages(self, adoption: "adoptions.LogAdoption | None") -> tuple[FileVersion, FileVersion, FileVersion]:
         """Return the three files; of a log that counts by what vouches for it only the vouched lines."""
         if adoption is not None and adoption.vouched is not None:
-            return self._pages_of(self._vouched_part(adoption, self._read_data()))
+            return self._pages_of(self._vouched_files.seen_part(adoption, self._read_data()))
         stamps = self._file_stamps()
         return (
             read_file_version(self.knowledge, is_ledger=False, stamps=stamps),
@@ -373,49 +431,9 @@ class Log:
             file_version(self.ledger, data[2], is_ledger=True),
         )
 
-    def _vouched_part(self, adoption: "adoptions.LogAdoption", data: Sequence[bytes]) -> list[bytes]:
-        """Return of each file what is vouched for; look for vouchers again where lines came since."""
-        entries = self._trusted_entries()
-        vouched = adoption.vouched or vouched_lines.VouchedLines()
-        seen_lines = vouched.limit_to({entry.name for entry in entries})
-        # the marks of a long log take longer to compare than the log to read
-        starts = _seen_starts(adoption.seen_whole, data) if seen_lines == vouched else [0, 0, 0]
-        parts = [
-            page[:start] + seen_lines.part_of(page[start:], jsonl.is_tombstone)
-            for page, start in zip(data, starts, strict=True)
-        ]
-        if parts == list(data):
-            if sum(map(len, data)) - sum(starts) > _MOST_COMPARED and seen_lines == vouched:
-                self._record_seen_whole(data)
-            return parts
-        head = vouching.checked_out_commit(self.folder)
-        sizes_and_digests = [(len(page), blake2b(page, digest_size=16).hexdigest()) for page in data]
-        looked = blake2b(repr((head, entries, sizes_and_digests)).encode(), digest_size=16).hexdigest()
-        if looked == adoption.looked:
-            return parts
-        with contextlib.suppress(RoamkbError):
-            lines = vouched_lines.split_log(*data)
-            found = vouching.find_vouched_lines(self.folder, lines, entries, state=self._state)
-            seen_lines = seen_lines.plus(found)
-            adoptions.change_adoption(
-                self._state,
-                self._own,
-                lambda current: replace(
-                    current, vouched=current.vouched and current.vouched.plus(found), looked=looked
-                ),
-            )
-        return [seen_lines.part_of(page, jsonl.is_tombstone) for page in data]
-
     def _file_stamps(self) -> FileStamps | None:
         """Return the stamps of the files; None before the log is adopted."""
         return FileStamps(self.local_folder) if self._has_local else None
-
-    def _record_seen_whole(self, data: Sequence[bytes]) -> None:
-        """Record that all lines of the files are vouched for, as far as they are whole."""
-        wholes = [page[: page.rfind(b"\n") + 1] for page in data]
-        seen_whole = tuple((len(whole), blake2b(whole, digest_size=16).hexdigest()) for whole in wholes)
-        with contextlib.suppress(RoamkbError):
-            adoptions.change_adoption(self._state, self._own, lambda now: replace(now, seen_whole=seen_whole))
 
     def _state_cache(self, adopted: AdoptedLines) -> StateCache | None:
         """Return the cache of the state; None before the log is adopted."""
@@ -448,7 +466,7 @@ class Log:
         self._record_identity()
         learning_lines = [jsonl.learning_line(learning) for learning in learnings]
         event_lines = [jsonl.event_line(event) for event in events]
-        self.add_own_lines((*learning_lines, *event_lines))
+        self.add_own_lines(vouched_lines.LogLines(tuple(learning_lines), tuple(event_lines)))
         durability_error: NotDurable | None = None
         if learning_lines:
             try:
@@ -507,17 +525,8 @@ class _LogMemory:
     """
 
     contents: LogContents | None = None
-
-
-def _seen_starts(seen_whole: Sequence[tuple[int, str]], data: Sequence[bytes]) -> list[int]:
-    """Return how much of each file's beginning is as it was recorded; nothing where one differs."""
-    if len(seen_whole) != len(data):
-        return [0] * len(data)
-    is_same = all(
-        blake2b(memoryview(page)[:size], digest_size=16).hexdigest() == digest
-        for page, (size, digest) in zip(data, seen_whole, strict=True)
-    )
-    return [size if is_same else 0 for size, _ in seen_whole]
+    #: The log that was last found to have all lines of its vouchers, and its stamp.
+    checked: tuple[object, ...] = ()
 
 
 def _file_mode(path: Path) -> int:

@@ -1,5 +1,7 @@
 """`trust`: digests and keys by which a log counts that came with its project; only a human adds or removes one."""
 
+from collections.abc import Iterator
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import Final
@@ -13,12 +15,16 @@ from roamkb.core.request import optional_argument
 from roamkb.core.request import remaining_arguments
 from roamkb.core.request import text_option
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.text import clip_text
 from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
+from roamkb.log import jsonl
 from roamkb.log.init import statement_previews
+from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.store.project_log import Log
 from roamkb.log.trust.store import trust_lists
 from roamkb.log.trust.store.trust_lists import TrustedEntry
+from roamkb.log.trust.store.vouching import MissingLine
 from roamkb.log.trust.vouched_lines import OWN
 from roamkb.log.trust.vouched_lines import lines_of_digest
 from roamkb.log.trust.vouched_lines import log_digest
@@ -26,6 +32,9 @@ from roamkb.log.trust.vouched_lines import log_digest
 #: What a human types, so that it isn't done for another command.
 _WORD: Final = "trust"
 _ACTIONS: Final = ("list", "add", "remove")
+#: Of missing lines, and of each one's characters.
+_MOST_PREVIEWS: Final = 10
+_LONGEST_PREVIEW: Final = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +53,7 @@ class TrustRequest:
 class TrustReport:
     """What is trusted on this machine, and what of this project's log counts by it."""
 
-    JSON = "done trusted=entries faults digest vouchers unseen"
+    JSON = "done trusted=entries faults digest vouchers unseen missing missing_lines"
     #: listed, added or removed.
     done: str
     entries: tuple[TrustedEntry, ...]
@@ -56,6 +65,10 @@ class TrustReport:
     vouchers: tuple[str, ...]
     #: The lines of it that aren't.
     unseen: int
+    #: The lines of a trusted key or digest that are gone, so that nothing of it counts.
+    missing: int
+    #: Of those that signed commits have, the first, each with its commit.
+    missing_lines: tuple[str, ...]
 
 
 def list_trust(log: Log | None, account_home: Path | None, *, done: str = "listed") -> TrustReport:
@@ -65,6 +78,7 @@ def list_trust(log: Log | None, account_home: Path | None, *, done: str = "liste
         DiskError: the log can't be read.
     """
     lists = trust_lists.read_trust_lists(account_home)
+    missing = log.count_missing() if log else 0
     return TrustReport(
         done=done,
         entries=lists.entries,
@@ -72,7 +86,23 @@ def list_trust(log: Log | None, account_home: Path | None, *, done: str = "liste
         digest=log_digest(log.read_lines()) if log and log.has_lines else "",
         vouchers=tuple(voucher for voucher in log.vouchers if voucher != OWN) if log else (),
         unseen=log.unseen_count if log else 0,
+        missing=missing,
+        missing_lines=tuple(_missing_previews(log.find_missing())) if log and missing else (),
     )
+
+
+def _missing_previews(lines: Sequence[MissingLine]) -> Iterator[str]:
+    for missing in lines[:_MOST_PREVIEWS]:
+        text = one_line(missing.line.decode("utf-8", "replace"))
+        for event in jsonl.read_events((missing.line,)) if missing.is_event else ():
+            if isinstance(event, LedgerEvent):
+                text = one_line(f"{event.event} {event.of}")
+        for parsed in () if missing.is_event else jsonl.read_learnings((missing.line,)):
+            if isinstance(parsed, jsonl.LearningLine):
+                text = one_line(f"{parsed.learning.key}: {parsed.learning.content}")
+        yield f"{missing.commit[:12]}: {clip_text(text, _LONGEST_PREVIEW)}"
+    if len(lines) > _MOST_PREVIEWS:
+        yield f"and {len(lines) - _MOST_PREVIEWS:,} more"
 
 
 def add_trust(

@@ -36,37 +36,72 @@ class LogLines(NamedTuple):
     events: tuple[bytes, ...]
 
 
+@dataclass(frozen=True)
+class LineMarks:
+    """The marks of lines, one behind the other."""
+
+    data: bytes = b""
+
+    def __len__(self) -> int:
+        return len(self.data) // MARK_BYTES
+
+    def find_known(self, marks: Collection[bytes]) -> Collection[bytes]:
+        """Return those of `marks` that are among these."""
+        return self.as_set if len(marks) > _FEW_MARKS else [mark for mark in marks if self._has_mark(mark)]
+
+    def plus(self, marks: Iterable[bytes]) -> "LineMarks":
+        """Return these marks and others."""
+        new_marks = dict.fromkeys(marks)
+        for known in self.find_known(new_marks):
+            new_marks.pop(known, None)
+        return LineMarks(self.data + b"".join(new_marks))
+
+    def minus(self, marks: Collection[bytes]) -> "LineMarks":
+        """Return these marks without others."""
+        return LineMarks(b"".join(mark for mark in split_marks(self.data) if mark not in marks))
+
+    def _has_mark(self, mark: bytes) -> bool:
+        offset = self.data.find(mark)
+        while offset % MARK_BYTES:
+            if offset < 0:
+                return False
+            offset = self.data.find(mark, offset + 1)
+        return True
+
+    @cached_property
+    def as_set(self) -> frozenset[bytes]:
+        """The marks."""
+        return frozenset(split_marks(self.data))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Vouching:
     """The lines that one voucher stands for."""
 
     #: A digest's text, a key's fingerprint, or `OWN`.
     by: str
-    #: The marks of the lines, one behind the other.
-    marks: bytes = b""
+    learnings: LineMarks = LineMarks()
+    events: LineMarks = LineMarks()
 
-    def find_known(self, marks: Collection[bytes]) -> Collection[bytes]:
-        """Return those of `marks` that are a line's."""
-        return self._mark_set if len(marks) > _FEW_MARKS else [mark for mark in marks if self._has_mark(mark)]
+    def __len__(self) -> int:
+        return len(self.learnings) + len(self.events)
 
-    def with_marks(self, marks: Iterable[bytes]) -> "Vouching":
-        """Return these lines and others."""
-        new_marks = dict.fromkeys(marks)
-        for known in self.find_known(new_marks):
-            new_marks.pop(known, None)
-        return Vouching(by=self.by, marks=self.marks + b"".join(new_marks))
+    def of_file(self, *, is_ledger: bool) -> LineMarks:
+        """Return the marks that count in the ledger, or in the log and its archive."""
+        return self.events if is_ledger else self.learnings
 
-    def _has_mark(self, mark: bytes) -> bool:
-        offset = self.marks.find(mark)
-        while offset % MARK_BYTES:
-            if offset < 0:
-                return False
-            offset = self.marks.find(mark, offset + 1)
-        return True
+    def plus(self, learnings: Iterable[bytes], events: Iterable[bytes]) -> "Vouching":
+        """Return these lines and others, by their marks."""
+        return Vouching(by=self.by, learnings=self.learnings.plus(learnings), events=self.events.plus(events))
 
-    @cached_property
-    def _mark_set(self) -> frozenset[bytes]:
-        return frozenset(split_marks(self.marks))
+    def minus(self, learnings: Collection[bytes], events: Collection[bytes]) -> "Vouching":
+        """Return these lines without others, by their marks."""
+        return Vouching(by=self.by, learnings=self.learnings.minus(learnings), events=self.events.minus(events))
+
+    def count_missing(self, present: "Vouching") -> int:
+        """Return how many of these lines aren't among those of another."""
+        learnings = self.learnings.as_set - present.learnings.as_set
+        return len(learnings) + len(self.events.as_set - present.events.as_set)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,40 +112,58 @@ class VouchedLines:
 
     def __bool__(self) -> bool:
         """Say whether there is a line."""
-        return any(vouching.marks for vouching in self.vouchings)
+        return any(map(len, self.vouchings))
 
     def limit_to(self, vouchers: Collection[str]) -> "VouchedLines":
         """Return the lines of this machine and of the vouchers that are still trusted."""
         return VouchedLines(vouchings=tuple(one for one in self.vouchings if one.by == OWN or one.by in vouchers))
 
-    def with_lines(self, by: str, lines: Iterable[bytes]) -> "VouchedLines":
+    def with_lines(self, by: str, lines: LogLines) -> "VouchedLines":
         """Return these and the lines that `by` stands for."""
-        return self._with_marks(by, map(line_mark, lines))
+        return self._with_marks(by, map(line_mark, lines.learnings), map(line_mark, lines.events))
+
+    def without_lines(self, lines: LogLines) -> "VouchedLines":
+        """Return these lines without some."""
+        learnings, events = set(map(line_mark, lines.learnings)), set(map(line_mark, lines.events))
+        return VouchedLines(vouchings=tuple(one.minus(learnings, events) for one in self.vouchings))
 
     def plus(self, others: "VouchedLines") -> "VouchedLines":
         """Return both, one vouching for each voucher."""
         both = self
-        for vouching in others.vouchings:
-            both = both._with_marks(vouching.by, split_marks(vouching.marks))
+        for one in others.vouchings:
+            both = both._with_marks(one.by, split_marks(one.learnings.data), split_marks(one.events.data))
         return both
 
-    def _with_marks(self, by: str, marks: Iterable[bytes]) -> "VouchedLines":
+    def _with_marks(self, by: str, learnings: Iterable[bytes], events: Iterable[bytes]) -> "VouchedLines":
         known = next((vouching for vouching in self.vouchings if vouching.by == by), Vouching(by=by))
         others = tuple(vouching for vouching in self.vouchings if vouching.by != by)
-        return VouchedLines(vouchings=(*others, known.with_marks(marks)))
+        return VouchedLines(vouchings=(*others, known.plus(learnings, events)))
 
-    def part_of(self, data: bytes, is_also: Callable[[bytes], bool]) -> bytes:
+    def find_incomplete(self, lines: LogLines) -> dict[str, int]:
+        """Return the vouchers some of whose lines aren't among `lines`, each with how many.
+
+        What this machine appended is left out: nobody but its own files says that it was there.
+        """
+        present = Vouching(by=OWN).plus(map(line_mark, lines.learnings), map(line_mark, lines.events))
+        counts = {one.by: one.count_missing(present) for one in self.vouchings if one.by != OWN}
+        return {by: count for by, count in counts.items() if count}
+
+    def part_of(self, data: bytes, is_also: Callable[[bytes], bool], *, is_ledger: bool) -> bytes:
         """Return a file's bytes with only these lines, and those that `is_also` takes, at their places."""
-        return b"\n".join(line if is_known else b"" for line, is_known in self._judge_lines(data, is_also))
+        lines = self._judge_lines(data, is_also, is_ledger=is_ledger)
+        return b"\n".join(line if is_known else b"" for line, is_known in lines)
 
-    def rest_of(self, data: bytes, is_also: Callable[[bytes], bool]) -> bytes:
+    def rest_of(self, data: bytes, is_also: Callable[[bytes], bool], *, is_ledger: bool) -> bytes:
         """Return a file's bytes without all those lines."""
-        return b"\n".join(b"" if is_known else line for line, is_known in self._judge_lines(data, is_also))
+        lines = self._judge_lines(data, is_also, is_ledger=is_ledger)
+        return b"\n".join(b"" if is_known else line for line, is_known in lines)
 
-    def _judge_lines(self, data: bytes, is_also: Callable[[bytes], bool]) -> Iterator[tuple[bytes, bool]]:
+    def _judge_lines(
+        self, data: bytes, is_also: Callable[[bytes], bool], *, is_ledger: bool
+    ) -> Iterator[tuple[bytes, bool]]:
         lines = data.split(b"\n")
         marks = [line_mark(line) if line else b"" for line in lines]
-        known = [vouching.find_known(marks) for vouching in self.vouchings]
+        known = [vouching.of_file(is_ledger=is_ledger).find_known(marks) for vouching in self.vouchings]
         for line, mark in zip(lines, marks, strict=True):
             yield line, bool(mark) and (any(mark in of_one for of_one in known) or is_also(line))
 

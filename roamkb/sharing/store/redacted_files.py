@@ -6,6 +6,7 @@ The log itself comes last, so that a run that was interrupted finds the line aga
 import contextlib
 import os
 from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,6 +25,7 @@ from roamkb.log.redaction import Redaction
 from roamkb.log.store.observations import restate_consolidated
 from roamkb.log.store.project_log import LOG_FOLDER
 from roamkb.log.store.project_log import Log
+from roamkb.log.trust.vouched_lines import LogLines
 from roamkb.sharing.store import snapshot_archive
 
 #: How the kinds of files are called.
@@ -76,9 +78,14 @@ def redact_place(log: Log, place: RedactedPlace, redaction: Redaction) -> None:
             snapshot_archive.replace_members(snapshot, redacted)
         elif place.kind == LOG_LINES:
             redact = dict(_log_files(log, redaction))[place.path]
-            seen_part = log.seen_part(read_bytes(place.path))
+            seen_part = log.seen_part(read_bytes(place.path), place.path.name)
             # a line that loses some of its words isn't the line that was vouched for
-            log.add_own_lines({*redact(seen_part).data.split(b"\n")} - {*seen_part.split(b"\n")})
+            seen, redacted_seen = set(seen_part.split(b"\n")), set(redact(seen_part).data.split(b"\n"))
+            is_ledger = place.path == log.ledger
+            log.add_own_lines(
+                _lines_of_file(redacted_seen - seen, is_ledger=is_ledger),
+                in_place_of=_lines_of_file(seen - redacted_seen, is_ledger=is_ledger),
+            )
             replace_content(place.path, lambda data: redact(data).data)
         elif place.kind == RECORDS:
             size = place.path.lstat().st_size
@@ -134,6 +141,10 @@ def _log_files(log: Log, redaction: Redaction) -> Iterator[tuple[Path, Callable[
     yield log.ledger, redaction.redact_ledger
     yield log.archive, redaction.redact_learnings
     yield log.knowledge, redaction.redact_learnings
+
+
+def _lines_of_file(lines: Iterable[bytes], *, is_ledger: bool) -> LogLines:
+    return LogLines((), tuple(lines)) if is_ledger else LogLines(tuple(lines), ())
 
 
 def _redact_member(name: str, data: bytes, redaction: Redaction) -> RedactedBytes:

@@ -12,12 +12,14 @@ import pytest
 
 from roamkb.app.knowledge_base import KnowledgeBase
 from roamkb.app.log.project_log import ProjectLog
+from roamkb.core.errors import LostLines
 from roamkb.core.errors import NoLog
+from roamkb.fs.append import ARCHIVE
 from roamkb.log.observation import Observation
 from roamkb.log.recall import RecallResult
 from roamkb.log.state.tombstones import DIGEST_FIELD
 from roamkb.log.state.tombstones import content_digest_of
-from roamkb.log.store import project_log
+from roamkb.log.store import vouched_files
 from roamkb.log.store.changes import LogChangeFeed
 from roamkb.log.store.observations import record_observation
 from roamkb.log.trust.store import trust_lists
@@ -163,7 +165,7 @@ def test_a_changed_line_is_not_the_one_that_was_trusted(
     is_long: bool, world: World, origin: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its id is the same, its words aren't; also where the lines of a long log were compared before."""
-    monkeypatch.setattr(project_log, "_MOST_COMPARED", 0 if is_long else 10**9)
+    monkeypatch.setattr(vouched_files, "_MOST_COMPARED", 0 if is_long else 10**9)
     trust_by_root(world, digest_of(world, origin))
     clone = cloned(world, origin)
     assert BOTH == statements(world, clone) == statements(world, clone)
@@ -172,7 +174,8 @@ def test_a_changed_line_is_not_the_one_that_was_trusted(
     log.write_text(before + json.dumps(FOREIGN) + "\n")
     assert BOTH == statements(world, clone)
     log.write_text(before.replace("are striped", "are evil"))
-    assert BOTH[1:] == statements(world, clone)
+    assert [] == statements(world, clone)
+    assert 1 == report(world, clone).missing
     tampered = cloned(world, clone, name="tampered")
     (tampered / ".roamkb" / "knowledge.jsonl").write_text(log.read_text())
     assert [] == statements(world, tampered)
@@ -239,6 +242,134 @@ def test_a_line_that_was_taken_out_again_takes_the_signature_with_it(
     (origin / ".roamkb" / "ledger.jsonl").write_text("")
     git(origin, "commit", "-qam", "unsigned")
     assert [] == statements(world, cloned(world, origin))
+
+
+def verdicts(world: World, folder: Path) -> list[str]:
+    """Return the verdicts of what is shown there, in alphabetical order."""
+    standings = world.log(folder).require_adopted().read_contents().replay_state().standings.values()
+    return sorted(standing.verdict for standing in standings)
+
+
+@pytest.mark.parametrize("how", ["emptied", "replaced", "moved", "a learning"])
+def test_what_was_signed_is_not_taken_out_by_an_unsigned_pull(
+    how: str, world: World, origin: Path, tmp_path: Path
+) -> None:
+    """The clone shows no learning without its verdict; it counts again once the line is back, or was signed away."""
+    key = new_key(tmp_path, "ours")
+    trust_by_root(world, public(key))
+    git(origin, "commit", "-q", "--allow-empty", "-m", "signed", key=key)
+    clone = cloned(world, origin)
+    assert ["unverified", "verified"] == verdicts(world, clone)
+    knowledge, ledger = (origin / ".roamkb" / name for name in ("knowledge.jsonl", "ledger.jsonl"))
+    event = ledger.read_text()
+    if how == "a learning":
+        knowledge.write_text(knowledge.read_text().partition("\n")[2])
+    else:
+        ledger.write_text(event.replace("verified", "unsure") if how == "replaced" else "")
+    if how == "moved":
+        knowledge.write_text(knowledge.read_text() + event)
+    git(origin, "commit", "-qam", "unsigned")
+    git(clone, "pull", "-q")
+    assert [] == statements(world, clone) == statements(world, clone)
+    with pytest.raises(LostLines):
+        learn(world.open(clone).log, "Zebras sleep standing")
+    told = report(world, clone)
+    assert (1, ()) == (told.missing, told.vouchers)
+    (line,) = told.missing_lines
+    assert (BOTH[0] if how == "a learning" else "judged ") in line
+    if how == "emptied":
+        ran = run(world, "recall", "zebras", cwd=clone)
+        assert (2, True) == (ran.status, "1 line of it" in ran.err and "roamkb trust" in ran.err)
+        payload = json.dumps({"session_id": "s", "cwd": str(clone), "hook_event_name": "SessionStart"})
+        done = subprocess.run(
+            command_of(world, "hook", "session-start"),
+            cwd=clone, env=world.environment(), input=payload, text=True, capture_output=True, check=True,
+        )  # fmt: skip
+        assert "isn't what was signed" in done.stdout
+        git(clone, "checkout", "-q", "HEAD~1", "--", ".roamkb")
+        assert ["unverified", "verified"] == verdicts(world, clone)
+        git(clone, "checkout", "-q", "HEAD", "--", ".roamkb")
+        assert [] == statements(world, clone)
+        adopt(world, clone)
+        assert ["unverified", "unverified"] == verdicts(world, clone)
+    else:
+        git(origin, "commit", "-q", "--allow-empty", "-m", "signed away", key=key)
+        git(clone, "pull", "-q")
+        assert (BOTH[1:] if how == "a learning" else BOTH) == statements(world, clone)
+        assert 0 == report(world, clone).missing
+
+
+def test_a_signed_verdict_does_not_come_and_go_in_one_pull(world: World, origin: Path, tmp_path: Path) -> None:
+    """The files are as they were, and the history has what they should have; so has one that was left behind."""
+    key = new_key(tmp_path, "ours")
+    trust_by_root(world, public(key))
+    git(origin, "commit", "-q", "--allow-empty", "-m", "signed", key=key)
+    clone = cloned(world, origin)
+    assert BOTH == statements(world, clone)
+    ledger = origin / ".roamkb" / "ledger.jsonl"
+    before = ledger.read_text()
+    ledger.write_text(before + before.replace("verified", "invalidated").replace("0001", "0002"))
+    git(origin, "commit", "-qam", "signed verdict", key=key)
+    ahead = cloned(world, origin, name="ahead")
+    assert ["invalidated", "unverified"] == verdicts(world, ahead)
+    ledger.write_text(before)
+    git(origin, "commit", "-qam", "unsigned")
+    git(clone, "pull", "-q")
+    assert [] == statements(world, clone)
+    git(ahead, "reset", "-q", "--hard", "HEAD~1")
+    assert [] == statements(world, ahead)
+    assert ["judged"] == [line.split()[1] for line in report(world, ahead).missing_lines]
+    git(ahead, "reset", "-q", "--hard", "ORIG_HEAD")
+    assert ["invalidated", "unverified"] == verdicts(world, ahead)
+
+
+@pytest.mark.parametrize("by", ["key", "digest"])
+def test_rotation_and_forgetting_take_nothing_out(by: str, world: World, origin: Path, tmp_path: Path) -> None:
+    """Whether it was done here or a pull brings it; a digest's clone can't tell what another forgot, and says so."""
+    key = new_key(tmp_path, "ours")
+    knowledge, ledger = (origin / ".roamkb" / name for name in ("knowledge.jsonl", "ledger.jsonl"))
+    (id, *_) = [json.loads(line)["id"] for line in knowledge.read_text().splitlines()]
+    noted = {"id": "01890000-0000-7000-8000-000000000002", "event": "flagged", "of": "x", "v": 1, "ts": 6}
+    ledger.write_text(ledger.read_text() + json.dumps({**noted, "reason": BOTH[0]}) + "\n")
+    git(origin, "commit", "-qam", "signed", key=key)
+    trust_by_root(world, public(key) if by == "key" else digest_of(world, origin))
+    clone, other = cloned(world, origin), cloned(world, origin, name="other")
+    assert BOTH == statements(world, clone) == statements(world, other)
+    first, _, rest = knowledge.read_text().partition("\n")
+    (origin / ".roamkb" / ARCHIVE).write_text(first + "\n")
+    knowledge.write_text(rest)
+    git(origin, "add", "-A")
+    git(origin, "commit", "-qm", "rotated")
+    git(clone, "pull", "-q")
+    git(other, "pull", "-q")
+    assert BOTH == statements(world, clone) == statements(world, other)
+    kb = world.open(other)
+    ProjectLog(kb.environment, kb, folder=None, human=Yes()).forget(id)
+    assert BOTH[1:] == statements(world, other)
+    git(other, "commit", "-qam", "forgotten")
+    git(clone, "pull", "-q", str(other))
+    assert (BOTH[1:] if by == "key" else []) == statements(world, clone)
+    if by == "key":
+        events = world.log(clone).read_contents().events
+        assert ["[forgotten]"] == [event.fields["reason"] for event in events if event.id == noted["id"]]
+        assert BOTH[1:] == statements(world, cloned(world, other, name="fresh"))
+    else:
+        trust_by_root(world, digest_of(world, origin), digest_of(world, other))
+        assert BOTH[1:] == statements(world, clone)
+
+
+def test_a_record_of_an_earlier_form_is_made_anew(world: World, origin: Path) -> None:
+    """It told learnings and events not apart; what this machine appended stays seen, and its vouchers count as before."""
+    trust_by_root(world, digest_of(world, origin))
+    clone = cloned(world, origin)
+    learn(world.open(clone).log, "Zebras sleep standing")
+    (path,) = (world.state / "adopted").iterdir()
+    head, summary, marks = path.read_bytes().split(b"\n", 2)
+    vouchers = [[name, learnings + events] for name, learnings, events in json.loads(summary)["vouchers"]]
+    summary = json.dumps({"vouchers": vouchers, "looked": "", "seen_whole": []}).encode()
+    path.write_bytes(b"\n".join((b"2" + head[1:], summary, marks)))
+    assert sorted([*BOTH, "Zebras sleep standing"]) == statements(world, clone)
+    assert path.read_bytes().startswith(b"3 ")
 
 
 def test_a_human_takes_the_rest_as_nobodys_word(world: World, origin: Path) -> None:
@@ -524,7 +655,13 @@ def test_what_is_taken_out_or_put_back_stays_seen_and_unseen(world: World, origi
     (kept,) = (world.log(clone).local_folder / "snapshots").iterdir()
     with zipfile.ZipFile(kept) as archive:
         assert not any(b"evil" in archive.read(name) for name in archive.namelist())
-    log.write_text("")
+    log.write_text(
+        "".join(
+            line
+            for line in before.splitlines(keepends=True)
+            if not {"sleep", "evil"} & {*line.replace('"', " ").split()}
+        )
+    )
     world.open(clone).log.snapshot("restore", yes=True)
     assert "evil" not in log.read_text()
     assert sorted([*BOTH, "Zebras sleep standing"]) == statements(world, clone)

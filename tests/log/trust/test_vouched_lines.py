@@ -25,15 +25,28 @@ def test_what_is_shown_and_what_is_not_are_all_lines(
     vouched: list[bytes], others: list[bytes], own: list[bytes]
 ) -> None:
     """Each at its place, in few lines and in many, however often and by whomever they were added."""
-    lines = VouchedLines().with_lines("key", vouched).with_lines(OWN, own).with_lines("key", vouched)
+    by_key, by_us = LogLines(tuple(vouched), ()), LogLines(tuple(own), ())
+    lines = VouchedLines().with_lines("key", by_key).with_lines(OWN, by_us).with_lines("key", by_key)
     everything = [*others, *vouched, *own, *others]
     data = b"\n".join(everything)
-    shown, hidden = (part.split(b"\n") for part in (lines.part_of(data, never), lines.rest_of(data, never)))
+    shown = lines.part_of(data, never, is_ledger=False).split(b"\n")
+    hidden = lines.rest_of(data, never, is_ledger=False).split(b"\n")
     known = {*vouched, *own}
     assert [line if line in known else b"" for line in everything or [b""]] == shown
     assert [b"" if line in known else line for line in everything or [b""]] == hidden
-    assert lines.part_of(data, never) == lines.plus(lines).part_of(data, never)
-    assert set(own) == {*lines.limit_to(()).part_of(b"\n".join(own), never).split(b"\n")} - {b""}
+    assert b"\n".join(shown) == lines.plus(lines).part_of(data, never, is_ledger=False)
+    assert data == lines.rest_of(data, never, is_ledger=True)
+    assert set(own) == {*lines.limit_to(()).part_of(b"\n".join(own), never, is_ledger=False).split(b"\n")} - {b""}
+
+
+@given(signed=LINES, present=LINES)
+def test_a_line_is_missing_that_is_not_in_a_file_of_its_kind(signed: list[bytes], present: list[bytes]) -> None:
+    """An event among the learnings says nothing; what this machine appended isn't looked for."""
+    lines = VouchedLines().with_lines("key", LogLines((), tuple(signed))).with_lines(OWN, LogLines(tuple(signed), ()))
+    gone = len({*signed} - {*present})
+    assert ({"key": gone} if gone else {}) == lines.find_incomplete(LogLines(tuple(signed), tuple(present)))
+    left = lines.without_lines(LogLines((), tuple(line for line in signed if line not in present)))
+    assert {} == left.find_incomplete(LogLines((), tuple(present)))
 
 
 @given(learnings=LINES, events=LINES, more=LINES)
