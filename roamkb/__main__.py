@@ -103,7 +103,7 @@ def _forward_to_broker() -> int | None:
     """Return the status of a command run by the broker outside the wall; None where no broker applies."""
     from roamkb.wall import broker
 
-    if "".join(sys.argv[1:2]) not in broker.FORWARDED_VERBS:
+    if "".join(sys.argv[1:2]) not in broker.BROKERED_VERBS:
         return None
     try:
         return broker.forward_call(sys.argv[1:])

@@ -33,6 +33,8 @@ BROKERS = "brokers"
 SANDBOX_CALLS = "calls"
 #: The list of what the user trusts, likewise; a folder, which the wall closes before there is a list.
 TRUST_FOLDER = "trust"
+#: By which logs count on this machine, likewise; a folder, for the same reason.
+ADOPTIONS_FOLDER = "adopted"
 _KEY_BYTES = 32
 _NAME_BYTES = 8
 

@@ -13,6 +13,7 @@ from roamkb.fs.append import LEDGER
 from roamkb.fs.files import TEMPORARY_PREFIX
 from roamkb.fs.locks import LOCKS
 from roamkb.fs.locks import SETUP_RECEIPT
+from roamkb.fs.user_dirs import ADOPTIONS_FOLDER
 from roamkb.fs.user_dirs import BROKERS
 from roamkb.fs.user_dirs import MACHINE_KEY
 from roamkb.fs.user_dirs import SANDBOX_CALLS
@@ -49,7 +50,6 @@ from roamkb.install.uninstall import remaining_steps
 from roamkb.install.uninstall import removal_step
 from roamkb.install.uninstall import rule_removals
 from roamkb.log.init import INITIAL_FILES
-from roamkb.log.store.adoptions import ADOPTIONS_FOLDER
 from roamkb.log.store.project_log import LOCAL_FOLDER
 from roamkb.log.store.project_log import LOG_FOLDER
 from roamkb.log.store.project_log import Log

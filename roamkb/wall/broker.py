@@ -40,6 +40,8 @@ BROKER_VARIABLE = "ROAMKB_BROKER"
 ASKER_VARIABLE = "ROAMKB_ASKED_BY"
 #: What may be asked for: nothing that needs a human's word.
 FORWARDED_VERBS = ("write", "supersede", "trash", "restore", "promote")
+#: With it, what changes no note and is closed all the same: the record that a new log is this machine's own.
+BROKERED_VERBS = (*FORWARDED_VERBS, "init")
 
 _PROC = "/proc"
 #: Linux takes longer command lines than this, but a body belongs on standard input then.
@@ -236,8 +238,8 @@ def _carry_out_request(connection: "_socket.socket", child: int) -> int:
     _signal.alarm(_REQUEST_TIMEOUT)
     streams, words = _receive_request(connection)
     _signal.alarm(0)
-    if words[0] not in FORWARDED_VERBS:
-        raise _RefusedRequest(f"it doesn't run `roamkb {words[0][:40]}`, only {', '.join(FORWARDED_VERBS)}")
+    if words[0] not in BROKERED_VERBS:
+        raise _RefusedRequest(f"it doesn't run `roamkb {words[0][:40]}`, only {', '.join(BROKERED_VERBS)}")
     folder = f"{_PROC}/{asker}/cwd"
     try:
         os.chdir(os.readlink(folder))

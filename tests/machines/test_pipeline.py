@@ -107,7 +107,8 @@ class Machine:
         state = folder / "state"
         create_machine_key(state)
         self.log = Log(folder, state)
-        self.log.local_folder.mkdir(parents=True)
+        self.log.ignored.mkdir(parents=True)
+        self.log.record_adoption()
         self.now = START
 
     def hand(self) -> Author:

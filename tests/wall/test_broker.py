@@ -103,6 +103,21 @@ def test_a_project_that_may_not_write_hears_what_it_hears_without_a_wall(wall: W
     assert before == world.files()
 
 
+def test_no_command_adopts_a_log_and_a_new_one_is_made_all_the_same(world: World) -> None:
+    """The record is closed; `init` goes through the broker, and what it made counts behind the wall as well."""
+    world.run("init")
+    (world.personal.parent / "new").mkdir()
+    roamkb = f"{sys.executable} -m roamkb"
+    ran = world.run(
+        "exec", "--",
+        f"echo x > {world.state}/adopted/x; mv {world.state}/adopted {world.state}/gone; cd ../new; "
+        f"{roamkb} init && {roamkb} learn 'Zebras are striped' && {roamkb} recall zebras",
+    )  # fmt: skip
+    assert (0, True) == (ran.status, "Zebras are striped" in ran.out), ran.err
+    records = list((world.state / "adopted").iterdir())
+    assert (2, False) == (len(records), (world.state / "adopted" / "x").exists()), ran.err
+
+
 def test_without_its_environment_a_command_is_told_what_is_in_its_way(wall: Wall) -> None:
     """As under `env -i`: an error like any other of the disk's, and what to do."""
     ran = wall.run("env -i HOME=$HOME PATH=$PATH PYTHONPATH=$PYTHONPATH roamkb write 'Zebras are striped' --json")

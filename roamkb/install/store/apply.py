@@ -26,6 +26,7 @@ from roamkb.fs.locks import SETUP_RECEIPT
 from roamkb.fs.locks import SHOWN
 from roamkb.fs.locks import SNAPSHOTS
 from roamkb.fs.locks import TRASH
+from roamkb.fs.user_dirs import ADOPTIONS_FOLDER
 from roamkb.fs.user_dirs import BROKERS
 from roamkb.fs.user_dirs import MACHINE_KEY
 from roamkb.fs.user_dirs import SANDBOX_CALLS
@@ -44,7 +45,7 @@ from roamkb.install.plan import RemoveEmptyFolder
 from roamkb.install.plan import RemovePath
 from roamkb.install.plan import SymbolicLink
 from roamkb.install.plan import UnreadablePath
-from roamkb.log.store.adoptions import ADOPTIONS_FOLDER
+from roamkb.log.store.adoptions import APPENDED_FOLDER
 from roamkb.log.trust.store.git_objects import EMPTY_REPOSITORY
 
 #: What belongs to one knowledge base in the cache folder.
@@ -159,6 +160,7 @@ def roamkb_names(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return those names in a state or cache folder that roamkb uses, and so may remove."""
     known_names = (
         ADOPTIONS_FOLDER,
+        APPENDED_FOLDER,
         BROKERS,
         SANDBOX_CALLS,
         TRUST_FOLDER,

@@ -3,7 +3,8 @@
 A log's local folder says that it was adopted, and may be deleted or left behind by a move. So each
 adoption is put down here as well, by the place and by a file of the log that nothing rewrites: its inode,
 and when that was changed last, which no program sets. A copy or a new clone in its place is another file.
-What of a log counts by a trusted digest or key alone is put down here, too, line by line.
+What of a log counts by a trusted digest or key alone is put down here, too, line by line. The wall keeps these
+records from an agent's commands; what such a command appends to the log is recorded beside them.
 """
 
 import contextlib
@@ -28,6 +29,7 @@ from roamkb.fs.files import swap_file
 from roamkb.fs.locks import LOCKS
 from roamkb.fs.locks import hold_lock
 from roamkb.fs.locks import make_private_folder
+from roamkb.fs.user_dirs import ADOPTIONS_FOLDER
 from roamkb.log.state.adoption import NONE_ADOPTED
 from roamkb.log.state.adoption import AdoptedLines
 from roamkb.log.trust.vouched_lines import MARK_BYTES
@@ -38,7 +40,8 @@ from roamkb.log.trust.vouched_lines import Vouching
 
 #: `init` makes it, or finds it; nobody has a reason to write to it again.
 IDENTITY_FILE = ".gitignore"
-ADOPTIONS_FOLDER = "adopted"
+#: The lines that this machine appended to logs that count by their vouchers; an agent's commands write it.
+APPENDED_FOLDER = "appended"
 _VERSION = b"1"
 #: Of a log of which only vouched lines are seen; an older roamkb reads none of it.
 _VOUCHED_VERSION = b"3"
@@ -100,7 +103,23 @@ def find_adoption(state: Path, name: str) -> LogAdoption | None:
             reason,
             hint="remove it together with the project's .roamkb/local: `roamkb init` then asks anew",
         )
-    return adoption
+    return _with_appended(state, name, adoption)
+
+
+def is_recorded(state: Path, name: str) -> bool:
+    """Say whether the log whose local folder is called `name` was adopted, or made, on this machine."""
+    return bool(name) and (state / ADOPTIONS_FOLDER / name).is_file()
+
+
+def _with_appended(state: Path, name: str, adoption: LogAdoption) -> LogAdoption:
+    """Return an adoption with the lines that this machine appended, as far as they can be read."""
+    if adoption.vouched is None:
+        return adoption
+    data = read_file(state / APPENDED_FOLDER / name, limit=_MOST_RECORD_BYTES)
+    appended = None if isinstance(data, UnreadableFile) else _parse_adoption(data)
+    if appended is None or appended.vouched is None:
+        return adoption
+    return replace(adoption, vouched=adoption.vouched.plus(appended.vouched.limit_to(())))
 
 
 def find_moved_log(state: Path, log: str) -> tuple[str, LogAdoption] | None:
@@ -113,7 +132,7 @@ def _recorded_adoptions(state: Path) -> Iterator[tuple[str, LogAdoption]]:
         for entry in entries:
             data = read_file(Path(entry.path), limit=_MOST_RECORD_BYTES)
             if not isinstance(data, UnreadableFile) and (adoption := _parse_adoption(data)):
-                yield entry.name, adoption
+                yield entry.name, _with_appended(state, entry.name, adoption)
 
 
 def _parse_adoption(data: bytes) -> LogAdoption | None:
@@ -209,13 +228,23 @@ def save_adoption(state: Path, name: str, adoption: LogAdoption) -> None:
     Raises:
         DiskError: it can't be kept.
     """
-    folder = make_private_folder(state / ADOPTIONS_FOLDER)
+    own, vouched = VouchedLines(), adoption.vouched
+    if vouched is not None:
+        own = vouched.limit_to(())
+        vouched = VouchedLines(vouchings=tuple(one for one in vouched.vouchings if one.by != OWN))
+    _save_record(state / ADOPTIONS_FOLDER, name, replace(adoption, vouched=vouched))
+    if own:
+        _save_record(state / APPENDED_FOLDER, name, LogAdoption(log="", adopted=NONE_ADOPTED, vouched=own))
+
+
+def _save_record(folder: Path, name: str, adoption: LogAdoption) -> None:
+    """Write a record unless it is there already, as behind the wall."""
     data = _render_adoption(adoption)
     recorded = read_file(folder / name, limit=_MOST_RECORD_BYTES)
     if isinstance(recorded, MissingFile):
         # another init of the same log may be faster
         with contextlib.suppress(NameTaken):
-            create_file(folder, name, data, mode=0o600)
+            create_file(make_private_folder(folder), name, data, mode=0o600)
     elif isinstance(recorded, UnreadableFile):
         raise DiskError(folder / name, recorded.reason)
     elif recorded != data:

@@ -18,7 +18,6 @@ from pathlib import Path
 
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import LostLines
-from roamkb.core.errors import NameTaken
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import NotDurable
 from roamkb.core.errors import RoamkbError
@@ -34,8 +33,6 @@ from roamkb.fs.append import read_bytes
 from roamkb.fs.append import read_lines
 from roamkb.fs.append import replace_content
 from roamkb.fs.append import stat_signature
-from roamkb.fs.files import create_file
-from roamkb.fs.files import discard_file
 from roamkb.fs.files import make_folder
 from roamkb.fs.locks import hold_lock
 from roamkb.log import jsonl
@@ -64,9 +61,6 @@ LOG_FOLDER = ".roamkb"
 #: Never committed: locks, observations, and for each machine a folder with its receipts and index.
 LOCAL_FOLDER = "local"
 OBSERVATIONS_FOLDER = "observations"
-
-#: In the local folder of a log of which only vouched lines are seen.
-_VOUCHED_MARK = "vouched"
 
 #: Past so many lines the oldest half moves to the archive (document 003).
 ROTATE_AT = 5000
@@ -121,14 +115,8 @@ class Log:
 
     @property
     def _has_local(self) -> bool:
-        local = self.local_folder
-        return bool(self._own) and stat.S_ISDIR(_file_mode(local)) and not self._has_lost_record
-
-    @property
-    def _has_lost_record(self) -> bool:
-        """Whether it was recorded which lines are vouched for, and no more is."""
-        has_mark = _file_mode(self.local_folder / _VOUCHED_MARK) != 0
-        return has_mark and adoptions.find_adoption(self._state, self._own) is None
+        # whoever writes to the project can make the folder, and none but roamkb the record
+        return stat.S_ISDIR(_file_mode(self.local_folder)) and adoptions.is_recorded(self._state, self._own)
 
     def _find_adoption_record(self) -> "adoptions.LogAdoption | None":
         """Return the record that this log was adopted, here or before it was moved here."""
@@ -167,11 +155,6 @@ class Log:
         else:
             observations.set_observations_aside(self.ignored)
         folder = make_folder(self.local_folder, mode=0o700)
-        if adoption.vouched is None:
-            discard_file(folder / _VOUCHED_MARK)
-        else:
-            with contextlib.suppress(NameTaken):
-                create_file(folder, _VOUCHED_MARK, b"", mode=0o600)
         self._unrecorded = None
         return folder
 
@@ -495,9 +478,8 @@ class Log:
         """
         with contextlib.suppress(RoamkbError):
             log, adoption = adoptions.log_identity(self.folder), adoptions.find_adoption(self._state, self._own)
-            if self._has_local and log and (adoption is None or adoption.log != log):
-                known = adoption or adoptions.LogAdoption(log=log, adopted=NONE_ADOPTED)
-                adoptions.save_adoption(self._state, self._own, replace(known, log=log))
+            if self._has_local and log and adoption is not None and adoption.log != log:
+                adoptions.save_adoption(self._state, self._own, replace(adoption, log=log))
 
     def _rotate_to_archive(self) -> None:
         """Move the oldest lines to the archive when there are too many.

@@ -233,6 +233,23 @@ def test_a_log_counts_only_after_init_on_this_machine(tmp_path: Path) -> None:
     assert "takes it over" in raised.value.hint
 
 
+def test_a_folder_that_any_command_can_make_adopts_nothing(tmp_path: Path, log: Log) -> None:
+    """Its name follows from the machine's key, which is there to be read; the record isn't, or was lost."""
+    theirs = Log(tmp_path / "theirs", tmp_path / "state")
+    theirs.folder.mkdir(parents=True)
+    theirs.knowledge.write_bytes(lines(1))
+    theirs.local_folder.mkdir(parents=True)
+    assert not theirs.is_adopted
+    with pytest.raises(NoLog, match="came with the project"):
+        theirs.require_adopted()
+    with pytest.raises(UsageError, match="came with the project"):
+        init(theirs, home=tmp_path / "home", kb=None)
+    assert log.is_adopted
+    (tmp_path / "state" / "adopted" / log.local_folder.name).unlink()
+    with pytest.raises(NoLog):
+        log.require_adopted()
+
+
 def test_a_repository_cannot_bring_its_own_adoption(tmp_path: Path, log: Log) -> None:
     """Committed with all local state, a clone is a clone: the folder's name is this place's on this machine."""
     log.append_entries([learning(1)])
