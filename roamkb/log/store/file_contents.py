@@ -110,6 +110,13 @@ class FileVersion:
         )
 
     @property
+    def faults(self) -> tuple[BadLine, ...]:
+        """The faults of its lines; the others aren't kept for that, which would take most of the memory."""
+        if self._is_parsed:
+            return self.told.faults
+        return tuple(entry for entry in self._read(self.raw_lines(), first=1) if isinstance(entry, BadLine))
+
+    @property
     def _is_parsed(self) -> bool:
         # as cached_property keeps it
         return "told" in vars(self)

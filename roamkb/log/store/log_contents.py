@@ -135,7 +135,7 @@ class LogContents:
         return tuple(
             LogFault(path=page.path, line=bad.line, reason=bad.reason, is_newer=bad.is_newer)
             for page in self.pages
-            for bad in page.told.faults
+            for bad in page.faults
         )
 
     @property

@@ -16,10 +16,12 @@ import weakref
 import zlib
 from collections.abc import Callable
 from collections.abc import Collection
+from collections.abc import ItemsView
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+from collections.abc import ValuesView
 from pathlib import Path
 from typing import Any
 from typing import overload
@@ -486,6 +488,14 @@ class _CacheShelf(Mapping[str, LearningState]):
 
     def __len__(self) -> int:
         return self._counts[0]
+
+    def values(self) -> ValuesView[LearningState]:
+        """Return all learning states, read at once: one by one takes a query each."""
+        return self._all_standings().values()
+
+    def items(self) -> ItemsView[str, LearningState]:
+        """Return all learning states by id, likewise."""
+        return self._all_standings().items()
 
     def _all_standings(self) -> Mapping[str, LearningState]:
         if self._all is None:
