@@ -93,7 +93,7 @@ class RemedyAttempt:
 
 _JSON_KEYS: Final = (
     "technique steps successes failures partial rate lower_bound last_used is_tried why=tier "
-    "nearness for=error.text context"
+    "nearness is_sure for=error.text context"
 )
 EVERY_ATTEMPT: Final = Keys(f"{_JSON_KEYS} attempts")
 
@@ -110,6 +110,8 @@ class Remedy:
     tier: Annotated[RemedyTier, member_name] = RemedyTier.SAME
     #: How alike the errors are, up to 1.
     nearness: float = 1.0
+    #: Whether it surely is for the error at hand, so that it may be suggested unasked.
+    is_sure: bool = True
 
     @property
     def error(self) -> ErrorFingerprint:
@@ -148,8 +150,8 @@ class Remedy:
 
     @property
     def is_guess(self) -> bool:
-        """Whether it was for an error that is only similar to this one."""
-        return self.nearness < SAME_CURE_SIMILARITY
+        """Whether it was for an error that is only similar to this one, or for another thing in the same words."""
+        return not self.is_sure or self.nearness < SAME_CURE_SIMILARITY
 
     @property
     def is_tried(self) -> bool:

@@ -407,3 +407,21 @@ def test_a_path_is_no_part_of_a_file_type(world: World, log: ProjectLog) -> None
         log.remedy("record", error=LOCKED, technique="Wait", file=file)
     kept = [json.dumps(line["context"]) for line in ledger(world)]
     assert ['{"agent": "agent"}'] * 3 + ['{"agent": "agent", "file_type": "gz"}'] == kept
+
+
+def test_what_was_for_another_library_is_a_guess(world: World) -> None:
+    """Its error reads the same but for a name; the same error's remedy is sure, and comes first."""
+    log = world.open().log
+    log.init()
+    for name in ("libssl-dev", "libpq-dev"):
+        log.remedy(
+            "record", error=f"E: Unable to locate package {name}", technique=f"add the source of {name}",
+            outcome="success",
+        )  # fmt: skip
+    suggested = log.remedy("suggest", error="E: Unable to locate package libssl-dev")
+    assert isinstance(suggested, SuggestedRemedies)
+    assert [("add the source of libssl-dev", True), ("add the source of libpq-dev", False)] == [
+        (known.technique, known.is_sure) for known in suggested.remedies
+    ]
+    ran = world.run("remedy", "suggest", "--error", "E: Unable to locate package libssl-dev")
+    assert [False, True] == ["a guess" in line for line in ran.out.splitlines()]

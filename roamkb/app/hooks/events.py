@@ -21,7 +21,6 @@ from roamkb.app.log import ingest
 from roamkb.app.log import remedies
 from roamkb.boundary.store import session_cache
 from roamkb.context import brief_text
-from roamkb.context import relevance_threshold
 from roamkb.context import shown
 from roamkb.context import suggestions
 from roamkb.context.store import injections
@@ -233,15 +232,7 @@ class HookEventSession(HookSession):
         suggested = self._project_log.remedy("suggest", error=error, limit=_REMEDY_LIMIT, session=self.session)
         if not isinstance(suggested, remedy.SuggestedRemedies):
             return None
-        matching_remedies = (
-            one
-            for one in suggested.remedies
-            if effectiveness.is_surely_for(one, suggested.fingerprint)
-            and relevance_threshold.is_transferable(
-                one.technique, past_errors=[attempt.error.line for attempt in one.attempts], error=error
-            )
-        )
-        best_remedy = next(matching_remedies, None)
+        best_remedy = next((one for one in suggested.remedies if one.is_sure), None)
         if best_remedy is None or (best_remedy.is_tried and not best_remedy.successes):
             return None
         injections.save_suggestion(
