@@ -30,6 +30,8 @@ _MASKS = (
     ("DAY", r"\b20\d\d-\d\d-\d\d\b"),
     ("STAMP", r"\b20\d{12}\b"),
     ("HEX", r"(?<=[-/\" ])(?=[a-f]*\d)[0-9a-f]{8}(?:[0-9a-f]{8})?\b"),
+    # a cut key ends in its id
+    ("TAIL", r"(?<=\w~)[0-9a-f]{4}(?=\))"),
     ("SECONDS", r"\b1[789]\d{8}\.\d+\b"),
     # the words of an id count as words, and what a search is worth depends on how many there are
     ("COUNT", r'\b\d+(?= words,)|(?<="words": )\d+|(?<="score": 0\.)\d+|(?<="days_since_use": )[\d.e-]+'),
@@ -54,7 +56,7 @@ class Masks:
         word = found[0]
         if word == ID:
             return word
-        if kind in ("TIME", "DAY", "STAMP", "SECONDS", "COUNT"):
+        if kind in ("TIME", "DAY", "STAMP", "SECONDS", "COUNT", "TAIL"):
             return kind
         return self._names.setdefault(word, f"{kind}-{len(self._names) + 1}")
 
