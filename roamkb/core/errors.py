@@ -58,6 +58,16 @@ class NoKnowledgeBase(RoamkbError):
         self.why = why
 
 
+class Interrupted(RoamkbError):
+    """Ctrl-C, where what is done by then has to be said."""
+
+    code = "interrupted"
+    exit_code = 130
+
+    def __init__(self, message: str, *, hint: str) -> None:
+        super().__init__(f"interrupted; {message}", hint=hint)
+
+
 class NoLog(RoamkbError):
     """Absence of a log that counts on this machine in the project."""
 

@@ -150,10 +150,12 @@ def _check_project_parents(rule: Rule) -> DoctorCheck:
     present_entries = tuple(
         entry for entry in positive_entries if not (path := literal_path(entry)) or checkup.path_exists(Path(path))
     )
+    absent_entries = tuple(entry for entry in positive_entries if entry not in present_entries)
+    absent = f"; not on this machine: {join_first(absent_entries)}" if absent_entries else ""
     return DoctorCheck(
         name="project parents",
         ok=bool(present_entries),
-        detail=join_first(present_entries)
+        detail=f"{join_first(present_entries)}{absent}"
         if present_entries
         else "none is on this machine, so that no project may write",
         fix="" if present_entries else f"`roamkb install --project-parent DIR` adds one to {rule.source}",
@@ -275,7 +277,7 @@ def _check_hooks(local: Path, now: float) -> DoctorCheck:
         "hooks",
         recent_hook_errors(local, now=now),
         fine="none of this project's failed in the last week",
-        fix="sessions went on without them; please report it, the line names the place in roamkb's code",
+        fix="sessions went on without them; please report a line that names a place in roamkb's code",
     )
 
 

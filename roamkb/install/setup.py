@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Mapping
+from collections.abc import Sequence
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
@@ -12,6 +13,7 @@ from roamkb.boundary.store.folder_evidence import CallOrigin
 from roamkb.boundary.store.folder_evidence import classify_folder
 from roamkb.boundary.store.folder_evidence import find_rule
 from roamkb.boundary.store.folder_evidence import lies_within
+from roamkb.core.errors import Interrupted
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.gitignore import escape_path
@@ -108,13 +110,33 @@ def setup(options: SetupOptions, context: SetupContext) -> InstallReport:
     """
     if not isinstance(find_rule(context.home, account_home=context.account_home), Rule):
         options = replace(options, wishes=replace(options.wishes, omits_absent=True))
-    options = _answered(options, context, context.ask) if context.ask else _complete(options, context)
+    _require_folders(options.logs)
+    try:
+        options = _answered(options, context, context.ask) if context.ask else _complete(options, context)
+    except KeyboardInterrupt:
+        raise Interrupted("nothing was changed", hint="`roamkb setup` begins again") from None
     plan = _install(replace(options.wishes, dry_run=True), context)
     _check_work(options.wishes, plan.rule)
     planned_logs = tuple(_planned_log(root) for root in options.logs)
     if options.wishes.dry_run:
         return replace(plan, steps=(*plan.steps, *planned_logs))
     _keep_receipt(options, plan, context)
+    try:
+        return _set_up(options, context)
+    except KeyboardInterrupt:
+        hint = "`roamkb setup` goes on from there; `roamkb setup --undo` takes back what was made"
+        raise Interrupted("a part is set up", hint=hint) from None
+
+
+def _require_folders(logs: Sequence[Path]) -> None:
+    if missing := [root for root in logs if not root.is_dir()]:
+        raise UsageError(
+            f"{one_line(str(missing[0]))} is no folder, so no log can begin there; nothing was changed",
+            hint="is it spelt right? --log takes the folder of a project",
+        )
+
+
+def _set_up(options: SetupOptions, context: SetupContext) -> InstallReport:
     report = _install(options.wishes, context)
     # the human has seen the change, or could have
     seen = tuple(replace(step, diff="") if context.ask else step for step in report.steps)

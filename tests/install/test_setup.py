@@ -405,3 +405,23 @@ def test_the_rule_names_no_folder_that_nobody_named_and_that_is_not_there(home: 
     assert entries
     assert [entry for entry in entries if not Path(entry.replace("~", str(home), 1)).exists()] == []
     assert "isn't there" not in person.run("write", "A fact", "--project", str(person.project)).err
+
+
+def test_a_log_begins_in_a_folder_that_is_there(home: Path) -> None:
+    """A slip of the pen makes no folder."""
+    person = notes_of_the_rule(home)
+    before = everything(home)
+    asked = person.run("setup", "--no-work", "--no-hooks", "--log", str(home / "code/lampp"))
+    assert asked.status == 2
+    assert "is no folder" in asked.err
+    assert before == everything(home)
+
+
+def test_who_stops_it_at_a_question_hears_that_nothing_was_changed(home: Path) -> None:
+    """By Ctrl-C, as anybody would."""
+    person = notes_of_the_rule(home)
+    before = everything(home)
+    status, shown = person.talk("setup", answers=(("these?", "\x03"),))
+    assert status == 130
+    assert "interrupted; nothing was changed" in shown
+    assert before == everything(home)

@@ -1,5 +1,6 @@
 """A progress bar on standard error, for what a person would otherwise wonder about."""
 
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -14,6 +15,7 @@ _PROGRESS_DELAY = 1.0
 _LEAST_SECONDS = 0.1
 #: Characters of the bar.
 _PROGRESS_WIDTH = 20
+_USUAL_COLUMNS = 80
 
 
 class ProgressBar:
@@ -48,6 +50,8 @@ class ProgressBar:
 
     def _show(self, line: str, now: float) -> None:
         self._shown_at = now
+        # a line that is broken can't be taken away
+        line = line[: max(0, _columns() - len("roamkb: ") - 1)]
         print(f"\rroamkb: {line}\x1b[K", end="", file=sys.stderr, flush=True)
 
     def erase(self) -> None:
@@ -55,6 +59,13 @@ class ProgressBar:
         if self._shown_at is not None:
             self._shown_at = None
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _columns() -> int:
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or _USUAL_COLUMNS
+    except (OSError, ValueError):
+        return _USUAL_COLUMNS
 
 
 @contextmanager

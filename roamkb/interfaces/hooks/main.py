@@ -609,4 +609,6 @@ def _record_trouble(event: str, payload: "Payload", error: Exception) -> None:
     except (OSError, ValueError):
         local = None
     if local is not None:
-        hook_errors.record_hook_error(local, event, f"{type(error).__name__} at {code_place}")
+        is_ours = not isinstance(error, json.JSONDecodeError)
+        why = f"{type(error).__name__} at {code_place}" if is_ours else "what called it gave it no JSON"
+        hook_errors.record_hook_error(local, event, why)

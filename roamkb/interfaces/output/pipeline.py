@@ -43,7 +43,7 @@ def verify(result: "pipeline_verify.VerifyResult") -> PrintedResult:
     def render_text(_: bool) -> str:
         lines = [line for judged in result.judged for line in _judged_lines(judged)]
         if any(map(_is_unscored, result.judged)):
-            lines.append("what nobody scored stays unverified: --judge heuristic, --judge MODEL, or --accuracy …")
+            lines.append(_UNSCORED_HINT)
         if result.skipped:
             lines.append(f"{result.skipped} {'has' if result.skipped == 1 else 'have'} a verdict already")
         return "\n".join(lines) or "nothing wants judging"
@@ -53,6 +53,12 @@ def verify(result: "pipeline_verify.VerifyResult") -> PrintedResult:
         text=render_text,
         warnings=tuple(dict.fromkeys(judged.trouble for judged in result.judged if judged.trouble)),
     )
+
+
+_UNSCORED_HINT = (
+    "what nobody scored stays unverified: --judge heuristic scores what a transcript bears out; --judge MODEL, or "
+    "--accuracy, --relevance and --specificity of your own, score the rest"
+)
 
 
 def _is_unscored(judged: "pipeline_verify.JudgedLearning") -> bool:
