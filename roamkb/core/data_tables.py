@@ -11,10 +11,14 @@ if TYPE_CHECKING:
 @cache
 def data_lines(name: str) -> tuple[str, ...]:
     """Return the lines of a data file, without blank lines and comments, which begin with `#`."""
+    return tuple(line for line in data_text(name).split("\n") if line and not line.startswith("#"))
+
+
+def data_text(name: str) -> str:
+    """Return a data file as it is."""
     # it is read as the program is, wherever that lies
     loader: ResourceLoader = __spec__.loader  # type: ignore[assignment]
-    data = loader.get_data(f"{__file__.rpartition('core')[0]}data/{name}")
-    return tuple(line for line in data.decode().split("\n") if line and not line.startswith("#"))
+    return loader.get_data(f"{__file__.rpartition('core')[0]}data/{name}").decode()
 
 
 def data_rows(name: str) -> list[list[str]]:

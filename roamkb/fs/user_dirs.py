@@ -35,6 +35,8 @@ SANDBOX_CALLS = "calls"
 TRUST_FOLDER = "trust"
 #: By which logs count on this machine, likewise; a folder, for the same reason.
 ADOPTIONS_FOLDER = "adopted"
+#: Which logs a human shares, and by which service; likewise closed by the wall.
+SHARED_FOLDER = "shared"
 _KEY_BYTES = 32
 _NAME_BYTES = 8
 

@@ -14,8 +14,8 @@ _ROAMKB_COMMAND = r"roamkb(?:[@=].*)?|-mroamkb|roamkb\.__main__|(?:[/~.$].*|.*bi
 _RULE_OPTIONS = ("--kb", "--work-root", "--project-parent", "--yes")
 #: What stands behind one of these is its value, though it looks like an option; a test compares them.
 VALUE_OPTIONS = frozenset(
-    "--agent --agents-md --apply --as-of --digest --kb --log --mark --project --project-parent --reason --session "
-    "--snippets --until --work-root".split()
+    "--agent --agents-md --apply --as-of --class --digest --kb --log --mark --member --name --project --project-parent "
+    "--reason --service --session --snippets --until --work-root".split()
 )
 #: By verb: what is asked for, and whether the words ask for it; without those words the verb only lists.
 _HUMAN_ONLY_IF: dict[str, tuple[str, Callable[[list[str]], bool]]] = {
@@ -24,6 +24,7 @@ _HUMAN_ONLY_IF: dict[str, tuple[str, Callable[[list[str]], bool]]] = {
     "forget": ("forget", lambda words: not _has_switch(words, "--dry-run")),
     "journal": ("journal restore", lambda words: "restore" in words and not _has_switch(words, "--dry-run")),
     "trust": ("trust", lambda words: bool({"add", "remove"} & set(words))),
+    "share": ("share --service", lambda words: _has_option(words, "--service")),
     "setup": ("setup", lambda words: not _has_switch(words, "--dry-run")),
     "install": (
         "install",
@@ -36,7 +37,7 @@ _HUMAN_ONLY_IF: dict[str, tuple[str, Callable[[list[str]], bool]]] = {
 HUMAN_ONLY_VERBS = _APPROVAL_VERBS | _HUMAN_ONLY_IF.keys()
 _APPROVAL_IN_TEXT = (
     r"roamkb['\"]?[,\s\]]{1,9}(?:['\"]?--?[\w-]{1,40}['\"]?[,\s]{1,9}){0,8}"
-    r"['\"]?(?P<verb>approve|override|reject|review\b[^\n;|&]{0,60}?--(?:curate|edit)|init\b[^\n;|&]{0,60}?--yes|rollback|uninstall|(?:forget|setup)\b(?![^\n;|&]{0,100}--dry-run)|journal\b[^\n;|&]{0,60}?\brestore|trust\b[^\n;|&]{0,60}?\b(?:add|remove))\b(?!['\"]?[,\s]+['\"]?--help)"
+    r"['\"]?(?P<verb>approve|override|reject|review\b[^\n;|&]{0,60}?--(?:curate|edit)|init\b[^\n;|&]{0,60}?--yes|rollback|uninstall|(?:forget|setup)\b(?![^\n;|&]{0,100}--dry-run)|journal\b[^\n;|&]{0,60}?\brestore|share\b[^\n;|&]{0,100}?--service|trust\b[^\n;|&]{0,60}?\b(?:add|remove))\b(?!['\"]?[,\s]+['\"]?--help)"
     r"|roamkb\b[^\n;|&]{0,60}?\b(?P<curate>curate)\b[^\n;|&]{0,100}?--apply"
 )
 

@@ -35,6 +35,7 @@ from roamkb.install.store import machine as checkup
 from roamkb.install.store.machine import DoctorContext
 from roamkb.log.jsonl import LearningLine
 from roamkb.log.jsonl import read_learnings
+from roamkb.log.share import share
 from roamkb.log.store.project_log import LOG_FOLDER
 from roamkb.log.store.project_log import Log
 from roamkb.log.trust.store.trust_lists import read_trust_lists
@@ -72,6 +73,8 @@ def doctor(context: DoctorContext) -> DoctorReport:
         log = context.log
         checks.append(run_check("project's log", lambda: _check_log(log)))
         checks.append(run_check("trust", lambda: _check_trust(context)))
+        if log.shared_settings.exists():
+            checks.append(run_check("shared log", lambda: _check_shared(log)))
         if log.is_adopted:
             now = context.now.timestamp()
             checks.append(run_check("log's lines", lambda: _check_log_lines(log, now)))
@@ -232,6 +235,19 @@ def _check_trust(context: DoctorContext) -> DoctorCheck:
         map(one_line, faults),
         fine=join_first(list(map(one_line, trusted))) if trusted else "no digest and no key: a human adopts each log",
         fix="root's list and its folders are root's alone (`chmod go-w`), the user's is written by `roamkb trust`",
+    )
+
+
+def _check_shared(log: Log) -> DoctorCheck:
+    """Check what this machine knows of the service that the log is shared by; the service isn't asked."""
+    report = share.share_status(log)
+    alarms = [f"{count_phrase(count, 'line')} put aside ({one_line(reason)})" for reason, count in report.aside]
+    faults = [*([one_line(report.trouble)] if report.trouble else []), *alarms]
+    return build_check(
+        "shared log",
+        faults,
+        fine=f"as {report.project} by the {report.kind} service {report.service}",
+        fix=f"look at {one_line(str(report.aside_file))}" if alarms else "`roamkb share status` says more",
     )
 
 

@@ -17,6 +17,7 @@ from roamkb.fs.user_dirs import ADOPTIONS_FOLDER
 from roamkb.fs.user_dirs import BROKERS
 from roamkb.fs.user_dirs import MACHINE_KEY
 from roamkb.fs.user_dirs import SANDBOX_CALLS
+from roamkb.fs.user_dirs import SHARED_FOLDER
 from roamkb.fs.user_dirs import TRUST_FOLDER
 from roamkb.harnesses.registry import get_harness
 from roamkb.install.harness_settings import harness_removals
@@ -193,9 +194,10 @@ def _state_steps(
     adoptions = [state / ADOPTIONS_FOLDER / Log(root, state).local_folder.name for root in unused_logs]
     adopted, held = read_path_state(state / ADOPTIONS_FOLDER), read_path_state(state)
     others = set(adopted.names) - {path.name for path in adoptions} if isinstance(adopted, FolderOnDisk) else set()
-    # the wall makes the folder, so that it can be closed
-    nobody_trusted = read_path_state(state / TRUST_FOLDER) == FolderOnDisk(names=())
-    unused = {*_UNUSED_STATE, ADOPTIONS_FOLDER, *((TRUST_FOLDER,) if nobody_trusted else ())}
+    # the wall makes these folders, so that they can be closed
+    made_by_wall = (TRUST_FOLDER, SHARED_FOLDER)
+    empty = [name for name in made_by_wall if read_path_state(state / name) == FolderOnDisk(names=())]
+    unused = {*_UNUSED_STATE, ADOPTIONS_FOLDER, *empty}
     is_unused = isinstance(held, FolderOnDisk) and set(held.names) <= unused
     if is_unused and not others:
         yield from purge_folder_steps(STATE_STEP, state, "as setup made it", wishes, kb=kb)

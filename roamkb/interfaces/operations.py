@@ -282,6 +282,13 @@ OPERATIONS: tuple[Operation, ...] = (
         panel=_LOG,
     ),
     Operation(
+        "share",
+        "Share this log with other machines by a PostgreSQL service; say how it is shared, or end that.",
+        "roamkb share status",
+        request="ShareRequest",
+        panel=_LOG,
+    ),
+    Operation(
         "trust",
         "List the digests and keys by which a log counts that came with its project; add or remove one.",
         "roamkb trust",

@@ -33,6 +33,7 @@ from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory
 from roamkb.log.redaction import Redaction
 from roamkb.log.redaction import redaction_of
+from roamkb.log.share.store.settings import shared_service
 from roamkb.log.state.learning_state import FORGOTTEN
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.tombstones import DIGEST_FIELD
@@ -206,6 +207,11 @@ def _left_places(
             yield f"{one_line(standing.learning.key)}, which repeats it: `roamkb forget {one_line(standing.id)}`"
     for path in redacted_files.damaged_snapshots(log):
         yield f"{one_line(str(path))}, which is damaged, so that nobody sees what it holds: delete it"
+    if service := shared_service(log.shared_settings):
+        yield (
+            f"what the service {service} was sent: an agent's role can take nothing back, and its administrator can "
+            "delete the row; the tombstone goes there, too, and hides the line on each machine"
+        )
     for path in redacted_files.worktree_copies(log, redaction):
         yield f"{one_line(str(path))}, which git put there: update that worktree"
 

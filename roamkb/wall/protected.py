@@ -22,6 +22,7 @@ from roamkb.fs.user_dirs import BROKERS
 from roamkb.fs.user_dirs import JOURNAL
 from roamkb.fs.user_dirs import MACHINE_KEY
 from roamkb.fs.user_dirs import SANDBOX_CALLS
+from roamkb.fs.user_dirs import SHARED_FOLDER
 from roamkb.fs.user_dirs import TRUST_FOLDER
 from roamkb.fs.user_dirs import account_state_dir
 from roamkb.harnesses.registry import declared
@@ -67,7 +68,7 @@ def make_plan(homes: Sequence[str], state: str, data: str, old_plan: WallPlan | 
     """
     with contextlib.suppress(OSError):
         # what isn't there can't be closed
-        for name in (BROKERS, SANDBOX_CALLS, TRUST_FOLDER, ADOPTIONS_FOLDER):
+        for name in (BROKERS, SANDBOX_CALLS, TRUST_FOLDER, ADOPTIONS_FOLDER, SHARED_FOLDER):
             os.makedirs(os.path.join(state, name), mode=0o700, exist_ok=True)
     plan = gather_plan(homes, state, data, old_plan.notes if old_plan else ())
     plan.ways = list(find_wall_methods())
@@ -87,7 +88,7 @@ def gather_plan(homes: Sequence[str], state: str, data: str, known_names: Sequen
     settings = [os.path.join(home, name) for home in homes for name in _SETTINGS_FILES]
     texts = [path for home in homes for name in _TEXT_FILES if _has_block(path := os.path.join(home, name))]
     # a socket or a call of another's there could be taken for a launcher's, or for a session's own
-    own_names = (MACHINE_KEY, KEPT_NAMES_FILE, JOURNAL, BROKERS, SANDBOX_CALLS, ADOPTIONS_FOLDER)
+    own_names = (MACHINE_KEY, KEPT_NAMES_FILE, JOURNAL, BROKERS, SANDBOX_CALLS, ADOPTIONS_FOLDER, SHARED_FOLDER)
     own_paths = [os.path.join(state, name) for name in own_names]
     own_paths += [*(os.path.join(data, name) for name in ("rules", FOLDER)), *_trust_folders(homes)]
     plan.free = dict(_free_commands(homes, os.path.dirname(sys.executable)))

@@ -15,7 +15,7 @@ from tests.interfaces.http.served import serving
 
 #: A human's decisions, and what changes the machine or names files.
 NEVER = frozenset(
-    "approve reject rollback override init install setup uninstall forget trust inject ingest bundle".split()
+    "approve reject rollback override init install setup uninstall forget trust share inject ingest bundle".split()
 )
 #: What may only be looked at: a node is made where somebody answers for it, a review is a human's.
 LISTED = frozenset({"promote", "review", "curate"})

@@ -32,6 +32,7 @@ NEEDED: dict[str, Arguments] = {
     "relevant": {"title": "zebra"},
     "override": {"key": KEY, "confidence": "0.5"},
     "forget": {"key": KEY, "dry_run": True},
+    "share": {"action": "migrate"},
     "trust": {"action": "add", "names": ("x",)},
     "pin": {"key": KEY},
     "prefer": {"key": KEY},

@@ -236,6 +236,7 @@ CARELESS = OperationCase(name="careless", call=_careless_approve)
 #: Operations without a sweep of their own, each with the reason.
 NOT_SWEPT = {
     "setup": "asks, and is killed midway and taken back in tests/install/test_setup",
+    "share": "asks, and changes one file, which is replaced as a whole; the exchange is killed in tests/log/share",
     "trust": "asks, and changes one list, which is replaced as a whole",
     "extract": "what it does with a model's answer is swept in test_log; the rest is the model's",
     "mcp": "a door to the operations above",

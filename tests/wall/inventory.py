@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from roamkb.boundary.store.kb_paths import KEPT_NAMES_FILE
 from roamkb.fs.user_dirs import ADOPTIONS_FOLDER
 from roamkb.fs.user_dirs import MACHINE_KEY
+from roamkb.fs.user_dirs import SHARED_FOLDER
 from roamkb.fs.user_dirs import TRUST_FOLDER
 from tests.wall.house import KB
 
@@ -41,6 +42,7 @@ _PARTS = {
     (*_STATE, MACHINE_KEY): Part.STATE,
     (*_STATE, TRUST_FOLDER): Part.STATE,
     (*_STATE, ADOPTIONS_FOLDER): Part.STATE,
+    (*_STATE, SHARED_FOLDER): Part.STATE,
     KB.parts: Part.NOTES,
 }
 #: The folders above the notes, of which only they themselves count.

@@ -61,7 +61,7 @@ def make_brief(
     require_name(task or "", "the task")
     project = context.session_project()
     author = context.make_author(agent=agent, session=session)
-    log = context.log_or_none()
+    log = context.log_or_none(patience=project_context.SHARE_PATIENCE)
     state, unready = _indexed_state(context, log)
     at_hand = briefing.current_work(
         state, git_branch.read_git_branch(context.project_root), task=task or "", now=author.ts

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
+from typing import Final
 
 from roamkb import __version__
 from roamkb.app import environment
@@ -27,6 +28,9 @@ from roamkb.log.store import build_budget
 from roamkb.log.store import index
 from roamkb.log.store import project_log
 from roamkb.log.store import receipts
+
+#: Seconds that a question may wait for what other machines wrote, where the service wasn't heard of just now.
+SHARE_PATIENCE: Final = 1.0
 
 
 class ProjectContext:
@@ -121,8 +125,10 @@ class ProjectContext:
             budget=self.build_budget,
         )
 
-    def log_to_read(self) -> "project_log.Log":
+    def log_to_read(self, *, patience: float = 0.0) -> "project_log.Log":
         """Return the project's log; raise `NoLog` where it has none.
+
+        One that is shared waits up to `patience` seconds for what other machines wrote.
 
         A worktree shares that of its main checkout, but not where that is of a stricter kind: what is told there
         might be written here.
@@ -130,7 +136,8 @@ class ProjectContext:
         log = self.unchecked_log()
         if policy.strictest_project((self.checkout_project, self.log_project)).kind is not self.checkout_project.kind:
             raise NoLog(log.root)
-        return log.require_adopted()
+        log.require_adopted().sync_soon(patience=patience)
+        return log
 
     def log_to_write(self, fact: str) -> "project_log.Log":
         """Return the log to write `fact` to, unless this session is stricter than the log's project."""
@@ -175,10 +182,10 @@ class ProjectContext:
             return None
         return query.parse_moment(option, text, today=self.environment.now().date())
 
-    def log_or_none(self) -> "project_log.Log | None":
+    def log_or_none(self, *, patience: float = 0.0) -> "project_log.Log | None":
         """Return the log if it is readable; one that holds links isn't, as `doctor` reports."""
         try:
-            return self.log_to_read()
+            return self.log_to_read(patience=patience)
         except (NoLog, DiskError):
             return None
 

@@ -10,6 +10,7 @@ from roamkb.app.log import learn as app_learn
 from roamkb.app.log import pipeline
 from roamkb.app.log import recall as app_recall
 from roamkb.app.log import remedies
+from roamkb.app.log import share as app_share
 from roamkb.app.log import sharing
 from roamkb.app.log import tasks
 from roamkb.app.log import trust as app_trust
@@ -32,6 +33,7 @@ from roamkb.log import pin as log_pin
 from roamkb.log import prefer as log_prefer
 from roamkb.log import recall as log_recall
 from roamkb.log import undo as log_undo
+from roamkb.log.share import share as log_share
 from roamkb.log.trust import trust as log_trust
 from roamkb.pipeline import consolidate as pipeline_consolidate
 from roamkb.pipeline import observe as pipeline_observe
@@ -66,6 +68,7 @@ class ProjectLog(ProjectContext):
     bundle = OperationMethod(lambda: (sharing_bundle.BundleRequest, sharing.bundle))
     snapshot = OperationMethod(lambda: (sharing_snapshot.SnapshotRequest, sharing.snapshot))
     forget = OperationMethod(lambda: (sharing_forget.ForgetRequest, sharing.forget))
+    share = OperationMethod(lambda: (log_share.ShareRequest, app_share.share))
     trust = OperationMethod(lambda: (log_trust.TrustRequest, app_trust.trust))
     audit = OperationMethod(lambda: (curation_audit.AuditRequest, curation.audit))
     refine = OperationMethod(lambda: (curation_refine.RefineRequest, curation.refine))

@@ -41,7 +41,7 @@ def recall(
         raise UsageError("--trace explains how words are ranked, from the best on", hint="roamkb recall WORDS --trace")
     if request.scope and request.scope not in learning_state.SCOPES:
         raise UsageError(f"no scope {one_line(request.scope)}", hint=f"one of {', '.join(learning_state.SCOPES)}")
-    log = context.log_to_read()
+    log = context.log_to_read(patience=project_context.SHARE_PATIENCE)
     author = context.make_author(agent=request.agent, session=request.session)
     contents = log.read_contents()
     as_of = context.parse_moment("--as-of", request.as_of)

@@ -66,7 +66,8 @@ def relevant(
     Raises:
         UsageError: nothing says what the task is about. NoLog.
     """
-    log, author = context.log_to_read(), context.make_author(agent=request.agent, session=request.session)
+    log = context.log_to_read(patience=project_context.SHARE_PATIENCE)
+    author = context.make_author(agent=request.agent, session=request.session)
     as_of, contents = context.parse_moment("--as-of", request.as_of), log.read_contents()
     state = contents.replay_state(as_of=as_of)
     described_task = _new_task(request.task or "", request.title, request.category, request.files, ())

@@ -30,6 +30,7 @@ from roamkb.fs.user_dirs import ADOPTIONS_FOLDER
 from roamkb.fs.user_dirs import BROKERS
 from roamkb.fs.user_dirs import MACHINE_KEY
 from roamkb.fs.user_dirs import SANDBOX_CALLS
+from roamkb.fs.user_dirs import SHARED_FOLDER
 from roamkb.fs.user_dirs import TRUST_FOLDER
 from roamkb.install.plan import AbsentPath
 from roamkb.install.plan import FolderOnDisk
@@ -164,6 +165,7 @@ def roamkb_names(names: tuple[str, ...]) -> tuple[str, ...]:
         BROKERS,
         SANDBOX_CALLS,
         TRUST_FOLDER,
+        SHARED_FOLDER,
         EMPTY_REPOSITORY,
         LOCKS,
         SHOWN,

@@ -188,6 +188,7 @@ _RENDERER_MODULES = {
         "journal": "journal",
         "sharing": "template bundle snapshot forget",
         "trust": "trust",
+        "share": "share",
         "log": "init learn extract observe consolidate recall ingest",
         "pipeline": "verify promote",
         "instructions": "review approve reject rollback",

@@ -34,19 +34,26 @@ class AdoptedLines:
 
     #: The marks of the ids, one behind the other, in ascending order.
     marks: bytes = b""
+    #: Those of lines that a service brought since. Each stands here before its line is in the log, so that what was
+    #: computed of an earlier log still holds.
+    received: bytes = b""
+
+    def with_received(self, ids: Iterable[str]) -> "AdoptedLines":
+        """Return these and the lines of those ids, which are about to be appended."""
+        return replace(self, received=self.received + b"".join(map(_id_mark, ids)))
 
     @property
     def digest(self) -> str:
-        """Digest of the ids; empty where all of the log is this machine's own."""
+        """Digest of the ids that were there at the adoption; empty without any."""
         return blake2b(self.marks, digest_size=16).hexdigest() if self.marks else ""
 
     def mark_learnings(self, learnings: tuple[Learning, ...]) -> tuple[Learning, ...]:
         """Return the learnings, the adopted ones marked so."""
-        return tuple(map(self._mark_learning, learnings)) if self.marks else learnings
+        return tuple(map(self._mark_learning, learnings)) if self._known_marks else learnings
 
     def mark_events(self, events: tuple[LedgerEvent, ...]) -> tuple[LedgerEvent, ...]:
         """Return the events, the adopted ones marked so."""
-        return tuple(map(self._mark_event, events)) if self.marks else events
+        return tuple(map(self._mark_event, events)) if self._known_marks else events
 
     def _mark_learning(self, learning: Learning) -> Learning:
         if not self._is_adopted_id(learning.id):
@@ -67,7 +74,7 @@ class AdoptedLines:
 
     @cached_property
     def _known_marks(self) -> frozenset[bytes]:
-        marks = self.marks
+        marks = self.marks + self.received
         return frozenset(marks[offset : offset + _MARK_BYTES] for offset in range(0, len(marks), _MARK_BYTES))
 
 

@@ -48,6 +48,8 @@ _VOUCHED_VERSION = b"3"
 #: An earlier form, which didn't tell learnings from events: of it this machine's own lines count, and the others
 #: once their vouchers are looked for again.
 _UNTOLD_VERSION = b"2"
+#: Of a log that has lines from a service, which an older roamkb would take for this machine's own.
+_RECEIVING_VERSION = b"4"
 _ADOPTED_LOCK = "adopted.lock"
 _LOCK_SECONDS = 10.0
 #: Marks of some ten million lines.
@@ -122,6 +124,13 @@ def _with_appended(state: Path, name: str, adoption: LogAdoption) -> LogAdoption
     return replace(adoption, vouched=adoption.vouched.plus(appended.vouched.limit_to(())))
 
 
+def received_marks(state: Path, name: str) -> bytes:
+    """Return the marks of lines that a service brought, as recorded for the local folder called `name`; else none."""
+    data = read_file(state / ADOPTIONS_FOLDER / name, limit=_MOST_RECORD_BYTES)
+    adoption = None if isinstance(data, UnreadableFile) else _parse_adoption(data)
+    return adoption.adopted.received if adoption else b""
+
+
 def find_moved_log(state: Path, log: str) -> tuple[str, LogAdoption] | None:
     """Return the recorded adoption of a log that was elsewhere then, after the name of its local folder there."""
     return next((found for found in _recorded_adoptions(state) if log and found[1].log == log), None)
@@ -143,9 +152,20 @@ def _parse_adoption(data: bytes) -> LogAdoption | None:
         return None
     if version == _VERSION:
         return LogAdoption(log=name, adopted=AdoptedLines(marks=body))
+    if version == _RECEIVING_VERSION:
+        return _parse_receiving(name, body)
     if version == _UNTOLD_VERSION:
         return _parse_untold(name, body)
     return _parse_vouched(name, body) if version == _VOUCHED_VERSION else None
+
+
+def _parse_receiving(log: str, body: bytes) -> LogAdoption | None:
+    """Return the adoption of a log with lines from a service: the size of the other marks, then all marks."""
+    size, end, marks = body.partition(b"\n")
+    if not end or not size.isdigit() or int(size) > len(marks):
+        return None
+    adopted = AdoptedLines(marks=marks[: int(size)], received=marks[int(size) :])
+    return LogAdoption(log=log, adopted=adopted)
 
 
 def _parse_vouched(log: str, body: bytes) -> LogAdoption | None:
@@ -194,6 +214,9 @@ def _parse_untold(log: str, body: bytes) -> LogAdoption | None:
 
 
 def _render_adoption(adoption: LogAdoption) -> bytes:
+    if adoption.vouched is None and adoption.adopted.received:
+        marks, received = adoption.adopted.marks, adoption.adopted.received
+        return b"%s %s\n%d\n%s%s" % (_RECEIVING_VERSION, adoption.log.encode(), len(marks), marks, received)
     if adoption.vouched is None:
         return b"%s %s\n%s" % (_VERSION, adoption.log.encode(), adoption.adopted.marks)
     vouchings = adoption.vouched.vouchings

@@ -203,14 +203,14 @@ class LogContents:
             base_state=self._reached_state,
         )
 
-    def grow_to(self, pages: tuple[FileVersion, FileVersion, FileVersion]) -> "LogContents":
-        """Return the contents of `pages`, which grew from these."""
+    def grow_to(self, pages: tuple[FileVersion, FileVersion, FileVersion], adopted: AdoptedLines) -> "LogContents":
+        """Return the contents of `pages`, which grew from these; `adopted` may have later lines, too."""
         before, growths = self._reached_state, self.growths + 1
         if before is not None and before.state.shelf is not None:
             # who asks again and again is better off with all of it
             before = before._replace(state=before.state.load_all()) if growths > 1 else None
         return LogContents(
-            pages=pages, adopted=self.adopted, state_cache=self.state_cache, base_state=before, growths=growths
+            pages=pages, adopted=adopted, state_cache=self.state_cache, base_state=before, growths=growths
         )
 
     @property

@@ -37,6 +37,7 @@ from roamkb.fs.files import make_folder
 from roamkb.fs.locks import hold_lock
 from roamkb.log import jsonl
 from roamkb.log.learning import Learning
+from roamkb.log.share.store import launch
 from roamkb.log.state.adoption import NONE_ADOPTED
 from roamkb.log.state.adoption import AdoptedLines
 from roamkb.log.state.learning_state import LedgerEvent
@@ -147,6 +148,10 @@ class Log:
         log = adoptions.log_identity(self.folder)
         earlier_folder = self._earlier_local_folder(log)
         adoption = adoption or adoptions.LogAdoption(log=log, adopted=NONE_ADOPTED)
+        if not adoption.adopted.received:
+            # what a service brought stays what it is, whatever came with the project since
+            received = adoptions.received_marks(self._state, self.local_folder.name)
+            adoption = replace(adoption, adopted=replace(adoption.adopted, received=received))
         # first, so that at no moment the log counts more than it should
         adoptions.save_adoption(self._state, self.local_folder.name, replace(adoption, log=log))
         if earlier_folder:
@@ -374,16 +379,21 @@ class Log:
         if adoption is not None and adoption.log != adoptions.log_identity(self.folder):
             self._record_identity()
         pages = self._read_pages(adoption)
+        if adoption is not None and adoption.vouched is None:
+            # again, since what a service brought meanwhile was put down before its lines were
+            adoption = self._adoption or adoption
         adopted = adoption.adopted if adoption else NONE_ADOPTED
         state_cache, last_contents = self._state_cache(adopted), _LogMemory.contents
         # a log may have been adopted since
         is_ours = (
-            last_contents is not None and last_contents.state_cache == state_cache and last_contents.adopted == adopted
+            last_contents is not None
+            and last_contents.state_cache == state_cache
+            and last_contents.adopted.marks == adopted.marks
         )
         if last_contents is None or last_contents.pages != pages or not is_ours:
             is_growth = last_contents is not None and is_ours and are_grown(last_contents.pages, pages)
             contents = (
-                last_contents.grow_to(pages)
+                last_contents.grow_to(pages, adopted)
                 if last_contents and is_growth
                 else LogContents(pages=pages, adopted=adopted, state_cache=state_cache)
             )
@@ -470,6 +480,39 @@ class Log:
             # what was said is safe by now, and the next to append tries again
             with contextlib.suppress(RoamkbError, OSError):
                 self._rotate_to_archive()
+        self.sync_soon()
+
+    def append_received(self, learnings: Sequence[bytes], events: Sequence[bytes], *, ids: Iterable[str]) -> None:
+        """Append lines that a service brought, byte for byte; the lock is held, and none of `ids` is in the log.
+
+        They count as lines that came with the project do (D25), which is put down before they are there.
+
+        Raises:
+            DiskError, Busy: some may be there, and those are marked. NotDurable: likewise.
+        """
+        self._record_identity()
+        adoptions.change_adoption(
+            self._state, self._own, lambda now: replace(now, adopted=now.adopted.with_received(ids))
+        )
+        for path, lines in ((self.knowledge, learnings), (self.ledger, events)):
+            if lines:
+                append_known(path, lines, self._file_stamps())
+        if learnings:
+            with contextlib.suppress(RoamkbError, OSError):
+                self._rotate_to_archive()
+
+    @property
+    def shared_settings(self) -> Path:
+        """The file that says by which service a human shares the log; there is none where it isn't shared."""
+        return self._state / user_dirs.SHARED_FOLDER / f"{self._own or 'nobody'}.json"
+
+    def sync_soon(self, *, patience: float = 0.0) -> None:
+        """Have a process of its own exchange lines with the service, if the log is shared.
+
+        Waits up to `patience` seconds until it has heard of the service; where that is away, not at all.
+        """
+        if self._own and _file_mode(self.shared_settings):
+            launch.sync_soon(self, self._state, patience=patience)
 
     def _record_identity(self) -> None:
         """Record the log's identity again where it is unknown: a checkout may have made its files anew.
@@ -479,7 +522,7 @@ class Log:
         with contextlib.suppress(RoamkbError):
             log, adoption = adoptions.log_identity(self.folder), adoptions.find_adoption(self._state, self._own)
             if self._has_local and log and adoption is not None and adoption.log != log:
-                adoptions.save_adoption(self._state, self._own, replace(adoption, log=log))
+                adoptions.change_adoption(self._state, self._own, lambda now: replace(now, log=log))
 
     def _rotate_to_archive(self) -> None:
         """Move the oldest lines to the archive when there are too many.

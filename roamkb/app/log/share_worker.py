@@ -1,0 +1,106 @@
+"""The process that exchanges a shared log's lines with its service, beside whatever started it.
+
+Run as `python -m roamkb.app.log.share_worker ROOT STATE PARENT`. Without a parent to live as long as, it stays some
+seconds after the last line, since who learned one thing soon learns another. It judges the boundary by itself, again
+and again, since a project may become work while it runs.
+"""
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Final
+
+from roamkb.app.environment import ProcessEnvironment
+from roamkb.boundary import classify
+from roamkb.core.errors import RoamkbError
+from roamkb.log.share import sync
+from roamkb.log.share.store import launch
+from roamkb.log.share.store import postgres
+from roamkb.log.share.store import settings as share_settings
+from roamkb.log.store.project_log import Log
+
+#: Seconds without a line after which it ends.
+_LINGER_SECONDS: Final = 10.0
+#: Seconds between two looks at the log's files, and between two at the service when nothing wakes.
+_FILE_SECONDS, _SERVICE_SECONDS = 0.1, 2.0
+#: Seconds from one exchange to the next at least, however often a role of the service wakes us.
+_LEAST_SECONDS = 0.05
+
+
+class ShareWorker:
+    """A process at work for one log."""
+
+    def __init__(self, root: Path, state: Path, *, parent: int) -> None:
+        """Take the process to live as long as; 0 for none."""
+        self._environment = ProcessEnvironment.from_process()
+        self._log = Log(root, state, account_home=self._environment.trust_home)
+        self._folder = launch.share_folder(self._log)
+        self._parent = parent
+        self._sync: sync.LogSync | None = None
+
+    def run(self) -> None:
+        """Exchange lines until nobody needs it."""
+        while self._is_wanted:
+            with launch.worker_lock(self._folder) as is_free:
+                has_failed = is_free and not self._work()
+            if not self._parent and (has_failed or not is_free or self._sync is None or not self._sync.has_news):
+                return
+            time.sleep(_FILE_SECONDS)
+
+    @property
+    def _is_wanted(self) -> bool:
+        is_parent_there = not self._parent or os.getppid() == self._parent
+        return is_parent_there and self._log.shared_settings.exists() and self._log.local_folder.is_dir()
+
+    def _work(self) -> bool:
+        """Exchange lines for a while; return whether the service could be used."""
+        if launch.read_backoff(self._folder)[0] > time.time():
+            return False
+        try:
+            settings = share_settings.find_settings(self._log.shared_settings)
+            if settings is not None:
+                self._follow(settings)
+        except RoamkbError as error:
+            launch.keep_backoff(self._folder, error.message)
+            return False
+        return True
+
+    def _follow(self, settings: share_settings.ShareSettings) -> None:
+        self._log.require_adopted()
+        with postgres.PostgresPort(settings) as port:
+            facts = port.read_facts()
+            self._sync = log_sync = sync.LogSync(self._log, settings, port, facts)
+            self._exchange(settings, facts)
+            launch.drop_backoff(self._folder)
+            looked = active = time.monotonic()
+            while self._is_wanted and (self._parent or time.monotonic() - active < _LINGER_SECONDS):
+                is_due = port.wait(_FILE_SECONDS) or log_sync.has_news
+                if not is_due and time.monotonic() - looked < _SERVICE_SECONDS:
+                    continue
+                if share_settings.find_settings(self._log.shared_settings) != settings:
+                    return
+                before = log_sync.progress
+                self._exchange(settings, facts)
+                looked = time.monotonic()
+                active = active if before == log_sync.progress else looked
+                time.sleep(_LEAST_SECONDS)
+
+    def _exchange(self, settings: share_settings.ShareSettings, facts: postgres.ServiceFacts) -> None:
+        environment = self._environment
+        project = classify.classify(self._log.home, home=environment.home, account_home=environment.account_home)
+        sync.require_shareable(settings, facts, project.kind)
+        if self._sync is not None:
+            self._sync.sync()
+
+
+def main() -> int:
+    """Work for the log that the arguments name."""
+    root, state, parent = sys.argv[1:4]
+    os.chdir("/")
+    ShareWorker(Path(root), Path(state), parent=int(parent)).run()
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,230 @@
+"""The port to the service: offer lines, read those since a mark, wait for more (owns psycopg).
+
+Numbers are given before their transaction is committed, so that a reader may see 7 before 6. So a line is read
+once every transaction that began before it ended has ended, too, and in the order of transactions (the horizon,
+`pg_snapshot_xmin`). A notification only wakes who waits: who misses it reads at the next look.
+"""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Final
+from typing import NamedTuple
+
+import psycopg
+from psycopg.conninfo import make_conninfo
+from psycopg.rows import class_row
+
+from roamkb.core.errors import RoamkbError
+from roamkb.core.errors import UsageError
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.text import clip_text
+from roamkb.core.text import one_line
+from roamkb.log.share.shared_lines import SharedLine
+from roamkb.log.share.store.settings import ShareSettings
+
+#: Of the tables; forward only (`data/shared_log.sql`).
+SCHEMA: Final = 1
+_CHANNEL: Final = "roamkb_event"
+#: Rows of one answer: at 64 KiB a line at most 32 MB.
+_PAGE_ROWS: Final = 500
+_LONGEST_MESSAGE = 200
+#: Seconds: a firewall that drops packets never answers.
+_CONNECT_SECONDS = 3
+_LIMITS: Final = (
+    "-c statement_timeout=15s -c lock_timeout=5s -c idle_in_transaction_session_timeout=15s "
+    "-c default_transaction_isolation=read\\ committed"
+)
+
+
+class ServiceAway(RoamkbError):
+    """A service that can't be reached or doesn't answer; the log itself lacks nothing."""
+
+    code = "service_away"
+
+
+class Mark(NamedTuple):
+    """How far the lines were read: a transaction and a place in it."""
+
+    xid: int = 0
+    pos: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedRow:
+    """One line as the service holds it."""
+
+    xid: int
+    pos: int
+    id: str
+    line: str
+    sha256: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceFacts:
+    """A service, as its tables say it."""
+
+    id: str
+    #: Another one once its transactions were numbered anew, by a restore: what was read is read again.
+    epoch: str
+    #: work or personal.
+    kind: str
+    #: What this role may read and add to.
+    projects: tuple[str, ...]
+    #: The number that its next transaction will have at least.
+    next_xid: int
+
+
+class PostgresPort:
+    """One connection, for one project's lines."""
+
+    def __init__(self, settings: ShareSettings) -> None:
+        """Connect, by the section of the service file alone.
+
+        Raises:
+            ServiceAway: that failed. UsageError: there is no such section.
+        """
+        self._project = settings.project
+        self._is_woken = False
+        conninfo = make_conninfo(
+            service=settings.service,
+            connect_timeout=_CONNECT_SECONDS,
+            application_name="roamkb",
+            client_encoding="UTF8",
+            options=_LIMITS,
+            keepalives_idle=5,
+            keepalives_interval=2,
+            keepalives_count=3,
+            tcp_user_timeout=10_000,
+        )
+        with _only_service_file(settings.service_file), _as_away(settings.service):
+            self._connection = psycopg.connect(conninfo, autocommit=True)
+        self._name = settings.service
+        self._connection.add_notify_handler(self._wake)
+
+    def __enter__(self) -> "PostgresPort":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        with contextlib.suppress(psycopg.Error):
+            self._connection.close()
+
+    def read_facts(self) -> ServiceFacts:
+        """Return what the service says of itself, and listen from now on.
+
+        Raises:
+            ServiceAway: it didn't answer, has no such tables, or has those of another version.
+        """
+        with _as_away(self._name):
+            self._connection.execute(f"listen {_CHANNEL}")
+            row = self._connection.execute(
+                "select id::text, epoch::text, class, (select max(version) from roamkb.step), "
+                "pg_snapshot_xmax(pg_current_snapshot())::text::bigint from roamkb.service"
+            ).fetchone()
+            members = self._connection.execute("select project from roamkb.member order by project").fetchall()
+        if row is None or row[3] < SCHEMA:
+            raise ServiceAway(
+                f"the tables of the service {one_line(self._name)} are older than this roamkb",
+                hint="its administrator runs what `roamkb share migrate` prints",
+            )
+        projects = tuple(project for (project,) in members)
+        return ServiceFacts(id=row[0], epoch=row[1], kind=row[2], projects=projects, next_xid=row[4])
+
+    def offer(self, lines: Sequence[SharedLine]) -> list[SharedRow]:
+        """Add lines in one transaction, each once; return the rows that have their ids and other bytes.
+
+        Raises:
+            ServiceAway: they weren't added, or the answer was lost; to offer them again changes nothing.
+        """
+        rows = [(self._project, line.row_id, line.text, line.sha256) for line in lines]
+        with _as_away(self._name), self._connection.transaction(), self._connection.cursor() as cursor:
+            cursor.executemany(
+                "insert into roamkb.event (project, id, line, sha256) values (%s, %s, %s, %s) on conflict do nothing",
+                rows,
+            )
+            cursor.execute("select pg_notify(%s, md5(%s))", (_CHANNEL, self._project))
+        ids, digests = [line.row_id for line in lines], [line.sha256 for line in lines]
+        return self._read_rows(
+            "select xid::text::bigint, pos, e.id::text, line, e.sha256 from roamkb.event e "
+            "join unnest(%s::uuid[], %s::bytea[]) as mine(id, sha256) on mine.id = e.id "
+            "where project = %s and mine.sha256 <> e.sha256",
+            (ids, digests, self._project),
+        )
+
+    def since(self, mark: Mark) -> list[SharedRow]:
+        """Return the next lines after `mark`, in the one order in which all machines read them.
+
+        Raises:
+            ServiceAway: it didn't answer.
+        """
+        return self._read_rows(
+            "select xid::text::bigint as xid, pos, id::text, line, sha256 from roamkb.event where project = %s "
+            "and xid < pg_snapshot_xmin(pg_current_snapshot()) and (xid, pos) > (%s::text::xid8, %s) "
+            "order by event.xid, pos limit %s",
+            (self._project, str(mark.xid), mark.pos, _PAGE_ROWS),
+        )
+
+    def count_held_back(self, mark: Mark) -> int:
+        """Return how many lines wait for a transaction that hasn't ended; somebody may hold one open on purpose."""
+        with _as_away(self._name):
+            row = self._connection.execute(
+                "select count(*) from roamkb.event where project = %s and (xid, pos) > (%s::text::xid8, %s) "
+                "and xid >= pg_snapshot_xmin(pg_current_snapshot())",
+                (self._project, str(mark.xid), mark.pos),
+            ).fetchone()
+        return row[0] if row else 0
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until lines came, but no longer; return whether some did.
+
+        Raises:
+            ServiceAway: the connection is lost.
+        """
+        if not self._is_woken:
+            with _as_away(self._name):
+                for _ in self._connection.notifies(timeout=seconds, stop_after=1):
+                    pass
+        is_woken, self._is_woken = self._is_woken, False
+        return is_woken
+
+    def _wake(self, notify: psycopg.Notify) -> None:
+        self._is_woken = self._is_woken or notify.channel == _CHANNEL
+
+    def _read_rows(self, query: str, values: Sequence[object]) -> list[SharedRow]:
+        with _as_away(self._name), self._connection.cursor(row_factory=class_row(SharedRow)) as cursor:
+            return cursor.execute(query.encode(), values).fetchall()
+
+
+@contextlib.contextmanager
+def _only_service_file(path: str) -> Iterator[None]:
+    """Have libpq read that file and nothing else: a variable would lead the lines to another service."""
+    variables = {name: os.environ.pop(name) for name in [*os.environ] if name.startswith("PG")}
+    os.environ["PGSERVICEFILE"] = path
+    try:
+        yield
+    finally:
+        os.environ.pop("PGSERVICEFILE", None)
+        os.environ.update(variables)
+
+
+@contextlib.contextmanager
+def _as_away(service: str) -> Iterator[None]:
+    """Turn what psycopg raises into errors of ours."""
+    try:
+        yield
+    except psycopg.Error as error:
+        text = clip_text(one_line(str(error)), _LONGEST_MESSAGE)
+        if "definition of service" in text or "service file" in text:
+            raise UsageError(
+                f"libpq finds no service {one_line(service)}: {text}",
+                hint="put a section of that name into ~/.pg_service.conf; docs/log-and-pipeline.md shows one",
+            ) from error
+        raise ServiceAway(
+            f"the service {one_line(service)} can't be used: {text}",
+            hint="nothing is lost: lines that wait are offered once it answers",
+        ) from error
