@@ -10,7 +10,6 @@ from roamkb.app.log import learn as app_learn
 from roamkb.app.log import pipeline
 from roamkb.app.log import recall as app_recall
 from roamkb.app.log import remedies
-from roamkb.app.log import share as app_share
 from roamkb.app.log import sharing
 from roamkb.app.log import tasks
 from roamkb.app.log import trust as app_trust
@@ -68,7 +67,7 @@ class ProjectLog(ProjectContext):
     bundle = OperationMethod(lambda: (sharing_bundle.BundleRequest, sharing.bundle))
     snapshot = OperationMethod(lambda: (sharing_snapshot.SnapshotRequest, sharing.snapshot))
     forget = OperationMethod(lambda: (sharing_forget.ForgetRequest, sharing.forget))
-    share = OperationMethod(lambda: (log_share.ShareRequest, app_share.share))
+    share = OperationMethod(lambda: (log_share.ShareRequest, sharing.share))
     trust = OperationMethod(lambda: (log_trust.TrustRequest, app_trust.trust))
     audit = OperationMethod(lambda: (curation_audit.AuditRequest, curation.audit))
     refine = OperationMethod(lambda: (curation_refine.RefineRequest, curation.refine))

@@ -1,4 +1,4 @@
-"""Parts of a project's log for other tasks, projects and days: templates, bundles, snapshots."""
+"""A project's log for other tasks, projects, days and machines: templates, bundles, snapshots, the shared log."""
 
 from os.path import expanduser  # Path's raises where there is no such user
 from pathlib import Path
@@ -11,14 +11,20 @@ from roamkb.core.errors import BadRule
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import UsageError
 from roamkb.core.model import ProjectKind
+from roamkb.core.text import as_text_tuple
 from roamkb.core.text import one_line
 from roamkb.kb.notes.file_names import require_name
 from roamkb.log import learning
+from roamkb.log.share import share as log_share
+from roamkb.log.share.store import settings as share_settings
 from roamkb.log.store import project_log
 from roamkb.sharing import bundle as sharing_bundle
 from roamkb.sharing import forget as sharing_forget
 from roamkb.sharing import snapshot as sharing_snapshot
 from roamkb.sharing import template as sharing_template
+
+#: libpq's own, in the user's home.
+_SERVICE_FILE = ".pg_service.conf"
 
 
 def bundle(
@@ -192,3 +198,51 @@ def _require_bundle_place(context: "project_context.ProjectContext", path: Path,
         raise UsageError("a bundle is no note of the knowledge base", hint="name another folder")
     if folder_evidence.lies_within(path, context.project_root / ".roamkb"):
         raise UsageError("a bundle is no file of the log itself", hint="name another folder")
+
+
+def share(context: "project_context.ProjectContext", request: "log_share.ShareRequest") -> "log_share.ShareReport":
+    """Say how the log is shared; share it by `service`, which only a human at a terminal can, or end that.
+
+    `migrate` prints SQL for the service's administrator.
+
+    Raises:
+        NoLog: the project has none. ServiceAway, NotShared: it can't be shared as things stand.
+        UsageError, DiskError, Busy: nothing was changed.
+    """
+    action = request.action or ("on" if request.service else "status")
+    if (action == "on") != bool(request.service) or (bool(request.members) and action != "migrate"):
+        raise UsageError(
+            f"that isn't how `share {one_line(action)}` goes",
+            hint="share --service NAME [--class C] [--name P], share [status], share off, or "
+            "share migrate [--class C] [--name P] [--member ROLE]",
+        )
+    if request.kind not in (None, ProjectKind.PERSONAL.value, ProjectKind.WORK.value):
+        raise UsageError(f"no class {one_line(request.kind)}", hint="personal or work")
+    log = context.log_to_read()
+    project = policy.strictest_project((context.session_project(), context.checkout_project, context.log_project))
+    match action:
+        case "on":
+            human = context.human_at_terminal
+            log_share.share_by_service(
+                log, request, project, service_file=context.environment.home / _SERVICE_FILE, human=human
+            )
+            log.sync_soon()
+        case "off":
+            share_settings.drop_settings(log.shared_settings)
+        case "migrate":
+            return _migration(request, project.kind, log.home.name)
+        case "status":
+            log.sync_soon()
+        case _:
+            raise UsageError(f"no action {one_line(action)}", hint=", ".join(log_share.ACTIONS))
+    return log_share.share_status(log, done=action)
+
+
+def _migration(request: "log_share.ShareRequest", kind: ProjectKind, folder: str) -> "log_share.ShareReport":
+    if request.kind is None and kind is ProjectKind.UNKNOWN:
+        raise UsageError("this project is neither work nor personal", hint="say --class personal or --class work")
+    kind = ProjectKind(request.kind) if request.kind else kind
+    project = log_share.require_plain_name(request.name or folder, "--name")
+    members = [log_share.require_plain_name(role, "--member") for role in as_text_tuple(request.members)]
+    sql = log_share.migration_sql(kind, project, members)
+    return log_share.ShareReport(done="migrate", kind=kind.value, project=project, sql=sql)

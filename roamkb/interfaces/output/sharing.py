@@ -1,15 +1,17 @@
-"""Results on templates, bundles and snapshots, as text and as JSON."""
+"""Results on templates, bundles, snapshots and shared logs, as text and as JSON."""
 
 from collections.abc import Iterable
 from collections.abc import Iterator
 
 from roamkb.core.text import clip_text
+from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
 from roamkb.core.text import shorten_title
 from roamkb.core.timestamps import format_iso
 from roamkb.interfaces.output.render import PrintedResult
 from roamkb.log import jsonl
 from roamkb.log.learning import Learning
+from roamkb.log.share import share as log_share
 from roamkb.log.state.learning_state import ACTIVE
 from roamkb.log.state.learning_state import UNVERIFIED
 from roamkb.log.state.learning_state import LearningState
@@ -238,3 +240,26 @@ def forget(result: "sharing_forget.ForgetResult") -> PrintedResult:
         lines.append(f"  {result.history_command}")
         lines.append("  roamkb never rewrites history: if it was pushed, it is known; `git filter-repo` takes it out")
     return PrintedResult(result=result, text=lambda _: "\n".join(lines))
+
+
+def share(result: "log_share.ShareReport") -> PrintedResult:
+    """Render how a log is shared; of `migrate` the SQL alone, to be piped."""
+    return PrintedResult(result=result, text=lambda _: result.sql or "\n".join(_share_lines(result)))
+
+
+def _share_lines(result: "log_share.ShareReport") -> Iterator[str]:
+    if result.state == "off":
+        yield "this log isn't shared"
+    else:
+        heard = format_iso(result.heard) if result.heard else ""
+        yield f"shared as {result.project} by the {result.kind} service {result.service}"
+        yield f"last heard of {heard}" if heard else "not heard of yet"
+        yield f"{count_phrase(result.received, 'line')} came from it"
+    if result.held_back:
+        yield f"{count_phrase(result.held_back, 'line')} wait there until an open transaction ends"
+    yield from (f"{count_phrase(count, 'line')} not sent: {one_line(reason)}" for reason, count in result.withheld)
+    yield from (f"{count_phrase(count, 'line')} put aside: {one_line(reason)}" for reason, count in result.aside)
+    if result.aside_file:
+        yield f"aside: {one_line(str(result.aside_file))}"
+    if result.trouble:
+        yield f"!! {one_line(result.trouble)}"

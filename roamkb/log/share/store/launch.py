@@ -22,7 +22,7 @@ SHARE_FOLDER: Final = "share"
 PROGRESS_FILE: Final = "progress.json"
 _LOCK_FILE: Final = "worker.lock"
 _BACKOFF_FILE: Final = "away.json"
-_WORKER_MODULE: Final = "roamkb.app.log.share_worker"
+_WORKER_MODULE: Final = "roamkb.app.share_worker"
 #: Seconds after which what is known of the service is old; a process at work looks more often.
 _FRESH_SECONDS: Final = 3.0
 #: Seconds from one failure to the next attempt: twice as many after each, at most the last number.

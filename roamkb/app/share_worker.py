@@ -1,6 +1,6 @@
 """The process that exchanges a shared log's lines with its service, beside whatever started it.
 
-Run as `python -m roamkb.app.log.share_worker ROOT STATE PARENT`. Without a parent to live as long as, it stays some
+Run as `python -m roamkb.app.share_worker ROOT STATE PARENT`. Without a parent to live as long as, it stays some
 seconds after the last line, since who learned one thing soon learns another. It judges the boundary by itself, again
 and again, since a project may become work while it runs.
 """
