@@ -48,7 +48,7 @@ $(VENV)/.ready: pyproject.toml .ci/venv
 # `--group` needs pip 25.1, and a new environment has the pip of its Python
 $(VENV)/.ready-test: $(VENV)/.ready
 	@$(PIP) install --upgrade 'pip>=25.1'
-	@$(PIP) install --group test --group lint --editable '.[mcp,page,semantic]'
+	@$(PIP) install --group test --group lint --editable '.[mcp,page,semantic,shared]'
 	@# axe-core, the judge of the page's accessibility, without the browser driver that the package wants
 	@$(PIP) install --no-deps 'axe-playwright-python==0.1.8'
 	@touch '$@'

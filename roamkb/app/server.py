@@ -29,6 +29,7 @@ from roamkb.kb.notes.store import images
 from roamkb.kb.notes.store import walk
 from roamkb.kb.notes.store import watched_walk
 from roamkb.log import new_learning
+from roamkb.log.share.store import launch
 from roamkb.log.state import learning_state
 from roamkb.log.store import changes
 from roamkb.log.store import project_log
@@ -104,6 +105,13 @@ class ServedKnowledgeBase(KnowledgeBase):
             if root is None
             else project_log.Log(root, self.state_folders.state, account_home=self.environment.trust_home)
         )
+
+    def follow_shared_log(self) -> None:
+        """Have a process exchange the lines of a shared log as long as this one lives."""
+        with suppress(RoamkbError):
+            log = self.log.log_or_none()
+            if log is not None and log.shared_settings.exists():
+                launch.start_worker(log.home, self.state_folders.state, parent=self.environment.pid)
 
     def notes_state(self) -> "tuple[walk.NoteFile, ...]":
         """Return the notes with their stats, which differ once one is written, moved or gone."""

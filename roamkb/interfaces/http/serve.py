@@ -66,6 +66,7 @@ def serve(call: OperationCall) -> int:
             sockets.enter_context(sock)
         bound = listening[0].getsockname()[1]
         kb.keep_port(bound)
+        kb.follow_shared_log()
         address = f"[{host}]:{bound}" if host == "::1" else f"{host}:{bound}"
         journal = _EntryLogger(kb)
         app = HttpServer(

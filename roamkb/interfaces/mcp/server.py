@@ -77,6 +77,7 @@ def serve(call: OperationCall) -> int:
 
 async def _serve_client(around: ProcessEnvironment, project: str | None) -> None:
     kb = ServedKnowledgeBase(around, project=project)
+    kb.follow_shared_log()
     # one call at a time, as on the command line, and none that holds up what the protocol itself asks
     in_turn = anyio.CapacityLimiter(1)
     notifier = ChangeNotifier(kb, in_turn=in_turn)

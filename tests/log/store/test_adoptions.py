@@ -7,13 +7,21 @@ from pathlib import Path
 import pytest
 
 from roamkb.core.errors import DiskError
+from roamkb.core.ids import new_id
+from roamkb.log.jsonl import learning_line
+from roamkb.log.learning import Learning
+from roamkb.log.state.adoption import NONE_ADOPTED
 from roamkb.log.state.adoption import adopted_lines_of
+from roamkb.log.store import project_log
 from roamkb.log.store.adoptions import IDENTITY_FILE
 from roamkb.log.store.adoptions import LogAdoption
 from roamkb.log.store.adoptions import find_adoption
 from roamkb.log.store.adoptions import find_moved_log
 from roamkb.log.store.adoptions import log_identity
 from roamkb.log.store.adoptions import save_adoption
+from tests.conftest import NOON
+from tests.conftest import World
+from tests.conftest import adopt
 
 
 @pytest.fixture
@@ -68,3 +76,30 @@ def test_what_cannot_be_read_is_no_leave(data: bytes, tmp_path: Path) -> None:
     with pytest.raises(DiskError, match="isn't what roamkb wrote"):
         find_adoption(tmp_path, "name")
     assert find_moved_log(tmp_path, "1:2") is None
+
+
+def test_what_a_service_brought_is_known_again_and_stays_so(world: World) -> None:
+    """By any process, beside what was cached of the log before, and after the log was adopted anew."""
+    adopt(world)
+    log = world.log()
+    own = [learning_line(learned(f"Fact {number} " + "x" * 900)) for number in range(200)]
+    log.knowledge.write_bytes(b"".join(line + b"\n" for line in own))
+    assert len(log.read_contents().replay_state().standings) == 200
+    received = learned("Told by another machine")
+    with log.append_lock():
+        log.append_received([learning_line(received)], [], ids=[received.id])
+    for again in (log, world.log()):
+        project_log._LogMemory.contents = None
+        standings = again.read_contents().replay_state().standings
+        assert standings[received.id].confidence == 50
+        assert [id for id, standing in standings.items() if standing.learning.is_adopted] == [received.id]
+    log.record_adoption()
+    found = find_adoption(world.state, log.local_folder.name)
+    assert found is not None
+    assert found.adopted == NONE_ADOPTED.with_received([received.id])
+
+
+def learned(text: str) -> Learning:
+    """Return a learning of this moment."""
+    id = new_id(NOON)
+    return Learning(id=id, key=id, type="fact", content=text, ts=NOON.timestamp(), confidence=70)

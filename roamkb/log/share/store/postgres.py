@@ -88,7 +88,6 @@ class PostgresPort:
             ServiceAway: that failed. UsageError: there is no such section.
         """
         self._project = settings.project
-        self._is_woken = False
         conninfo = make_conninfo(
             service=settings.service,
             connect_timeout=_CONNECT_SECONDS,
@@ -103,7 +102,6 @@ class PostgresPort:
         with _only_service_file(settings.service_file), _as_away(settings.service):
             self._connection = psycopg.connect(conninfo, autocommit=True)
         self._name = settings.service
-        self._connection.add_notify_handler(self._wake)
 
     def __enter__(self) -> "PostgresPort":
         return self
@@ -185,15 +183,9 @@ class PostgresPort:
         Raises:
             ServiceAway: the connection is lost.
         """
-        if not self._is_woken:
-            with _as_away(self._name):
-                for _ in self._connection.notifies(timeout=seconds, stop_after=1):
-                    pass
-        is_woken, self._is_woken = self._is_woken, False
-        return is_woken
-
-    def _wake(self, notify: psycopg.Notify) -> None:
-        self._is_woken = self._is_woken or notify.channel == _CHANNEL
+        with _as_away(self._name):
+            # also those that came meanwhile
+            return any(True for _ in self._connection.notifies(timeout=seconds, stop_after=1))
 
     def _read_rows(self, query: str, values: Sequence[object]) -> list[SharedRow]:
         with _as_away(self._name), self._connection.cursor(row_factory=class_row(SharedRow)) as cursor:
