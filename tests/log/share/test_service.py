@@ -54,7 +54,7 @@ def test_a_role_can_only_add_lines_to_its_own_projects(shared: SharedProject) ->
         ):
             error = refused(mallory, change)
             assert "denied" in error or "must be" in error, error
-        forged = "insert into roamkb.event (project, id, line, sha256, {}) values (%s, %s, %s, %s, {})"
+        forged = "insert into roamkb.event (project, id, line, sha256, {}) overriding system value values (%s, %s, %s, %s, {})"
         for column, value in (("xid", "'1'::xid8"), ("pos", "1"), ("inserted_by", "'anna'")):
             values = row_of(shared.name, derived_id(column), line)
             assert "denied" in refused(mallory, forged.format(column, value), values)
