@@ -14,12 +14,15 @@ from typing import Final
 from roamkb.app.environment import ProcessEnvironment
 from roamkb.boundary import classify
 from roamkb.core.errors import RoamkbError
+from roamkb.fs.locks import LOCKS
+from roamkb.fs.locks import hold_lock
 from roamkb.log.share import sync
 from roamkb.log.share.store import launch
 from roamkb.log.share.store import postgres
 from roamkb.log.share.store import settings as share_settings
 from roamkb.log.store.project_log import Log
 
+_TRIAL_LOCK: Final = "shared.lock"
 #: Seconds without a line after which it ends.
 _LINGER_SECONDS: Final = 10.0
 #: Seconds between two looks at the log's files, and between two at the service when nothing wakes.
@@ -58,7 +61,12 @@ class ShareWorker:
         if launch.read_backoff(self._folder)[0] > time.time():
             return False
         try:
-            settings = share_settings.find_settings(self._log.shared_settings)
+            # in a sandbox that may not write there, the network is closed as well, which says nothing of the service
+            with hold_lock(self._log.shared_settings.parent.parent / LOCKS / _TRIAL_LOCK):
+                settings = share_settings.find_settings(self._log.shared_settings)
+        except RoamkbError:
+            return False
+        try:
             if settings is not None:
                 self._follow(settings)
         except RoamkbError as error:

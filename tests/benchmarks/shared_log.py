@@ -79,7 +79,7 @@ def report_latencies(project: SharedProject) -> None:
     for number in range(12):
         for name, machine in (("plain", plain), ("online", anna), ("offline", away)):
             text = f"{name} {number}"
-            times[name].append(seconds_of(lambda m=machine, t=text: m.world.run("learn", t, "--type", "fact")))  # type: ignore[misc]
+            times[name].append(seconds_of(lambda m=machine, t=text: learn_by_command(m, t)))  # type: ignore[misc]
     base = statistics.median(times["plain"])
     print(f"learn: offline {statistics.median(times['offline']) / base:.2f}, ", end="")
     print(f"online {statistics.median(times['online']) / base:.2f} of unshared")
@@ -87,7 +87,7 @@ def report_latencies(project: SharedProject) -> None:
     for number in range(10):
         # as long as nobody is at work any more
         time.sleep(11)
-        anna.world.run("learn", f"Cold line {number}", "--type", "fact")
+        learn_by_command(anna, f"Cold line {number}")
         cold.append(seconds_of(lambda n=number: wait_until(bert, f"Cold line {n}", by_command=True)))  # type: ignore[misc]
     for machine in (anna, bert):
         start_worker(machine.log.home, machine.world.state, parent=0)
@@ -96,6 +96,12 @@ def report_latencies(project: SharedProject) -> None:
         warm.append(seconds_of(lambda n=number: wait_until(bert, f"Warm line {n}")))  # type: ignore[misc]
     for name, found in (("by the next commands", cold), ("with a process at work", warm)):
         print(f"visible elsewhere {name}: p50 {statistics.median(found):.2f} s, p95 {sorted(found)[-1]:.2f} s")
+
+
+def learn_by_command(machine: Machine, text: str) -> None:
+    """Learn one thing as an agent's command does."""
+    ran = machine.world.run("learn", text, "--type", "fact")
+    assert ran.status == 0, ran.err
 
 
 def wait_until(machine: Machine, text: str, *, by_command: bool = False) -> None:

@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from datetime import timedelta
 from random import Random
 
@@ -103,9 +102,10 @@ def test_a_notification_wakes_who_waits(shared: SharedProject) -> None:
     anna.learn("Whoever waits is woken")
     with anna.port() as sender, bert.port() as receiver:
         receiver.read_facts()
-        assert not receiver.wait(0.01)
+        assert not receiver.wait(seconds=0.01)
         sender.offer([line_of(anna, "woken")])
-        assert receiver.wait(60)
+        while not receiver.wait(seconds=0.1):
+            pass
 
 
 def test_the_same_id_with_other_bytes_is_an_alarm(shared: SharedProject) -> None:
@@ -303,11 +303,8 @@ def test_a_process_of_its_own_carries_the_lines(shared: SharedProject) -> None:
         assert "can't be taken back" in shown
     learned = anna.world.run("learn", "Deploys are frozen on Fridays")
     assert learned.status == 0
-    for _ in range(600):
-        found = bert.world.run("recall", "deploys", "--json").json["learnings"]
-        if found:
-            break
-        time.sleep(0.1)
+    while not (found := bert.world.run("recall", "deploys", "--json").json["learnings"]):
+        pass
     assert [50] == [round(100 * each["confidence"]) for each in found]
     status = bert.world.run("share", "status", "--json").json
     assert (status["state"], status["received"], status["project"]) == ("shared", 1, shared.name)
