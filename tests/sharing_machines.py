@@ -6,13 +6,13 @@ from pathlib import Path
 
 from roamkb.core.model import ProjectKind
 from roamkb.log.share import sync
-from roamkb.log.share.store.launch import share_folder
 from roamkb.log.share.store.postgres import PostgresPort
 from roamkb.log.share.store.progress import read_aside
 from roamkb.log.share.store.settings import ShareSettings
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.replay import replay
 from roamkb.log.store.project_log import Log
+from roamkb.log.store.share_process import share_folder
 from tests.conftest import NOON
 from tests.conftest import World
 from tests.conftest import adopt

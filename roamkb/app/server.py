@@ -29,10 +29,10 @@ from roamkb.kb.notes.store import images
 from roamkb.kb.notes.store import walk
 from roamkb.kb.notes.store import watched_walk
 from roamkb.log import new_learning
-from roamkb.log.share.store import launch
 from roamkb.log.state import learning_state
 from roamkb.log.store import changes
 from roamkb.log.store import project_log
+from roamkb.log.store import share_process
 
 
 class ServedKnowledgeBase(KnowledgeBase):
@@ -111,7 +111,7 @@ class ServedKnowledgeBase(KnowledgeBase):
         with suppress(RoamkbError):
             log = self.log.log_or_none()
             if log is not None and log.shared_settings.exists():
-                launch.start_worker(log.home, self.state_folders.state, parent=self.environment.pid)
+                share_process.start_worker(log.home, self.state_folders.state, parent=self.environment.pid)
 
     def notes_state(self) -> "tuple[walk.NoteFile, ...]":
         """Return the notes with their stats, which differ once one is written, moved or gone."""

@@ -17,9 +17,9 @@ from roamkb.core.errors import RoamkbError
 from roamkb.fs.locks import LOCKS
 from roamkb.fs.locks import hold_lock
 from roamkb.log.share import sync
-from roamkb.log.share.store import launch
 from roamkb.log.share.store import postgres
 from roamkb.log.share.store import settings as share_settings
+from roamkb.log.store import share_process
 from roamkb.log.store.project_log import Log
 
 _TRIAL_LOCK: Final = "shared.lock"
@@ -38,14 +38,14 @@ class ShareWorker:
         """Take the process to live as long as; 0 for none."""
         self._environment = ProcessEnvironment.from_process()
         self._log = Log(root, state, account_home=self._environment.trust_home)
-        self._folder = launch.share_folder(self._log)
+        self._folder = share_process.share_folder(self._log)
         self._parent = parent
         self._sync: sync.LogSync | None = None
 
     def run(self) -> None:
         """Exchange lines until nobody needs it."""
         while self._is_wanted:
-            with launch.worker_lock(self._folder) as is_free:
+            with share_process.worker_lock(self._folder) as is_free:
                 has_failed = is_free and not self._work()
             if not self._parent and (has_failed or not is_free or self._sync is None or not self._sync.has_news):
                 return
@@ -58,7 +58,7 @@ class ShareWorker:
 
     def _work(self) -> bool:
         """Exchange lines for a while; return whether the service could be used."""
-        if launch.read_backoff(self._folder)[0] > time.time():
+        if share_process.read_backoff(self._folder)[0] > time.time():
             return False
         try:
             # in a sandbox that may not write there, the network is closed as well, which says nothing of the service
@@ -70,7 +70,10 @@ class ShareWorker:
             if settings is not None:
                 self._follow(settings)
         except RoamkbError as error:
-            launch.keep_backoff(self._folder, error.message)
+            share_process.keep_backoff(self._folder, error.message)
+            return False
+        except Exception as error:  # noqa: BLE001 - nobody else would hear of a bug, or of a library that is gone
+            share_process.keep_backoff(self._folder, f"{type(error).__name__} in the process at work: {error}")
             return False
         return True
 
@@ -80,7 +83,7 @@ class ShareWorker:
             facts = port.read_facts()
             self._sync = log_sync = sync.LogSync(self._log, settings, port, facts)
             self._exchange(settings, facts)
-            launch.drop_backoff(self._folder)
+            share_process.drop_backoff(self._folder)
             looked = active = time.monotonic()
             while self._is_wanted and (self._parent or time.monotonic() - active < _LINGER_SECONDS):
                 is_due = port.wait(_FILE_SECONDS) or log_sync.has_news

@@ -18,9 +18,9 @@ from pathlib import Path
 
 from roamkb.core.model import ProjectKind
 from roamkb.log.share.share import migration_sql
-from roamkb.log.share.store.launch import share_folder
-from roamkb.log.share.store.launch import start_worker
 from roamkb.log.share.store.settings import save_settings
+from roamkb.log.store.share_process import share_folder
+from roamkb.log.store.share_process import start_worker
 from tests.postgres import PostgresServer
 from tests.postgres import running_server
 from tests.sharing_machines import Machine

@@ -17,16 +17,17 @@ from roamkb.core.request import repeatable_option
 from roamkb.core.request import text_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
 from roamkb.fs import package_manager
 from roamkb.log.share import sync
-from roamkb.log.share.store import launch
 from roamkb.log.share.store import postgres
 from roamkb.log.share.store import progress as share_progress
 from roamkb.log.share.store import settings as share_settings
 from roamkb.log.share.store.settings import ShareSettings
+from roamkb.log.store import share_process
 from roamkb.log.store.project_log import Log
 
 #: What a human types, so that it isn't done for another command.
@@ -98,15 +99,15 @@ def share_status(log: Log, *, done: str = "status") -> ShareReport:
         DiskError: that can't be read.
     """
     settings = share_settings.find_settings(log.shared_settings)
-    folder = launch.share_folder(log)
+    folder = share_process.share_folder(log)
     records = share_progress.read_aside(folder)
     reasons = [str(record.get("reason")) for record in records]
     aside = tuple((reason, reasons.count(reason)) for reason in dict.fromkeys(reasons))
     aside_file = folder / share_progress.ASIDE_FILE if records else None
     if settings is None:
         return ShareReport(done=done, aside=aside, aside_file=aside_file)
-    progress, trouble = share_progress.read_progress(folder), launch.read_backoff(folder)[2]
-    heard = launch.heard_at(folder)
+    progress, trouble = share_progress.read_progress(folder), share_process.read_backoff(folder)[2]
+    heard = share_process.heard_at(folder)
     return ShareReport(
         done=done,
         service=settings.service,
@@ -137,25 +138,19 @@ def share_by_service(
             "only part of this log counts here, by what is trusted; nothing was shared", hint="`roamkb init` adopts it"
         )
     name = require_plain_name(request.name or log.home.name, "--name")
-    asked = ShareSettings(
+    settings = ShareSettings(
         service=require_plain_name(request.service or "", "--service"),
         service_file=str(service_file),
         kind=request.kind or project.kind.value,
         project=name,
         service_id="",
     )
-    facts = _ask_service(asked)
-    settings = ShareSettings(
-        service=asked.service,
-        service_file=asked.service_file,
-        kind=asked.kind,
-        project=name,
-        service_id=facts.id,
-    )
+    facts = _ask_service(settings)
+    settings = replace(settings, service_id=facts.id)
     sync.require_shareable(settings, facts, project.kind)
     require_yes(human, _question(log, settings), word=_WORD)
     share_settings.save_settings(log.shared_settings, settings)
-    launch.drop_backoff(launch.share_folder(log))
+    share_process.drop_backoff(share_process.share_folder(log))
     return settings
 
 

@@ -6,10 +6,8 @@ this log takes in no id that it has, and how far both came is only recorded afte
 
 from collections import Counter
 from collections.abc import Iterable
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
-from typing import Protocol
 
 from roamkb.core.errors import RoamkbError
 from roamkb.core.model import ProjectKind
@@ -21,13 +19,14 @@ from roamkb.log.share.shared_lines import SharedLine
 from roamkb.log.share.shared_lines import UnsharedLine
 from roamkb.log.share.shared_lines import find_withholding_reason
 from roamkb.log.share.shared_lines import read_shared_line
-from roamkb.log.share.store import launch
 from roamkb.log.share.store import progress as share_progress
 from roamkb.log.share.store.postgres import Mark
+from roamkb.log.share.store.postgres import PostgresPort
 from roamkb.log.share.store.postgres import ServiceFacts
 from roamkb.log.share.store.postgres import SharedRow
 from roamkb.log.share.store.settings import ShareSettings
 from roamkb.log.state.tombstones import Tombstones
+from roamkb.log.store import share_process
 from roamkb.log.store.project_log import Log
 
 #: Lines and bytes of one transaction.
@@ -39,22 +38,6 @@ class NotShared(RoamkbError):
     """A log that may not be exchanged with its service as things stand; a human has to look."""
 
     code = "not_shared"
-
-
-class SharePort(Protocol):
-    """What a service does for a log."""
-
-    def offer(self, lines: Sequence[SharedLine]) -> list[SharedRow]:
-        """Add lines, each once; return the rows that have their ids and other bytes."""
-        ...
-
-    def since(self, mark: Mark) -> list[SharedRow]:
-        """Return the next lines after a mark, none without more."""
-        ...
-
-    def count_held_back(self, mark: Mark) -> int:
-        """Return how many lines after a mark nobody may read yet."""
-        ...
 
 
 def require_shareable(settings: ShareSettings, facts: ServiceFacts, project_kind: ProjectKind) -> None:
@@ -77,12 +60,12 @@ def require_shareable(settings: ShareSettings, facts: ServiceFacts, project_kind
 class LogSync:
     """One log and its service, for as long as a process is at work."""
 
-    def __init__(self, log: Log, settings: ShareSettings, port: SharePort, facts: ServiceFacts) -> None:
+    def __init__(self, log: Log, settings: ShareSettings, port: PostgresPort, facts: ServiceFacts) -> None:
         """Begin where the last one ended; all over again where the service numbers its transactions anew."""
         self._log = log
-        self._kind = settings.project_kind
+        self._kind = ProjectKind(settings.kind)
         self._port = port
-        self.folder = launch.share_folder(log)
+        self.folder = share_process.share_folder(log)
         self._aside = share_progress.LinesAside(self.folder)
         progress = share_progress.read_progress(self.folder)
         if progress.epoch != facts.epoch or progress.xid >= facts.next_xid:

@@ -49,11 +49,11 @@ class AdoptedLines:
 
     def mark_learnings(self, learnings: tuple[Learning, ...]) -> tuple[Learning, ...]:
         """Return the learnings, the adopted ones marked so."""
-        return tuple(map(self._mark_learning, learnings)) if self._known_marks else learnings
+        return tuple(map(self._mark_learning, learnings)) if learnings and self._known_marks else learnings
 
     def mark_events(self, events: tuple[LedgerEvent, ...]) -> tuple[LedgerEvent, ...]:
         """Return the events, the adopted ones marked so."""
-        return tuple(map(self._mark_event, events)) if self._known_marks else events
+        return tuple(map(self._mark_event, events)) if events and self._known_marks else events
 
     def _mark_learning(self, learning: Learning) -> Learning:
         if not self._is_adopted_id(learning.id):

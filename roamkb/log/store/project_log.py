@@ -37,12 +37,12 @@ from roamkb.fs.files import make_folder
 from roamkb.fs.locks import hold_lock
 from roamkb.log import jsonl
 from roamkb.log.learning import Learning
-from roamkb.log.share.store import launch
 from roamkb.log.state.adoption import NONE_ADOPTED
 from roamkb.log.state.adoption import AdoptedLines
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.store import adoptions
 from roamkb.log.store import observations
+from roamkb.log.store import share_process
 from roamkb.log.store import vouched_files
 from roamkb.log.store.build_budget import BuildBudget
 from roamkb.log.store.file_contents import FileVersion
@@ -512,7 +512,7 @@ class Log:
         Waits up to `patience` seconds until it has heard of the service; where that is away, not at all.
         """
         if self._own and _file_mode(self.shared_settings):
-            launch.sync_soon(self, self._state, patience=patience)
+            share_process.sync_soon(self, self._state, patience=patience)
 
     def _record_identity(self) -> None:
         """Record the log's identity again where it is unknown: a checkout may have made its files anew.

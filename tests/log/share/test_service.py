@@ -9,10 +9,10 @@ import pytest
 from roamkb.core.errors import UsageError
 from roamkb.core.ids import derived_id
 from roamkb.core.startup.digests import sha256
-from roamkb.log.share.store.launch import share_folder
 from roamkb.log.share.store.postgres import PostgresPort
 from roamkb.log.share.store.postgres import ServiceAway
 from roamkb.log.share.store.settings import ShareSettings
+from roamkb.log.store.share_process import share_folder
 from tests.sharing_machines import SharedProject
 
 INSERT = "insert into roamkb.event (project, id, line, sha256) values (%s, %s, %s, %s)"

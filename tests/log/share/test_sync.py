@@ -13,10 +13,10 @@ import pytest
 from roamkb.core.model import ProjectKind
 from roamkb.log.share.shared_lines import SharedLine
 from roamkb.log.share.shared_lines import read_shared_line
-from roamkb.log.share.store.launch import share_folder
 from roamkb.log.share.store.postgres import Mark
 from roamkb.log.share.store.postgres import ServiceAway
 from roamkb.log.share.sync import NotShared
+from roamkb.log.store.share_process import share_folder
 from tests.conftest import NOON
 from tests.conftest import learn
 from tests.human import at_a_terminal

@@ -8,19 +8,21 @@ import json
 import os
 import time
 from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from typing import Final
 
-from roamkb.core.model import UnreadableFile
+from roamkb.core.errors import DiskError
+from roamkb.core.errors import RoamkbError
 from roamkb.core.startup.dataclasses import dataclass
-from roamkb.core.startup.dataclasses import field
 from roamkb.core.startup.dataclasses import fields
 from roamkb.fs.append import append_lines
 from roamkb.fs.append import read_bytes
-from roamkb.fs.files import random_token
-from roamkb.fs.files import read_file
-from roamkb.log.share.store.launch import PROGRESS_FILE
+from roamkb.fs.private_files import read_private_file
+from roamkb.fs.private_files import write_private_file
+from roamkb.log.store.share_process import PROGRESS_FILE
 
 ASIDE_FILE: Final = "aside.jsonl"
 #: A hostile role fills no disk of ours.
@@ -36,40 +38,30 @@ class ShareProgress:
     xid: int = 0
     pos: int = 0
     #: Of each file: the size and digest of its beginning whose lines the service has, or never gets.
-    offered: Mapping[str, list[Any]] = field(default_factory=dict)
+    offered: Mapping[str, Sequence[Any]] = MappingProxyType({})
     #: Lines that came from the service, in all.
     received: int = 0
     #: Lines of this log that don't travel, by the reason.
-    withheld: Mapping[str, int] = field(default_factory=dict)
+    withheld: Mapping[str, int] = MappingProxyType({})
     #: Lines of others that wait until a transaction of the service ends.
     held_back: int = 0
 
 
 def read_progress(folder: Path) -> ShareProgress:
     """Return the progress; none where it is missing or damaged."""
-    data = read_file(folder / PROGRESS_FILE)
-    with contextlib.suppress(ValueError, TypeError, AttributeError):
-        if not isinstance(data, UnreadableFile):
-            values = json.loads(data)
-            known = {member.name: values[member.name] for member in fields(ShareProgress) if member.name in values}
-            progress = ShareProgress(**known)
-            if isinstance(progress.xid, int) and isinstance(progress.pos, int) and isinstance(progress.offered, dict):
-                return progress
+    with contextlib.suppress(DiskError, ValueError, TypeError, AttributeError):
+        progress = ShareProgress(**json.loads(read_private_file(folder / PROGRESS_FILE)))
+        if isinstance(progress.xid, int) and isinstance(progress.pos, int) and isinstance(progress.offered, dict):
+            return progress
     return ShareProgress()
 
 
 def save_progress(folder: Path, progress: ShareProgress) -> None:
     """Keep the progress; where that fails, more is exchanged again than need be."""
-    path = folder / PROGRESS_FILE
-    temporary = folder / f"{PROGRESS_FILE}.{random_token()}.tmp"
-    values = {member.name: getattr(progress, member.name) for member in fields(ShareProgress)}
-    with contextlib.suppress(OSError):
-        try:
-            temporary.write_text(json.dumps(values))
-            temporary.chmod(0o600)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+    values = {field.name: getattr(progress, field.name) for field in fields(ShareProgress)}
+    values |= {"offered": dict(progress.offered), "withheld": dict(progress.withheld)}
+    with contextlib.suppress(RoamkbError):
+        write_private_file(folder / PROGRESS_FILE, json.dumps(values).encode())
 
 
 def touch_progress(folder: Path) -> None:

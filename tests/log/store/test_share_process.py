@@ -1,15 +1,17 @@
 """Nobody waits for a service that is away, and one process at a time is at work."""
 
 import json
+import subprocess
+import sys
 import time
 from pathlib import Path
 
-from roamkb.log.share.store.launch import drop_backoff
-from roamkb.log.share.store.launch import is_at_work
-from roamkb.log.share.store.launch import keep_backoff
-from roamkb.log.share.store.launch import read_backoff
-from roamkb.log.share.store.launch import sync_soon
-from roamkb.log.share.store.launch import worker_lock
+from roamkb.log.store.share_process import drop_backoff
+from roamkb.log.store.share_process import is_at_work
+from roamkb.log.store.share_process import keep_backoff
+from roamkb.log.store.share_process import read_backoff
+from roamkb.log.store.share_process import sync_soon
+from roamkb.log.store.share_process import worker_lock
 from tests.conftest import World
 from tests.conftest import adopt
 
@@ -51,3 +53,17 @@ def test_while_the_service_is_away_nothing_is_started(world: World) -> None:
     keep_backoff(folder, "the service is away")
     sync_soon(log, world.state, patience=60)
     assert not (folder / "worker.lock").exists()
+
+
+def test_where_nothing_is_shared_nothing_of_it_is_imported(world: World) -> None:
+    """Neither by a command that writes nor by one that asks; the same file, once it is there, starts a process."""
+    adopt(world)
+    code = (
+        "import sys; from roamkb import KnowledgeBase; log = KnowledgeBase.open().log; log.learn('x is y'); "
+        "log.recall('x'); print([name for name in sys.modules if 'share.' in name or 'psycopg' in name])"
+    )
+    environment = {**world.environment(), "PWD": str(world.personal)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=world.personal, env=environment, capture_output=True, check=True, text=True
+    )
+    assert "[]\n" == done.stdout
