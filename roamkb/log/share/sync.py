@@ -25,7 +25,9 @@ from roamkb.log.share.store.postgres import PostgresPort
 from roamkb.log.share.store.postgres import ServiceFacts
 from roamkb.log.share.store.postgres import SharedRow
 from roamkb.log.share.store.settings import ShareSettings
+from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.tombstones import Tombstones
+from roamkb.log.state.tombstones import tombstones_of
 from roamkb.log.store import share_process
 from roamkb.log.store.project_log import Log
 
@@ -192,7 +194,10 @@ class LogSync:
         """Append lines that this log still lacks, and that weren't forgotten."""
         with self._log.append_lock():
             self._scan()
-            tombstones = self._log.read_contents().tombstones
+            known = self._log.read_contents().tombstones
+            # a new machine has no reason to write down what the next line takes back
+            brought = tombstones_of(line.entry for line in lines if isinstance(line.entry, LedgerEvent))
+            tombstones = Tombstones(ids=known.ids | brought.ids, digests=known.digests | brought.digests)
             # of doubles under several ids one
             new_lines = [
                 line

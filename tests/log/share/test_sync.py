@@ -142,6 +142,9 @@ def test_what_was_forgotten_is_not_taken_in_again(shared: SharedProject) -> None
     anna.sync()
     assert not any(b"wiki" in line for line in anna.lines())
     assert any("wiki" in line for line in shared.lines())
+    new = shared.machine("c")
+    new.sync()
+    assert not any(b"wiki" in line for line in new.lines())
     assert [] == anna.aside()
 
 
