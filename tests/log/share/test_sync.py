@@ -10,12 +10,15 @@ from random import Random
 import psycopg
 import pytest
 
+from roamkb.app.server import ServedKnowledgeBase
 from roamkb.core.model import ProjectKind
 from roamkb.log.share.shared_lines import SharedLine
 from roamkb.log.share.shared_lines import read_shared_line
 from roamkb.log.share.store.postgres import Mark
 from roamkb.log.share.store.postgres import ServiceAway
+from roamkb.log.share.store.settings import save_settings
 from roamkb.log.share.sync import NotShared
+from roamkb.log.store.share_process import is_at_work
 from roamkb.log.store.share_process import share_folder
 from tests.conftest import NOON
 from tests.conftest import learn
@@ -314,6 +317,22 @@ def test_a_process_of_its_own_carries_the_lines(shared: SharedProject) -> None:
     assert "ok shared log" in bert.world.run("doctor").out
     for machine in (anna, bert):
         assert machine.world.run("share", "off").out == "this log isn't shared\n"
+
+
+def test_beside_a_server_lines_come_by_themselves(shared: SharedProject, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without any command there, as long as it lives; and no longer than the log is shared."""
+    anna, bert = shared.machine("a"), shared.machine("b", role="bert")
+    with bert.port() as port:
+        save_settings(bert.log.shared_settings, bert.settings(service_id=port.read_facts().id))
+    monkeypatch.setenv("HOME", str(bert.world.home))
+    ServedKnowledgeBase(bert.world.open().environment).follow_shared_log()
+    anna.learn("Deploys are frozen on Fridays")
+    anna.sync()
+    while anna.lines() != bert.lines():
+        pass
+    bert.log.shared_settings.unlink()
+    while is_at_work(share_folder(bert.log)):
+        pass
 
 
 def test_the_boundary_refuses_to_share_work_by_a_personal_service(shared: SharedProject) -> None:
