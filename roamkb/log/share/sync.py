@@ -79,6 +79,8 @@ class LogSync:
         self._entry_ids: set[str] = set()
         self._in_service: set[str] = set()
         self._waiting: dict[str, SharedLine] = {}
+        #: Lines that were just taken in, which the next scan meets.
+        self._taken: dict[bytes, SharedLine] = {}
         self._withheld: dict[bytes, str] = {}
         #: Of each file: the size and digest of what was scanned.
         self._scanned: dict[str, tuple[int, str]] = {}
@@ -128,7 +130,7 @@ class LogSync:
         return 0, ""
 
     def _scan_line(self, line: bytes, *, is_offered: bool) -> None:
-        shared = read_shared_line(line)
+        shared = self._taken.pop(line, None) or read_shared_line(line)
         if isinstance(shared, UnsharedLine):
             self._withhold(line, shared.reason)
             return
@@ -213,7 +215,9 @@ class LogSync:
                     ids=[line.entry.id for line in new_lines],
                 )
             self._in_service.update(line.row_id for line in lines)
+            self._taken = {line.line: line for line in new_lines}
             self._scan()
+            self._taken = {}
 
     def _save(self) -> None:
         offered = {name: list(scanned) for name, scanned in self._scanned.items()}
