@@ -6,6 +6,7 @@ and again, since a project may become work while it runs.
 """
 
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -29,6 +30,8 @@ _LINGER_SECONDS: Final = 10.0
 _FILE_SECONDS, _SERVICE_SECONDS = 0.1, 2.0
 #: Seconds from one exchange to the next at least, however often a role of the service wakes us.
 _LEAST_SECONDS = 0.05
+#: Seconds after which a service that keeps a connection and says nothing counts as away; what was done by then stays.
+_SILENT_SECONDS = 60
 
 
 class ShareWorker:
@@ -75,10 +78,14 @@ class ShareWorker:
         except Exception as error:  # noqa: BLE001 - nobody else would hear of a bug, or of a library that is gone
             share_process.keep_backoff(self._folder, f"{type(error).__name__} in the process at work: {error}")
             return False
+        finally:
+            signal.alarm(0)
         return True
 
     def _follow(self, settings: share_settings.ShareSettings) -> None:
         self._log.require_adopted()
+        signal.signal(signal.SIGALRM, self._give_up)
+        signal.alarm(_SILENT_SECONDS)
         with postgres.PostgresPort(settings) as port:
             facts = port.read_facts()
             self._sync = log_sync = sync.LogSync(self._log, settings, port, facts)
@@ -97,7 +104,13 @@ class ShareWorker:
                 active = active if before == log_sync.progress else looked
                 time.sleep(_LEAST_SECONDS)
 
+    def _give_up(self, *_: object) -> None:
+        """End the process as a kill would, which loses nothing: the next one goes on where this one was."""
+        share_process.keep_backoff(self._folder, f"the service didn't answer for {_SILENT_SECONDS} seconds")
+        os._exit(1)
+
     def _exchange(self, settings: share_settings.ShareSettings, facts: postgres.ServiceFacts) -> None:
+        signal.alarm(_SILENT_SECONDS)
         environment = self._environment
         project = classify.classify(self._log.home, home=environment.home, account_home=environment.account_home)
         sync.require_shareable(settings, facts, project.kind)
