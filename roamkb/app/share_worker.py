@@ -15,7 +15,6 @@ from typing import Final
 from roamkb.app.environment import ProcessEnvironment
 from roamkb.boundary import classify
 from roamkb.core.errors import RoamkbError
-from roamkb.fs.locks import LOCKS
 from roamkb.fs.locks import hold_lock
 from roamkb.log.share import sync
 from roamkb.log.share.store import postgres
@@ -64,8 +63,8 @@ class ShareWorker:
         if share_process.read_backoff(self._folder)[0] > time.time():
             return False
         try:
-            # in a sandbox that may not write there, the network is closed as well, which says nothing of the service
-            with hold_lock(self._log.shared_settings.parent.parent / LOCKS / _TRIAL_LOCK):
+            # who may not write there can't put down what came, either; that says nothing of the service
+            with hold_lock(self._log.shared_settings.parent / _TRIAL_LOCK):
                 settings = share_settings.find_settings(self._log.shared_settings)
         except RoamkbError:
             return False

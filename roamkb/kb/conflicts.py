@@ -21,8 +21,6 @@ from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.fs.locks import hold_lock
-from roamkb.kb.line_diff import count_line_changes
-from roamkb.kb.line_diff import differing_lines
 from roamkb.kb.notes.file_names import note_name
 from roamkb.kb.notes.passages import creation_time
 from roamkb.kb.notes.store.conflict_copies import CopyOnDisk
@@ -35,6 +33,8 @@ from roamkb.kb.notes.store.conflict_copies import rename_copy
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.org.agent_node import is_agent_node
 from roamkb.org.slug import slug
+from roamkb.text.line_diff import count_line_changes
+from roamkb.text.line_diff import differing_lines
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from roamkb.log.store.share_process import drop_backoff
 from roamkb.log.store.share_process import is_at_work
 from roamkb.log.store.share_process import keep_backoff
@@ -67,3 +69,12 @@ def test_where_nothing_is_shared_nothing_of_it_is_imported(world: World) -> None
         [sys.executable, "-c", code], cwd=world.personal, env=environment, capture_output=True, check=True, text=True
     )
     assert "[]\n" == done.stdout
+
+
+def test_behind_the_wall_nothing_is_started(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The record of what came is closed there, and who asks doesn't wait for it; hooks run beside the wall."""
+    adopt(world)
+    log = world.log()
+    monkeypatch.setenv("ROAMKB_BROKER", "/run/broker")
+    sync_soon(log, world.state, patience=60)
+    assert not (log.local_folder / "share").exists()

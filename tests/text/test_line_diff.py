@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamkb.kb.line_diff import count_line_changes
-from roamkb.kb.line_diff import differing_lines
+from roamkb.text.line_diff import count_line_changes
+from roamkb.text.line_diff import differing_lines
 
 _LINES = st.lists(st.sampled_from("abcde"), max_size=12)
 
