@@ -83,6 +83,8 @@ class ShareWorker:
 
     def _follow(self, settings: share_settings.ShareSettings) -> None:
         self._log.require_adopted()
+        if self._log.is_vouched_only:
+            raise sync.NotShared("only part of this log counts here, by what is trusted; nothing is exchanged")
         signal.signal(signal.SIGALRM, self._give_up)
         signal.alarm(_SILENT_SECONDS)
         with postgres.PostgresPort(settings) as port:

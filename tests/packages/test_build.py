@@ -79,14 +79,16 @@ def test_the_metadata_says_what_an_index_shows(packages: Packages) -> None:
     assert "Typing :: Typed" in classifiers
     assert {f"Programming Language :: Python :: 3.{minor}" for minor in (11, 12, 13)} < set(classifiers)
     assert ("MIT AND CC-BY-SA-4.0", ">=3.11") == (fields["License-Expression"], fields["Requires-Python"])
-    assert {"all", "mcp", "multilingual", "semantic", "serve"} == set(fields.get_all("Provides-Extra", []))
-    needed: dict[str, set[str]] = {extra: set() for extra in ("all", "mcp", "semantic", "serve")}
+    assert {"all", "mcp", "multilingual", "page", "semantic", "serve", "shared"} == set(
+        fields.get_all("Provides-Extra", [])
+    )
+    needed: dict[str, set[str]] = {extra: set() for extra in ("all", "mcp", "page", "semantic", "shared")}
     for requirement in fields.get_all("Requires-Dist", []):
         name, _, marker = requirement.partition(";")
         for extra in needed:
             if f"extra == '{extra}'" in marker:
                 needed[extra].add(name)
-    assert needed["all"] == needed["mcp"] | needed["semantic"] | needed["serve"]
+    assert needed["all"] == needed["mcp"] | needed["page"] | needed["semantic"] | needed["shared"]
     assert str(fields.get_payload()).startswith("# roamkb\n")
 
 

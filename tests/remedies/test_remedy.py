@@ -94,13 +94,14 @@ def test_an_error_its_recovery_and_the_same_error_again(world: World) -> None:
     assert "escalate: 3 failed attempts with the same technique" in done.out
     found = world.run("remedy", "suggest", "--error", "Error: in prepare, database is locked")
     assert (0, "") == (found.status, found.err)
-    similar = "(a similar error: OperationalError: database is locked)"
+    similar = "(a guess, 1.00 near: OperationalError: database is locked)"
     assert found.out.splitlines() == [
         f"3/4 worked (0.30 at least)  Set a busy timeout {similar}",
         "  1. PRAGMA busy_timeout=5000",
         "  2. retry once",
         f"untried  Switch to WAL mode {similar}",
-        f"escalate: 3 failed attempts with the same technique, do something else: Restart the worker {similar}",
+        "escalate: 3 failed attempts with the same technique, do something else: Restart the worker "
+        "(a similar error: OperationalError: database is locked)",
     ]
     nothing = world.run("remedy", "suggest", "--error", "sqlite3.OperationalError: no such table: jobs")
     assert (1, "", "") == (nothing.status, nothing.out, nothing.err)

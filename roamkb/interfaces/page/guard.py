@@ -53,6 +53,8 @@ class PageGuard:
         self._origin = f"http://{authority}".encode()
         self._session = session
         self._allowance = RateLimit(clock)
+        #: Of all who have no session: another user of this machine could use up the browser's.
+        self._strangers = RateLimit(clock)
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         """Answer one request, or pass it on."""
@@ -66,7 +68,8 @@ class PageGuard:
     async def _require_welcome(self, scope: "Scope", receive: "Receive") -> bytes:
         headers = require_headers(scope)
         self._require_own_sender(headers)
-        if not self._allowance.take_permit():
+        is_holder = self._is_holder(scope)
+        if not (self._allowance if is_holder else self._strangers).take_permit():
             raise UnwelcomeRequest(429, "rate", "too many requests", hint="wait a second")
         if scope["type"] != "http" or scope["method"] not in ("GET", "POST"):
             raise UnwelcomeRequest(405, "method", "the page answers GET only")
@@ -75,7 +78,7 @@ class PageGuard:
         elif b"%00" in scope["query_string"]:
             raise UnwelcomeRequest(400, "usage", "the address holds a NUL")
         path: str = scope["path"]
-        if path != ENTER_PATH and not path.startswith(STATIC_PATH) and not self._is_holder(scope):
+        if path != ENTER_PATH and not path.startswith(STATIC_PATH) and not is_holder:
             raise UnwelcomeRequest(
                 401,
                 "unauthorized",

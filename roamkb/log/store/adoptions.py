@@ -24,6 +24,7 @@ from roamkb.core.startup.dataclasses import replace
 from roamkb.fs.files import MissingFile
 from roamkb.fs.files import content_digest
 from roamkb.fs.files import create_file
+from roamkb.fs.files import disk_error
 from roamkb.fs.files import read_file
 from roamkb.fs.files import swap_file
 from roamkb.fs.locks import LOCKS
@@ -109,8 +110,15 @@ def find_adoption(state: Path, name: str) -> LogAdoption | None:
 
 
 def is_recorded(state: Path, name: str) -> bool:
-    """Say whether the log whose local folder is called `name` was adopted, or made, on this machine."""
-    return bool(name) and (state / ADOPTIONS_FOLDER / name).is_file()
+    """Say whether the log whose local folder is called `name` was adopted, or made, on this machine.
+
+    Raises:
+        DiskError: that can't be known.
+    """
+    try:
+        return bool(name) and (state / ADOPTIONS_FOLDER / name).is_file()
+    except OSError as error:
+        raise disk_error(state / ADOPTIONS_FOLDER / name, error) from error
 
 
 def _with_appended(state: Path, name: str, adoption: LogAdoption) -> LogAdoption:

@@ -15,6 +15,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from roamkb.core.errors import RoamkbError
+from roamkb.fs.private_files import read_private_file
+from roamkb.fs.private_files import write_private_file
 from roamkb.log.store import project_log
 
 #: Of the log's local folder.
@@ -101,7 +104,7 @@ def is_at_work(folder: Path) -> bool:
 def heard_at(folder: Path) -> float:
     """Return when the service was last heard of, in seconds since 1970; 0 if never."""
     try:
-        return (folder / PROGRESS_FILE).stat().st_mtime
+        return (folder / PROGRESS_FILE).lstat().st_mtime
     except OSError:
         return 0.0
 
@@ -109,11 +112,11 @@ def heard_at(folder: Path) -> float:
 def read_backoff(folder: Path) -> tuple[float, int, str]:
     """Return until when the service isn't asked (seconds since 1970), how often it failed, and the last failure."""
     try:
-        until, failures, why = json.loads((folder / _BACKOFF_FILE).read_bytes())
+        until, failures, why = json.loads(read_private_file(folder / _BACKOFF_FILE))
         # a clock that was put back keeps nobody away for long
         is_near = float(until) < time.time() + 2 * _LONGEST_BACKOFF
         return (float(until) if is_near else 0.0), int(failures), str(why)
-    except (OSError, ValueError, TypeError):
+    except (RoamkbError, OSError, ValueError, TypeError):
         return 0.0, 0, ""
 
 
@@ -121,8 +124,9 @@ def keep_backoff(folder: Path, why: str) -> float:
     """Record that the service couldn't be used; return in how many seconds it is asked again."""
     failures = read_backoff(folder)[1] + 1
     seconds: float = min(_FIRST_BACKOFF * 2 ** min(failures - 1, _MOST_DOUBLINGS), _LONGEST_BACKOFF)
-    with contextlib.suppress(OSError):
-        (folder / _BACKOFF_FILE).write_text(json.dumps([time.time() + seconds, failures, why]))
+    # an agent's commands may write there, and whoever is at work runs beside their wall: no link is followed
+    with contextlib.suppress(RoamkbError, OSError):
+        write_private_file(folder / _BACKOFF_FILE, json.dumps([time.time() + seconds, failures, why]).encode())
     return seconds
 
 

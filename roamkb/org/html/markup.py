@@ -1,6 +1,7 @@
 """Safe pieces of HTML: text that is escaped, and links of schemes that do nothing."""
 
 from html import escape
+from html import unescape
 from typing import Protocol
 
 from roamkb.core.startup.dataclasses import dataclass
@@ -10,7 +11,8 @@ from roamkb.core.text import strip_hidden
 #: The whole of a web address; a browser would drop a line's end in it, or take a backslash for a slash.
 _WEB_ADDRESS = lazily(r"https?://[^\s\\<>\"'`{}|^\x00-\x20\x7f-\x9f]+", 2)
 #: What reads like an address, and may name another one than the link has.
-_LIKE_ADDRESS = lazily(r"\w://|\bwww\.", 2)
+_LIKE_ADDRESS = lazily(r"\w://|\bwww\.|\b[\w-]+\.[a-z]{2,}/", 2)
+_TAG = lazily(r"<[^>]*>")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +56,8 @@ def web_link(address: str, label: str, *, words: str = "") -> str:
     """
     if not _WEB_ADDRESS.fullmatch(address) or strip_hidden(address) != address:
         return label if not words else f"{label} ({shown(address)})"
-    is_misleading = words != address and _LIKE_ADDRESS.search(words)
+    # what a reader sees: characters that show nothing, and emphasis, are no part of it
+    seen = strip_hidden(unescape(_TAG.sub("", label)))
+    is_misleading = bool(words) and seen != address and _LIKE_ADDRESS.search(seen)
     own = f' <span class="address">({escape(address)})</span>' if is_misleading else ""
     return f'<a class="web" href="{escape(address)}" rel="noreferrer noopener">{label}</a>{own}'

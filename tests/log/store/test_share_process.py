@@ -1,6 +1,7 @@
 """Nobody waits for a service that is away, and one process at a time is at work."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from roamkb.log.share.store.progress import touch_progress
 from roamkb.log.store.share_process import drop_backoff
 from roamkb.log.store.share_process import is_at_work
 from roamkb.log.store.share_process import keep_backoff
@@ -78,3 +80,18 @@ def test_behind_the_wall_nothing_is_started(world: World, monkeypatch: pytest.Mo
     monkeypatch.setenv("ROAMKB_BROKER", "/run/broker")
     sync_soon(log, world.state, patience=60)
     assert not (log.local_folder / "share").exists()
+
+
+def test_no_link_is_followed_where_an_agents_commands_may_write(tmp_path: Path) -> None:
+    """Who is at work runs beside their wall: a link there would have it write to any file, a pipe would stop it."""
+    note = tmp_path / "note.org"
+    note.write_text("mine")
+    (tmp_path / "away.json").symlink_to(note)
+    keep_backoff(tmp_path, "the service is away")
+    (tmp_path / "progress.json").symlink_to(note)
+    before = note.stat().st_mtime_ns
+    touch_progress(tmp_path)
+    assert (note.read_text(), note.stat().st_mtime_ns) == ("mine", before)
+    (tmp_path / "away.json").unlink()
+    os.mkfifo(tmp_path / "away.json")
+    assert read_backoff(tmp_path) == (0, 0, "")

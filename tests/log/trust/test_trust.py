@@ -714,3 +714,42 @@ def test_forged_signatures_are_looked_at_a_few_times(world: World, origin: Path,
         commit = git(origin, "hash-object", "-w", "-t", "commit", str(tmp_path / "forged"))
     git(origin, "update-ref", "HEAD", commit)
     assert [] == statements(world, cloned(world, origin, name="flood"))
+
+
+def test_a_commit_whose_log_cannot_be_read_vouches_for_nothing(world: World, origin: Path, tmp_path: Path) -> None:
+    """Whoever hands over a repository may leave out the ledger that was signed, with a human's verdicts in it."""
+    key = new_key(tmp_path, "ours")
+    trust_by_root(world, public(key))
+    git(origin, "commit", "-q", "--allow-empty", "-m", "signed", key=key)
+    clone = cloned(world, origin)
+    id = git(clone, "rev-parse", "HEAD:.roamkb/ledger.jsonl")
+    objects = clone / ".git" / "objects"
+    for pack in [path for path in (objects / "pack").iterdir() if path.suffix == ".pack"]:
+        data = pack.read_bytes()
+        pack.unlink()
+        subprocess.run(["git", "unpack-objects", "-q"], cwd=clone, input=data, check=True)
+    (objects / id[:2] / id[2:]).unlink()
+    (clone / ".roamkb" / "ledger.jsonl").write_text("")
+    assert [] == statements(world, clone)
+
+
+def test_a_merge_brings_back_nothing_that_a_later_signed_commit_took_out(
+    world: World, origin: Path, tmp_path: Path
+) -> None:
+    """The earlier one is found by the way of the other branch, and doesn't count beside the one that follows it."""
+    key = new_key(tmp_path, "ours")
+    trust_by_root(world, public(key))
+    git(origin, "commit", "-q", "--allow-empty", "-m", "signed", key=key)
+    trunk = git(origin, "rev-parse", "--abbrev-ref", "HEAD")
+    knowledge = origin / ".roamkb" / "knowledge.jsonl"
+    whole = knowledge.read_text()
+    git(origin, "branch", "other")
+    knowledge.write_text(whole.partition("\n")[2])
+    git(origin, "commit", "-qam", "taken out", key=key)
+    git(origin, "checkout", "-q", "other")
+    git(origin, "commit", "-q", "--allow-empty", "-m", "unsigned")
+    git(origin, "checkout", "-q", trunk)
+    git(origin, "merge", "-q", "--no-ff", "--no-commit", "other")
+    knowledge.write_text(whole)
+    git(origin, "commit", "-qam", "merged, unsigned")
+    assert BOTH[1:] == statements(world, cloned(world, origin))

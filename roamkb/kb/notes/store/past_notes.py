@@ -2,12 +2,17 @@
 
 from collections.abc import Mapping
 from functools import cached_property
+from os.path import expanduser  # Path's raises where there is no such user
+from pathlib import Path
 
 from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.fs.files import MissingFile
+from roamkb.kb.notes.passages import creation_time
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.notes.store.walk import NoteFile
 from roamkb.kb.notes.store.walk import NotesWalk
+from roamkb.org.reader import parse_note
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,5 +51,21 @@ class PastNotes(Notes):
 
     def read_data(self, place: str, *, patience: float = 0.0) -> bytes | UnreadableFile:
         """Return the bytes that a file held at that moment."""
-        version = self.past.versions.get(place.removeprefix(f"{self.kb}/"))
+        name = place.removeprefix(f"{self.kb}/")
+        if name in self.past.absent:
+            # another note may name it as its set-up file
+            return MissingFile(path=Path(place), reason="wasn't there then")
+        version = self.past.versions.get(name)
         return super().read_data(place, patience=patience) if version is None else version
+
+    def setup_text(self, written: str) -> str | None:
+        """Return the text of a set-up file; None of one that wasn't there then, as far as its own date says."""
+        text = super().setup_text(written)
+        name = str(self.kb / expanduser(written)).removeprefix(f"{self.kb}/")
+        since = self.past.dated.get(name)
+        if text is None or since is None:
+            return text
+        note = parse_note(text, file=name, setup=lambda _: None)
+        date = creation_time(note, note.nodes[0] if note.nodes else None)
+        is_later = date > self.past.until or date < since[: len(date)] or (not date and bool(since))
+        return None if is_later else text

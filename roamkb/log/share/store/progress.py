@@ -10,13 +10,13 @@ import time
 from collections.abc import Mapping
 from collections.abc import Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 from typing import Final
 
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import RoamkbError
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import field
 from roamkb.core.startup.dataclasses import fields
 from roamkb.fs.append import append_lines
 from roamkb.fs.append import read_bytes
@@ -38,11 +38,11 @@ class ShareProgress:
     xid: int = 0
     pos: int = 0
     #: Of each file: the size and digest of its beginning whose lines the service has, or never gets.
-    offered: Mapping[str, Sequence[Any]] = MappingProxyType({})
+    offered: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     #: Lines that came from the service, in all.
     received: int = 0
     #: Lines of this log that don't travel, by the reason.
-    withheld: Mapping[str, int] = MappingProxyType({})
+    withheld: Mapping[str, int] = field(default_factory=dict)
     #: Lines of others that wait until a transaction of the service ends.
     held_back: int = 0
 
@@ -67,7 +67,7 @@ def save_progress(folder: Path, progress: ShareProgress) -> None:
 def touch_progress(folder: Path) -> None:
     """Record that the service was heard of and had nothing new: the file's time says when."""
     with contextlib.suppress(OSError):
-        os.utime(folder / PROGRESS_FILE)
+        os.utime(folder / PROGRESS_FILE, follow_symlinks=False)
 
 
 class LinesAside:
@@ -97,7 +97,8 @@ class LinesAside:
         }
         data = json.dumps(record).encode()
         size = self.path.stat().st_size if self.path.exists() else 0
-        if size + len(data) < _MOST_ASIDE_BYTES:
+        # what anybody may send leaves room for an alarm
+        if size + len(data) < (_MOST_ASIDE_BYTES if is_alarm else _MOST_ASIDE_BYTES // 2):
             append_lines(self.path, [data], mode=0o600)
 
 

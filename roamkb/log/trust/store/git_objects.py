@@ -164,15 +164,22 @@ class GitObjects:
         return None if content is None else parse_commit(content)
 
     def read_path(self, tree: str, parts: tuple[str, ...]) -> bytes | None:
-        """Return the content of a regular file below a tree; None where there is none."""
-        for part in parts[:-1]:
-            tree = self._entries(tree).get(os.fsencode(part), ("", ""))[1]
-        mode, id = self._entries(tree).get(os.fsencode(parts[-1]), ("", ""))
-        return self.read_object(id, "blob") if mode in ("100644", "100755", "100664") else None
+        """Return the content of a regular file below a tree, empty where it has none; None where that can't be read."""
+        mode, id = "", tree
+        for part in parts:
+            entries = self._entries(id)
+            if entries is None:
+                return None
+            mode, id = entries.get(os.fsencode(part), ("", ""))
+            if not id:
+                return b""
+        return self.read_object(id, "blob") if mode in ("100644", "100755", "100664") else b""
 
-    def _entries(self, tree: str) -> dict[bytes, tuple[str, str]]:
-        """Return the mode and the id of each name in a tree."""
-        content = self.read_object(tree, "tree") or b""
+    def _entries(self, tree: str) -> dict[bytes, tuple[str, str]] | None:
+        """Return the mode and the id of each name in a tree; None where it can't be read."""
+        content = self.read_object(tree, "tree")
+        if content is None:
+            return None
         entries, position = {}, 0
         while (end := content.find(b"\0", position)) >= 0 and end + 21 <= len(content):
             mode, _, name = content[position:end].partition(b" ")

@@ -96,14 +96,16 @@ def find_vouched_lines(
     parts = Path(os.path.relpath(folder, top)).parts
     with GitObjects(git, state) as objects:
         signed = {
-            id: _compare_tree(objects, id, signer, tree, parts, lines)
-            for id, signer, tree in _signed_commits(objects, head_commit(git), keys)
+            id: compared
+            for id, signer, tree in _latest(objects, [*_signed_commits(objects, head_commit(git), keys)])
+            if (compared := _compare_tree(objects, id, signer, tree, parts, lines))
         }
         descends = _is_below(objects, signed, earlier)
         missing = [line for tree in signed.values() for line in tree.missing]
         for id in () if descends else earlier:
             commit = objects.read_commit(id)
-            missing += _compare_tree(objects, id, "", commit.tree, parts, lines).missing if commit else ()
+            left = _compare_tree(objects, id, "", commit.tree, parts, lines) if commit else None
+            missing += left.missing if left else ()
     for tree in signed.values():
         # who takes a line out, as one that says that another is outdated, changes what the others say
         if not tree.missing:
@@ -132,6 +134,26 @@ def _signed_commits(objects: GitObjects, head: str, keys: Mapping[str, str]) -> 
         known.update(commit.parents)
 
 
+def _latest(objects: GitObjects, found: Sequence[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
+    """Return the commits, by id, signer and tree, without those that another of them descends from.
+
+    What a later signed commit took out no merge with an earlier one brings back.
+    """
+    below: set[str] = set()
+    for id, _, _ in found if len(found) > 1 else ():
+        commit = objects.read_commit(id)
+        pending = deque(commit.parents if commit else ())
+        for _ in range(_MOST_COMMITS):
+            if not pending:
+                break
+            parent = pending.popleft()
+            if parent not in below:
+                below.add(parent)
+                older = objects.read_commit(parent)
+                pending.extend(older.parents if older else ())
+    return [each for each in found if each[0] not in below]
+
+
 def _is_below(objects: GitObjects, commits: Iterable[str], ancestors: Collection[str]) -> bool:
     """Say whether each of `ancestors` is one of some commits, or one that these descend from."""
     known, wanted = set(commits), set(ancestors)
@@ -148,14 +170,15 @@ def _is_below(objects: GitObjects, commits: Iterable[str], ancestors: Collection
 
 def _compare_tree(
     objects: GitObjects, id: str, signer: str, tree: str, parts: tuple[str, ...], lines: LogLines
-) -> _SignedTree:
-    """Return what the log has of the lines in a commit's tree, and which are missing.
+) -> _SignedTree | None:
+    """Return what the log has of the lines in a commit's tree, and which are missing; None where it can't be read.
 
     What a tombstone covers was forgotten and isn't missing, and an event that told of it is another line since.
     """
-    knowledge, archive, ledger = (
-        objects.read_path(tree, (*parts, name)) or b"" for name in (KNOWLEDGE, ARCHIVE, LEDGER)
-    )
+    knowledge, archive, ledger = (objects.read_path(tree, (*parts, name)) for name in (KNOWLEDGE, ARCHIVE, LEDGER))
+    if knowledge is None or archive is None or ledger is None:
+        # whoever hands over a repository may leave out what was signed
+        return None
     signed = split_log(knowledge, archive, ledger)
     learnings, events = set(lines.learnings), set(lines.events)
     if not (learnings.issuperset(signed.learnings) and events.issuperset(signed.events)):
