@@ -217,7 +217,7 @@ def _with_boundary(options: SetupOptions, dialog: SetupDialog, context: SetupCon
     for attempt in range(MAX_ANSWERS):
         wishes = given
         projects = _projects(wishes, context)
-        if (projects or attempt) and not (given.work_roots or options.no_work):
+        if not (given.work_roots or options.no_work):
             wishes = replace(wishes, work_roots=dialog.choose_work(projects))
         if not given.project_parents:
             wishes = _with_parents(wishes, dialog, context)

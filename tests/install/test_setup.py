@@ -375,7 +375,7 @@ def test_work_can_neither_set_up_nor_undo(home: Path) -> None:
 
 
 def test_projects_that_are_not_found_are_named(home: Path) -> None:
-    """Who has them elsewhere is asked for their folders, once the rule's own are said to be wrong."""
+    """Who has them elsewhere is asked at once what is work, and who may write once the rule's own are said to be wrong."""
     person = notes_of_the_rule(home)
     for name in (".claude", "code", "projects"):
         shutil.rmtree(home / name, ignore_errors=True)
@@ -383,6 +383,7 @@ def test_projects_that_are_not_found_are_named(home: Path) -> None:
         (home / name).mkdir(parents=True)
     answers = (
         ("these?", ""),
+        ("Which folders are work?", "~/job"),
         ("Is that right?", "n"),
         ("Which folders are work?", "~/job"),
         ("may agents write", "~/lab"),

@@ -333,6 +333,10 @@ def test_beside_a_server_lines_come_by_themselves(shared: SharedProject, monkeyp
     bert.log.shared_settings.unlink()
     while is_at_work(share_folder(bert.log)):
         pass
+    before = bert.lines()
+    anna.learn("Deploys are possible on Mondays")
+    anna.sync()
+    assert anna.lines() != before == bert.lines()
 
 
 def test_the_boundary_refuses_to_share_work_by_a_personal_service(shared: SharedProject) -> None:
