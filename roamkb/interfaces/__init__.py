@@ -2,7 +2,3 @@
 
 No meaning lives here.
 """
-
-from roamkb import lazy_submodules
-
-lazy_submodules(__name__)

@@ -1,5 +1,1 @@
 """The page for people, in a browser on this machine: it shows, and changes nothing (owns Jinja2)."""
-
-from roamkb import lazy_submodules
-
-lazy_submodules(__name__)

@@ -1,5 +1,1 @@
 """A project's log shared by several machines, by way of a PostgreSQL service; the files stay the truth."""
-
-from roamkb import lazy_submodules
-
-lazy_submodules(__name__)
