@@ -33,16 +33,21 @@ from roamkb.kb.conflicts import ConflictCopy
 from roamkb.kb.conflicts import conflicts
 from roamkb.kb.hygiene import duplicate_ids
 from roamkb.kb.notes.file_names import is_unseen_in_emacs
+from roamkb.kb.notes.store.init_files import read_init_files
 from roamkb.kb.notes.store.notes import NOT_UTF8
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.notes.store.notes import NotesContents
 from roamkb.kb.search.index.index import Index
 from roamkb.org.agent_node import is_agent_node
+from roamkb.org.emacs_settings import find_strings
 from roamkb.org.orgparse_check import read_by_orgparse
 
 #: Clocks that a network sets differ by milliseconds; two minutes are a clock that nobody sets.
 MAX_CLOCK_LEAD = 120.0
 
+_EXCLUDING_VARIABLE = "org-roam-file-exclude-regexp"
+_COPY_MARK = "sync-conflict"
+_NO_INIT_FILE = "no init file of Emacs was found here"
 _EMACS_SETTING = (
     r"""(setq org-roam-file-exclude-regexp '("\\.sync-conflict-" """
     r""""\\(^\\|/\\)\\.st\\(versions\\|folder\\)/" "\\(^\\|/\\)data/"))"""
@@ -78,7 +83,7 @@ def check_notes(context: DoctorContext, rule: Rule) -> Iterator[DoctorCheck]:
         ("leftovers", lambda: _check_leftovers(context, rule, leftover_files)),
         ("stignore", lambda: _check_stignore(rule.kb)),
         ("Syncthing", lambda: _check_syncthing(rule.kb, context.home)),
-        ("Emacs", _check_emacs),
+        ("Emacs", lambda: _check_emacs(context.home)),
     )
     for name, run in check_functions:
         yield run_check(name, run)
@@ -366,11 +371,22 @@ def _check_syncthing(kb: Path, home: Path) -> DoctorCheck:
     )
 
 
-def _check_emacs() -> DoctorCheck:
+def _check_emacs(home: Path) -> DoctorCheck:
+    """Check by its init files, or by what roamkb.el wrote of them, whether org-roam leaves out conflict copies."""
+    texts = tuple(read_init_files(home))
+    setter, values = next(
+        ((path, values) for path, lisp in texts if (values := find_strings(lisp, _EXCLUDING_VARIABLE))), (None, ())
+    )
+    if any(_COPY_MARK in value for value in values):
+        return DoctorCheck(name="Emacs", ok=True, detail=f"{setter} has org-roam leave out conflict copies")
+    if setter is not None:
+        reason = f"{setter} sets {_EXCLUDING_VARIABLE} without them"
+    else:
+        reason = f"no init file that can be read here sets {_EXCLUDING_VARIABLE}" if texts else _NO_INIT_FILE
     return DoctorCheck(
         name="Emacs",
         ok=True,
-        detail="its settings can't be seen from here; without this one org-roam indexes conflict copies",
+        detail=f"org-roam may index conflict copies: {reason}",
         fix=f"{_EMACS_SETTING}; `roamkb install --snippets DIR` writes it out",
         proved=False,
     )

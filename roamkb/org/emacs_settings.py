@@ -41,11 +41,17 @@ def find_paths(
     What isn't plain is left out. A relative path starts at `base`; without that it is left out, too. `known` are
     the texts of other variables.
     """
-    tokens = [token for token in _TOKEN.findall(text) if token[0] not in ";'`,"]
+    tokens = _tokens(text)
     values: dict[str, _Form] = {name: next(_values(tokens, name), value) for name, value in _DEFAULTS.items()}
     reader = _PathReader(values, home, known or {}, base)
     paths = (path for name in variables for form in _values(tokens, name) for path in reader.paths(form))
     return tuple(dict.fromkeys(paths))
+
+
+def find_strings(text: str, variable: str) -> tuple[str, ...]:
+    """Return each string in the forms that an init file gives a variable, whatever is computed of them."""
+    values = _values(_tokens(text), variable)
+    return tuple(_ESCAPE.sub(r"\1", word[1:-1]) for form in values for word in _words(form) if word.startswith('"'))
 
 
 def lisp_of_org(text: str) -> str:
@@ -55,6 +61,19 @@ def lisp_of_org(text: str) -> str:
         blocks.append(text[start.end() : end.start()])
         position = end.end()
     return "\n".join(blocks)
+
+
+def _tokens(text: str) -> list[str]:
+    return [token for token in _TOKEN.findall(text) if token[0] not in ";'`,"]
+
+
+def _words(form: _Form) -> Iterator[str]:
+    """Yield each word and string of a form, in order."""
+    if isinstance(form, str):
+        yield form
+    else:
+        for part in form:
+            yield from _words(part)
 
 
 def _values(tokens: list[str], name: str) -> Iterator[_Form]:

@@ -461,11 +461,25 @@ def test_a_broken_configuration_is_a_fault_of_that_check(patient: DoctorContext,
     assert ["Syncthing"] == [check.name for check in doctor(patient).faults]
 
 
-def test_emacs_is_advised(patient: DoctorContext) -> None:
-    """Its state can't be seen, so this is no fault."""
+@pytest.mark.parametrize(
+    ("init", "said"),
+    [
+        (None, "no init file of Emacs was found here"),
+        ('(setq org-roam-directory "~/roam")', "no init file that can be read here sets"),
+        ('(load "~/roamkb.el")', "no init file that can be read here sets"),
+        ('(setq org-roam-file-exclude-regexp "data/")', ".emacs sets org-roam-file-exclude-regexp without"),
+        (';; (setq org-roam-file-exclude-regexp "sync-conflict")', "no init file that can be read here sets"),
+        ('(setq org-roam-file-exclude-regexp \'("\\\\.sync-conflict-"))', ".emacs has org-roam leave out conflict"),
+    ],
+)
+def test_emacs_is_advised_by_its_init_files(patient: DoctorContext, world: World, init: str | None, said: str) -> None:
+    """What they compute can't be seen, so this is no fault."""
+    if init is not None:
+        (world.home / ".emacs").write_text(init)
     found = of(patient, "Emacs")
-    assert found.ok
-    assert "org-roam-file-exclude-regexp" in found.fix
+    is_set = "leave out" in said
+    assert (True, is_set, not is_set) == (found.ok, found.proved, "org-roam-file-exclude-regexp" in found.fix)
+    assert said in found.detail
 
 
 @pytest.mark.parametrize(

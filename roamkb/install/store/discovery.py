@@ -71,7 +71,7 @@ def _has_note_at_top(folder: Path) -> bool:
 
 
 def _folders_in_emacs(home: Path) -> Iterator[Path]:
-    for lisp in read_init_files(home):
+    for _, lisp in read_init_files(home):
         yield from map(Path, find_roam_folders(lisp, home=str(home)))
 
 

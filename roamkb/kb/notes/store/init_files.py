@@ -21,13 +21,13 @@ _INIT_SUBFOLDERS = (".", "lisp", "modules", "config")
 _MAX_INIT_BYTES = 2_000_000
 
 
-def read_init_files(home: Path) -> Iterator[str]:
-    """Yield the Emacs Lisp of each init file below `home` that can be read."""
+def read_init_files(home: Path) -> Iterator[tuple[Path, str]]:
+    """Yield each init file below `home` that can be read, with its Emacs Lisp."""
     for path in _init_files(home):
         data = read_file(path, limit=_MAX_INIT_BYTES)
         if not isinstance(data, UnreadableFile):
             text = data.decode(errors="replace")
-            yield lisp_of_org(text) if path.suffix == ".org" else text
+            yield path, lisp_of_org(text) if path.suffix == ".org" else text
 
 
 def find_configured_paths(home: Path, kb: Path, *variables: str) -> tuple[Path, ...]:
@@ -35,7 +35,7 @@ def find_configured_paths(home: Path, kb: Path, *variables: str) -> tuple[Path, 
     return tuple(
         dict.fromkeys(
             Path(path)
-            for lisp in read_init_files(home)
+            for _, lisp in read_init_files(home)
             # most files name none, and to take one apart lasts longer
             if any(variable in lisp for variable in variables)
             for path in find_paths(
