@@ -74,15 +74,15 @@ class NoLog(RoamkbError):
     code = "no_log"
 
     def __init__(self, root: Path | None, *, is_cloned: bool = False) -> None:
-        root_name = one_line(str(root)) if root else "a folder that can't be found"
-        super().__init__(
-            f"the log in {root_name} came with the project and wasn't adopted on this machine"
-            if is_cloned
-            else f"no log in {root_name}: nothing is captured there",
-            hint="`roamkb init` shows what it says, asks, and takes it over"
-            if is_cloned
-            else "`roamkb init` makes one",
-        )
+        if root is None:
+            message, hint = "the project's folder can't be found, so no log is", "is --project spelt right?"
+        elif is_cloned:
+            message = f"the log in {one_line(str(root))} came with the project and wasn't adopted on this machine"
+            hint = "`roamkb init` shows what it says, asks, and takes it over"
+        else:
+            message = f"no log in {one_line(str(root))}: nothing is captured there"
+            hint = "`roamkb init` makes one"
+        super().__init__(message, hint=hint)
         self.root = root
         self.is_cloned = is_cloned
 
