@@ -1,8 +1,11 @@
 """Help: a first screen of the commands that one uses, and the others by topic."""
 
+import shutil
+import textwrap
 from difflib import get_close_matches
 
 from roamkb.core.errors import UsageError
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import one_line
 from roamkb.interfaces.cli import main
 from roamkb.interfaces.cli.fast_args import OperationCall
@@ -24,6 +27,10 @@ _BESIDE_THE_TABLE = {
     "boundary": (("exec", "Run a command where the kernel lets nothing write the notes."),),
     "doors": (("hook", "Answer a hook of a coding agent."),),
 }
+#: Up to where a line's last column begins: behind the last run of blanks.
+_LAST_COLUMN = lazily(r"  .*\S  +(?=\S)|  (?=\S)")
+#: Of a screen on which words can be laid out; narrower ones, and what is no screen, get the lines as they are.
+_LEAST_COLUMNS = 30
 #: Of a word to what it may be a slip of: `export` is none of `import`.
 _LEAST_LIKENESS = 0.7
 _HEAD = """\
@@ -48,7 +55,7 @@ def first_screen() -> str:
         _group(title, [operation for name in names.split() if (operation := find_operation(name))])
         for title, names in _EVERYDAY.items()
     ]
-    return "\n\n".join((_HEAD, *groups, _list("More", others), _EXIT_STATUS))
+    return _fit_screen("\n\n".join((_HEAD, *groups, _list("More", others), _EXIT_STATUS)))
 
 
 def _group(title: str, operations: list[Operation]) -> str:
@@ -77,7 +84,21 @@ def topic_screen(topic: str) -> str:
         for name, panel in TOPICS.items()
         if topic in (name, EVERY_COMMAND)
     ]
-    return "\n\n".join((*groups, "`roamkb help COMMAND` has the options and an example."))
+    return _fit_screen("\n\n".join((*groups, "`roamkb help COMMAND` has the options and an example.")))
+
+
+def _fit_screen(text: str) -> str:
+    """Return `text` with the lines that are too long for the screen broken, their rests below their last column."""
+    columns = shutil.get_terminal_size((0, 0)).columns
+    if columns < _LEAST_COLUMNS:
+        return text
+    return "\n".join(part for line in text.splitlines() for part in _fit_line(line, columns))
+
+
+def _fit_line(line: str, columns: int) -> list[str]:
+    column = _LAST_COLUMN.match(line)
+    indent = " " * min(column.end() if column else 2, columns // 2)
+    return textwrap.wrap(line, columns, subsequent_indent=indent) or [line]
 
 
 def serve(call: OperationCall) -> int:

@@ -402,6 +402,16 @@ def test_the_first_screen_is_short_and_leads_on(world: World) -> None:
     assert "Usage: roamkb hook" in world.run("help", "hook").out
 
 
+def test_the_first_screen_fits_a_narrow_one(world: World) -> None:
+    """No word is lost, and what is broken goes on below its column."""
+    whole = world.run("help").out
+    narrow = world.run("help", extra={"COLUMNS": "44"}).out
+    assert whole.split() == narrow.split()
+    assert max(map(len, narrow.splitlines())) <= 44
+    assert "\n          what is work, and set" in narrow
+    assert whole == world.run("help", extra={"COLUMNS": "8"}).out
+
+
 @pytest.mark.parametrize(
     ("words", "meant"),
     [
