@@ -29,6 +29,7 @@ from roamkb.core.request import text_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
+from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
 from roamkb.core.text import shorten_title
 from roamkb.fs.files import read_file
@@ -47,8 +48,10 @@ from roamkb.org.reader import parse_note
 from roamkb.org.slug import slug
 from roamkb.org.writer import NodeDraft
 from roamkb.org.writer import check_written
+from roamkb.org.writer import count_dropped
 from roamkb.org.writer import normalised_body
 from roamkb.org.writer import normalised_tag
+from roamkb.org.writer import reduced_targets
 from roamkb.org.writer import render_node
 from roamkb.secrets.detector import has_high_entropy
 from roamkb.secrets.detector import names_a_secret
@@ -283,6 +286,12 @@ def _content_warnings(fact: NodeContent) -> Iterator[str]:
         stored = normalised_tag(tag)
         if stored != unicodedata.normalize("NFC", tag.strip()):
             yield f"the tag {one_line(tag)!r} is {f'stored as {stored}' if stored else 'left out'}: {_IN_TAGS}"
+    for target in reduced_targets(fact.title):
+        yield f"the title keeps a link's words alone; give {one_line(target)} with --ref or in the text"
+    if dropped := sum(map(count_dropped, (fact.title, fact.body))):
+        were = "was" if dropped == 1 else "were"
+        phrase = count_phrase(dropped, "control character")
+        yield f"{phrase} {were} left out: a note is text; spell them out, such as \\x1b"
     if any(names_a_secret(text) for text in (fact.title, fact.body)):
         yield "it reads as if it told a password; if it does, trash the node now"
     elif any(has_high_entropy(text) for text in (fact.title, fact.body)):

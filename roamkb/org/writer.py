@@ -49,6 +49,8 @@ _UNSTORABLE = lazily("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 #: A bracket link, as org-roam reduces it in titles. One with a backslash isn't reduced but broken, and so
 #: is one that begins with a blank: a shell's test.
 _LINK = lazily(r"\[\[(?!\s)([^\]\[\\]+)\](?:\[(.+?)\])?\]")
+#: One with words of its own; without them, brackets are more often a subscript or a wiki's syntax, and stay.
+_WORDED_LINK = lazily(r"\[\[(?!\s)([^\]\[\\]+)\]\[(.+?)\]\]")
 
 _URL_CHARACTER = r'[^\s\[\]()<>"\\]'
 _PARENTHESIS = rf"\((?:{_URL_CHARACTER}|\({_URL_CHARACTER}*\))*\)"
@@ -112,6 +114,11 @@ def normalise_text(text: str) -> str:
     return _UNSTORABLE.sub("", lines).rstrip("\n")
 
 
+def count_dropped(text: str) -> int:
+    """Return how many characters of `text` no note can store."""
+    return len(_UNSTORABLE.findall(text.replace("\r", "\n")))
+
+
 def normalised_body(text: str) -> str:
     """Return `text` as a note can store it; `UsageError` where it is too long for one."""
     body = normalise_text(text)
@@ -125,10 +132,10 @@ def normalised_body(text: str) -> str:
 
 
 def normalised_title(title: str) -> str:
-    """Return `title` as it is shown: one line, links reduced to their words."""
+    """Return `title` as it is shown: one line, links with words reduced to them."""
     if len(title) > _LONGEST_LINE:
         raise _too_long(title)
-    line = _reduce_links(title)
+    line = _reduce_links(title, _WORDED_LINK)
     if not one_line(line):
         raise UsageError("a node needs a title", hint="say in one sentence what is worth knowing")
     if len(line) > TITLE_LIMIT:
@@ -136,9 +143,14 @@ def normalised_title(title: str) -> str:
     return line
 
 
+def reduced_targets(title: str) -> tuple[str, ...]:
+    """Return where the links lead of which a title keeps the words alone."""
+    return tuple(target for target, _ in _WORDED_LINK.findall(clip_text(title, _LONGEST_LINE)))
+
+
 def normalised_alias(alias: str) -> str:
     """Return `alias` as it is shown, by the rules of titles."""
-    if len(alias) > _LONGEST_LINE or len(line := _reduce_links(alias)) > TITLE_LIMIT:
+    if len(alias) > _LONGEST_LINE or len(line := _reduce_links(alias, _WORDED_LINK)) > TITLE_LIMIT:
         raise UsageError(f"the alias {one_line(clip_text(alias, 60))!r} is longer than {TITLE_LIMIT} characters")
     return line
 
@@ -297,10 +309,10 @@ def _meant_text(draft: NodeDraft) -> str:
     return f"{body}\n\n{links}" if body and links else body or links
 
 
-def _reduce_links(text: str) -> str:
+def _reduce_links(text: str, link: re.Pattern[str] = _LINK) -> str:
     """Return `text` as one line, links reduced to the words that they show."""
     line = clip_text(" ".join(_UNSTORABLE.sub("", " ".join(text.split())).split()), _LONGEST_LINE)
-    while (less := " ".join(_LINK.sub(_link_words, line).split())) != line:
+    while (less := " ".join(link.sub(_link_words, line).split())) != line:
         line = less
     return line
 

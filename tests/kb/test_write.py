@@ -263,6 +263,20 @@ def test_a_node_is_found_by_the_words_of_its_title(world: World, title: str) -> 
     assert title == world.open().restore(title).nodes[0].title
 
 
+def test_what_a_note_cannot_hold_is_said(world: World) -> None:
+    """A link's target in a title, control characters in a text: without a word, the fact would be another."""
+    titled = world.open().write("Quaggas moved from [[https://old.example][site]] to m[[2]]")
+    assert "Quaggas moved from site to m[[2]]" == titled.title
+    assert ["the title keeps a link's words alone; give https://old.example with --ref or in the text"] == list(
+        titled.warnings
+    )
+    controlled = world.open().write("Okapis print escapes", body="grep a\0b \x1b[1m\r\nzebra")
+    assert ["2 control characters were left out: a note is text; spell them out, such as \\x1b"] == list(
+        controlled.warnings
+    )
+    assert "grep ab [1m\nzebra" == world.open().show(controlled.id).body
+
+
 def test_a_name_with_breaks_is_the_name_without(world: World) -> None:
     """A human may have put one in, and somebody may copy one out of Emacs."""
     world.node("a.org", "one", "Use ssh\u200b:host")
