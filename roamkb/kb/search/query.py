@@ -81,12 +81,10 @@ class _QueryPieces:
 
 
 def parse_query(text: str, *, today: date) -> Query:
-    """Parse `text`; a filter with a senseless value is a word.
-
-    A filter with a value that makes no sense is a word.
+    """Parse `text`; a filter with a value that makes no sense is a word.
 
     Raises:
-        UsageError: more filters than anybody writes.
+        UsageError: more filters than anybody writes, or one with a day that no calendar has.
     """
     text = _leading_text(text)
     pieces = _QueryPieces()
@@ -160,6 +158,8 @@ def _take_filter(minus: str, name: str, value: str, pieces: _QueryPieces, today:
             pieces.before = day
         else:
             pieces.since = day
+    elif name in ("before", "after", "since") and not minus and (_DAY.fullmatch(value) or _AGO.fullmatch(value)):
+        raise UsageError(f"{name}:{one_line(value)} is no day", hint="say 2026-06-10, 2026-06, today or 7d")
     else:
         return False
     return True

@@ -57,6 +57,13 @@ def test_what_is_no_filter_is_a_word(text: str) -> None:
     assert query.by_agent is None
 
 
+@pytest.mark.parametrize("text", ["before:2026-13", "zebra after:2026-02-30", "since:9999y"])
+def test_a_day_that_no_calendar_has_is_a_slip(text: str) -> None:
+    """As it is behind the option; as a word it would find what nobody asked for."""
+    with pytest.raises(UsageError, match="is no day"):
+        parsed(text)
+
+
 @pytest.mark.parametrize(
     ("text", "day"),
     [
