@@ -84,18 +84,25 @@ def duplicate_and_rivals(
 ) -> tuple[LearningState | None, tuple[LearningState, ...]]:
     """Return the learning that says the same as `new_learning`, and those that may contradict it.
 
-    `limit` is the least similarity that counts, inclusive. Never across types.
+    `limit` is the least similarity that counts, inclusive. Never across types that somebody gave.
     """
     type = canonical_type(new_learning.type)
 
+    def is_of_type(standing: LearningState) -> bool:
+        return standing.learning.canonical_type == type
+
+    def is_current(standing: LearningState) -> bool:
+        return standing.status != SUPERSEDED and standing is not besides
+
     def is_comparable(standing: LearningState) -> bool:
-        is_of_type = standing.learning.canonical_type == type
-        return is_of_type and standing.status != SUPERSEDED and standing is not besides
+        return is_of_type(standing) and is_current(standing)
 
     statement = new_learning.content.strip()
     # before the words are asked for: of what is said often, the same may not be among the best answers
-    for standing in filter(is_comparable, state.learnings_with("said", statement)):
-        return standing, ()
+    said = [standing for standing in state.learnings_with("said", statement) if is_current(standing)]
+    for standing in sorted(said, key=is_of_type, reverse=True):
+        if is_of_type(standing) or not new_learning.is_type_given:
+            return standing, ()
 
     prepared = jaccard.prepare_text(new_learning.content)
     duplicate, rivals = None, []

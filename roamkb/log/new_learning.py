@@ -46,6 +46,8 @@ class NewLearning:
     content: str
     #: Any word; `log.learning.canonical_type` tells what it means.
     type: str = "learned"
+    #: Whether somebody said the type; the very words of a learning of any type are that learning otherwise.
+    is_type_given: bool = True
     tags: tuple[str, ...] = ()
     bead: str = ""
     task: str = ""

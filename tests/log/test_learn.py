@@ -152,6 +152,16 @@ def test_types_are_never_merged(type: str, log: ProjectLog) -> None:
     assert ("new", (), type) == (done.outcome, done.may_contradict, done.learning.type)
 
 
+def test_the_words_of_a_learning_without_a_type_are_that_learning(log: ProjectLog) -> None:
+    """Who says no type means what is known, and one of the usual type first; who says another means another."""
+    text = "Relay seven clicks twice at boot"
+    first, again = learn(log, text, type="gotcha"), learn(log, f"{text} ")
+    assert ("repeated", first.learning.id, 2) == (again.outcome, again.learning.id, again.occurrences)
+    other = learn(log, text, type="learned")
+    assert "new" == other.outcome
+    assert other.learning.id == learn(log, text).learning.id
+
+
 def test_a_type_that_looks_like_a_slip_is_asked_about(world: World, log: ProjectLog) -> None:
     """Once: said with --anyway it is a type like any other, and what isn't like a known one never is."""
     text = "The gateway waits for thirty seconds"

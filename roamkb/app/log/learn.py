@@ -102,6 +102,7 @@ def add_learning(
     learning = new_learning.NewLearning(
         content=request.text or "",
         type=request.type or "learned",
+        is_type_given=request.type is not None,
         tags=as_text_tuple(request.tags),
         task=require_name(request.task or "", "the task"),
         category=request.category or "",
