@@ -218,7 +218,7 @@ def restore_last(notes: Notes, _permit: WritePermit, bin: Trash) -> RestoredNode
     """
     entries = bin.latest_run()
     if not entries:
-        raise NotFound("the last one", kind="trashed node", hint="the trash of this machine is empty")
+        raise NotFound("to restore", kind="node", hint="the trash of this machine is empty")
     places = _node_places(notes)
     restored: list[NodeCandidate] = []
     remaining: list[tuple[NodeCandidate, str]] = []

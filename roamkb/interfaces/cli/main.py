@@ -57,9 +57,10 @@ def run(words: list[str]) -> int:
         words = [os.fsencode(word).decode() for word in words]
     except UnicodeDecodeError:
         return _report_error(UsageError("the words aren't UTF-8 text"), as_json=JSON_FLAG in words)
+    _open_closed_output()
     try:
         status = _run_words(words)
-        _flush_output()
+        sys.stdout.flush()
     except KeyboardInterrupt:
         return _INTERRUPTED_STATUS
     except _LostOutput as unheard:
@@ -101,15 +102,12 @@ class _LostOutput(Exception):
 
 
 def _print_output(text: str, status: int) -> None:
-    """Print `text`. A reader that went away doesn't undo the call, so `status` stands.
-
-    A reader that went away changes nothing about what was done, so `status` stands.
-    """
-    if not text or sys.stdout is None:
+    """Print `text`; a reader that went away changes nothing about what was done, so `status` stands."""
+    if not text:
         return
     try:
         print(text)
-        _flush_output()
+        sys.stdout.flush()
     except BrokenPipeError:
         _silence_stream()
         raise _LostOutput(status) from None
@@ -119,9 +117,14 @@ def _print_output(text: str, status: int) -> None:
         raise _LostOutput(status or RoamkbError.exit_code) from None
 
 
-def _flush_output() -> None:
-    if sys.stdout is not None:
-        sys.stdout.flush()
+def _open_closed_output() -> None:
+    """Open a standard output that the caller closed for reading, so that each print fails, as GNU's stdopen does."""
+    if sys.stdout is None:
+        file = os.open(os.devnull, os.O_RDONLY)
+        if file != 1:
+            os.dup2(file, 1)
+            os.close(file)
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - it lives as long as the process
 
 
 def _silence_stream(stream: int = 1) -> None:
@@ -270,7 +273,7 @@ def _ask_human(question: str) -> str:
 
 def _layout_text(printed: render.PrintedResult) -> str:
     """Return a result's text laid out for a terminal or a pipe; without colours the lines are the same."""
-    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    is_terminal = sys.stdout.isatty()
     text = printed.text(is_terminal)
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return render.without_colours(text)
