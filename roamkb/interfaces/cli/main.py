@@ -287,12 +287,12 @@ def run_typer(words: list[str], carry_out: Callable[[OperationCall], int] = exec
     try:
         status = _typer_app(words, carry_out)(args=words, prog_name="roamkb", standalone_mode=False)
     except typer.TyperException as error:
+        message = error.format_message().rstrip(".") or "give a command"
+        # no option has a blank: it is a text
+        is_text = any(word.startswith("-") and " " in word for word in words)
+        text_hint = "; a text that begins with - goes behind --" if is_text else ""
         return _report_error(
-            UsageError(
-                error.format_message().rstrip(".") or "give a command",
-                hint=f"see `roamkb {_help_topic(words)}--help`",
-            ),
-            as_json=JSON_FLAG in words,
+            UsageError(message, hint=f"see `roamkb {_help_topic(words)}--help`{text_hint}"), as_json=JSON_FLAG in words
         )
     except UsageError as error:
         error.hint = f"see `roamkb {_help_topic(words)}--help`"

@@ -403,6 +403,14 @@ def test_the_first_screen_is_short_and_leads_on(world: World) -> None:
     assert "Usage: roamkb hook" in world.run("help", "hook").out
 
 
+def test_a_text_that_looks_like_an_option_is_told_how_to_be_given(world: World) -> None:
+    """No option has a blank in it."""
+    ran = world.run("write", "- zebras have stripes")
+    assert (2, True) == (ran.status, "a text that begins with - goes behind --" in ran.err)
+    assert 0 == world.run("write", "--", "- zebras have stripes").status
+    assert "behind --" not in world.run("write", "-z", "zebras").err
+
+
 def test_the_first_screen_fits_a_narrow_one(world: World) -> None:
     """No word is lost, and what is broken goes on below its column."""
     whole = world.run("help").out
