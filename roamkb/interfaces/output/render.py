@@ -29,6 +29,8 @@ _LINE_WIDTH = 240
 _NOTHING_SURE = (
     "nothing sure: the hits share too few telling words with this; read one before you rely on it, or search for a name"
 )
+#: Skipped files that each answer names; `doctor` names all.
+_MOST_SKIPPED = 3
 _COLOUR = lazily(r"\x1b\[\d+m")
 
 
@@ -77,10 +79,13 @@ def candidate_line(candidate: NodeCandidate) -> str:
 
 
 def warnings_of(skipped: Iterable[UnreadableFile]) -> tuple[str, ...]:
-    """Return a warning for each unreadable file that a user can do something about."""
-    return tuple(
-        f"{one_line(str(entry.path))}: {one_line(entry.reason)}" for entry in skipped if not entry.is_elsewhere
-    )
+    """Return a line for each unreadable file that a user can do something about; of many, the number of the rest."""
+    lines = [f"{one_line(str(entry.path))}: {one_line(entry.reason)}" for entry in skipped if not entry.is_elsewhere]
+    more = len(lines) - _MOST_SKIPPED
+    # no line for a line
+    if more <= 1:
+        return tuple(lines)
+    return (*lines[:_MOST_SKIPPED], f"{more} more files were skipped; `roamkb doctor` names them")
 
 
 def without_colours(text: str) -> str:
