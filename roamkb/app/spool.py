@@ -30,6 +30,7 @@ from roamkb.core.model import Project
 from roamkb.core.model import Rule
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
+from roamkb.org.agent_node import SUPERSEDED_BY
 from roamkb.spool.call import ParameterValues
 from roamkb.spool.call import QueuedCall
 from roamkb.spool.call import SpooledCall
@@ -44,7 +45,6 @@ from roamkb.spool.store.waiting_calls import spool_call
 #: Seconds of a hook after which what else waits is left to the next one.
 _HOOK_SECONDS: Final = 0.5
 _UNCONFIRMED_HINT: Final = "if one did, call it again, and let what it prints be seen"
-_SUPERSEDED_BY: Final = "SUPERSEDED_BY"
 
 
 def queue_call(kb: KnowledgeBase, verb: str, values: ParameterValues) -> QueuedCall | None:
@@ -236,7 +236,7 @@ def _resume_killed_call(
     kb = _SpooledKnowledgeBase(session, call, id=call.id)
     name = str(values.get("name"))
     if call.verb in ("write", "supersede") and kb.has_node_id(call.id):
-        if call.verb == "write" or kb.show(name).node.properties.get(_SUPERSEDED_BY) == call.id:
+        if call.verb == "write" or kb.show(name).node.properties.get(SUPERSEDED_BY) == call.id:
             return SpooledOutcome(call=call, was_done=True)
         # it got no further than the new node
         kb.trash(call.id)

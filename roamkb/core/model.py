@@ -64,6 +64,10 @@ class Ref:
     type: str
     ref: str
 
+    def __str__(self) -> str:
+        """Return it as it stands in the drawer."""
+        return f"@{self.ref}" if self.type == "cite" else f"{self.type}:{self.ref}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:

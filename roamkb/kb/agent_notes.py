@@ -20,9 +20,6 @@ from roamkb.org import coding
 from roamkb.org.agent_node import is_agent_node
 from roamkb.org.agent_node import takeover_reason
 
-#: In the drawer of an agent node that another one replaced: that one's id.
-SUPERSEDED_BY = "SUPERSEDED_BY"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TakenOverNode:

@@ -23,7 +23,6 @@ from roamkb.core.request import optional_argument
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import one_line
-from roamkb.kb.agent_notes import SUPERSEDED_BY
 from roamkb.kb.notes.passages import creation_time
 from roamkb.kb.notes.store.init_files import find_configured_paths
 from roamkb.kb.notes.store.lookup import node_candidate
@@ -33,6 +32,7 @@ from roamkb.kb.notes.store.walk import NoteFile
 from roamkb.kb.search.query import parse_day
 from roamkb.kb.show import ShownNode
 from roamkb.kb.show import file_without_id
+from roamkb.org.agent_node import SUPERSEDED_BY
 from roamkb.org.agent_node import is_agent_node
 from roamkb.org.body import body_of
 

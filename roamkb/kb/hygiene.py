@@ -16,7 +16,6 @@ from roamkb.core.request import flag_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.kb.agent_notes import SUPERSEDED_BY
 from roamkb.kb.conflicts import ConflictCopy
 from roamkb.kb.conflicts import conflicts
 from roamkb.kb.encrypted import EncryptedText
@@ -25,6 +24,7 @@ from roamkb.kb.links import DeadLink
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.notes.store.notes import NotesContents
 from roamkb.kb.notes.store.org_id_locations import ids_outside
+from roamkb.org.agent_node import SUPERSEDED_BY
 from roamkb.org.agent_node import is_agent_node
 
 _Pair = tuple[Note, Node]

@@ -21,7 +21,6 @@ from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import one_line
 from roamkb.core.text import shorten_title
 from roamkb.fs import files as disk
-from roamkb.kb.agent_notes import SUPERSEDED_BY
 from roamkb.kb.agent_notes import file_of
 from roamkb.kb.agent_notes import get_agent_node
 from roamkb.kb.notes.store.lookup import node_candidate
@@ -37,6 +36,7 @@ from roamkb.kb.write import WriteOptions
 from roamkb.kb.write import WrittenNode
 from roamkb.kb.write import plan_write
 from roamkb.kb.write import write_planned
+from roamkb.org.agent_node import SUPERSEDED_BY
 from roamkb.org.coding import decode_note
 from roamkb.org.writer import append_link
 from roamkb.org.writer import insert_property
@@ -91,6 +91,7 @@ def supersede(
             else f"`roamkb restore {one_line(newer)}` puts it back if it is in the trash; or write the fact "
             "anew and trash this one",
         )
+    fact = _inherit(fact, old_node)
     path = notes.note_path(note)
     text = _exact_text(path, data)
     planned, earlier = _plan_successor(partial(plan_write, notes, index, permit, fact, stamp), options, old_node)
@@ -103,6 +104,16 @@ def supersede(
         else:
             written = _put_and_mark(notes, permit, planned, mark)
     return SupersededNode(written=written, old=node_candidate(notes, note, old_node))
+
+
+def _inherit(fact: NodeContent, old_node: Node) -> NodeContent:
+    """Return `fact` with what it doesn't say of tags, aliases and refs as the old node had them."""
+    return replace(
+        fact,
+        tags=fact.tags or old_node.tags,
+        aliases=fact.aliases or old_node.aliases,
+        refs=fact.refs or tuple(map(str, old_node.refs)),
+    )
 
 
 def _plan_successor(

@@ -29,7 +29,6 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import one_line
 from roamkb.core.text import shorten_title
 from roamkb.fs.files import content_digest
-from roamkb.kb.agent_notes import SUPERSEDED_BY
 from roamkb.kb.agent_notes import TakenOverNode
 from roamkb.kb.agent_notes import get_agent_node
 from roamkb.kb.agent_notes import nodes_taken_over
@@ -39,6 +38,7 @@ from roamkb.kb.notes.store.lookup import node_candidate
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.notes.store.trash import Trash
 from roamkb.kb.notes.store.trash import TrashEntry
+from roamkb.org.agent_node import SUPERSEDED_BY
 from roamkb.org.agent_node import is_agent_node
 
 

@@ -33,7 +33,6 @@ from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
 from roamkb.core.text import shorten_title
 from roamkb.fs.files import read_file
-from roamkb.kb.agent_notes import SUPERSEDED_BY
 from roamkb.kb.notes.file_names import note_names
 from roamkb.kb.notes.store.lookup import get_node
 from roamkb.kb.notes.store.lookup import node_candidate
@@ -43,6 +42,7 @@ from roamkb.kb.search.index.near_duplicates import near_entries
 from roamkb.kb.search.index.near_duplicates import nodes_with_ref
 from roamkb.org import from_markdown
 from roamkb.org import orgparse_check
+from roamkb.org.agent_node import SUPERSEDED_BY
 from roamkb.org.body import body_of
 from roamkb.org.reader import parse_note
 from roamkb.org.slug import slug

@@ -6,6 +6,8 @@ from roamkb.core.model import Note
 
 #: The filetag that marks a node as an agent's.
 AGENT_TAG = "agent"
+#: In the drawer of an agent node that another one replaced: that one's id.
+SUPERSEDED_BY = "SUPERSEDED_BY"
 
 
 #: Reasons why a node that an agent wrote is its human's by now, who alone does these things.

@@ -259,7 +259,7 @@ def _head_lines(draft: NodeDraft, title: str) -> Iterator[str]:
     if aliases:
         yield f":ROAM_ALIASES: {' '.join(_lisp_string(escape_name(alias)) for alias in aliases)}"
     if refs:
-        yield f":ROAM_REFS: {' '.join(_lisp_string(_ref_text(ref)) for ref in refs)}"
+        yield f":ROAM_REFS: {' '.join(_lisp_string(str(ref)) for ref in refs)}"
     yield ":END:"
     yield f"#+title: {escape_name(title)}"
     # `:shell:bash:` would be a link in any Emacs that knows the type; org takes blanks between groups as well
@@ -284,8 +284,8 @@ def _find_differences(draft: NodeDraft, note: Note) -> Iterator[str]:
         "tags": (normalised_tags(draft.tags), node.tags),
         "aliases": (sorted(_stored_aliases(draft)), sorted(node.aliases)),
         "refs": (
-            sorted(_ref_text(ref) for ref in {normalised_ref(ref) for ref in draft.refs}),
-            sorted(map(_ref_text, node.refs)),
+            sorted({str(normalised_ref(ref)) for ref in draft.refs}),
+            sorted(map(str, node.refs)),
         ),
         "text": (_meant_text(draft), body_of(note, node)),
         "agent": (True, is_agent_node(note, node)),
@@ -348,11 +348,6 @@ def stored_value(value: str) -> str:
 def _property_line(key: str, value: str) -> str:
     """Return a line of the drawer, its value in org-roam's own column."""
     return f"{f':{key}:':<10} {_one_line(value)}"
-
-
-def _ref_text(ref: Ref) -> str:
-    """Return a ref as it stands in the drawer."""
-    return f"@{ref.ref}" if ref.type == "cite" else f"{ref.type}:{ref.ref}"
 
 
 def _lisp_string(text: str) -> str:

@@ -172,6 +172,20 @@ def test_a_correction_of_a_correction_may_keep_the_title(world: World) -> None:
     assert [third.id] == [candidate.id for candidate in caught.value.candidates]
 
 
+def test_a_new_node_is_found_by_what_the_old_one_was_found_by(world: World) -> None:
+    """Tags, aliases and refs that nobody gives anew are the old node's; a name of both means the new one."""
+    title = "The garden hose needs a brass coupling"
+    first = world.open().write(title, tags=["hose"], aliases=["hoselink"], refs=["https://example.org/hose"])
+    second = world.open().supersede(first.id, "The garden hose needs a steel coupling").written
+    assert ("agent", "hose") == second.tags
+    for name in ("hoselink", "https://example.org/hose"):
+        assert second.id == world.open().show(name).node.id
+    third = world.open().supersede(second.id, "The garden hose needs no coupling", tags=["tap"]).written
+    assert ("agent", "tap") == third.tags
+    shown = world.run("show", first.id)
+    assert (0, True) == (shown.status, f"`roamkb show {second.id}` has what replaced it" in shown.err)
+
+
 def test_the_link_is_the_old_nodes_own_where_a_human_added_a_node(world: World) -> None:
     """The human's node below isn't touched, and isn't what was superseded."""
     old = world.open().write("A fact", body="text")

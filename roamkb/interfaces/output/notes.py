@@ -30,6 +30,7 @@ from roamkb.kb import tags as kb_tags
 from roamkb.kb import trash as kb_trash
 from roamkb.kb import write as kb_write
 from roamkb.kb.notes.store.bibliographies import describe_entry
+from roamkb.org.agent_node import SUPERSEDED_BY
 from roamkb.org.breaks import BREAK
 
 
@@ -52,7 +53,12 @@ _PROVENANCE_KEYS = ("CREATED", "AGENT", "PROJECT", "SOURCE", "SUPERSEDED_BY")
 
 def show(result: "kb_show.ShownNode") -> Annotated[PrintedResult, ShowAnswer]:
     """Render a node: its fields and its text."""
-    return PrintedResult(result=ShowAnswer(node=result), text=lambda terminal: _node_text(result, terminal))
+    newer = one_line(result.node.properties.get(SUPERSEDED_BY, ""))
+    return PrintedResult(
+        result=ShowAnswer(node=result),
+        text=lambda terminal: _node_text(result, terminal),
+        warnings=(f"this note was superseded: `roamkb show {newer}` has what replaced it",) if newer else (),
+    )
 
 
 def _node_text(result: "kb_show.ShownNode", terminal: bool) -> str:
@@ -68,7 +74,7 @@ def _node_text(result: "kb_show.ShownNode", terminal: bool) -> str:
         ("in", " / ".join(node.olp)),
         ("tags", tags_text(node.tags)),
         ("aliases", "; ".join(node.aliases)),
-        ("refs", " ".join(f"@{r.ref}" if r.type == "cite" else f"{r.type}:{r.ref}" for r in node.refs)),
+        ("refs", " ".join(map(str, node.refs))),
         ("scheduled", node.scheduled or ""),
         ("deadline", node.deadline or ""),
         *(("work", f"@{work.entry.key} {describe_entry(work.entry)}") for work in result.works),

@@ -17,6 +17,7 @@ from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import fold_to_line
 from roamkb.core.text import one_line
 from roamkb.kb.notes.store.notes import Notes
+from roamkb.org.agent_node import SUPERSEDED_BY
 from roamkb.org.breaks import BREAK
 from roamkb.org.syntax.links import displayed_text
 from roamkb.org.syntax.property_values import UnbalancedQuote
@@ -62,12 +63,20 @@ def get_place(notes: Notes, name: str, *, folder: Path | None = None) -> _Place:
     query_name = name.strip()
     if query_name.lower().startswith("id:"):
         query_name = query_name[3:]
-    for matches in _matches_by_certainty(notes, query_name, folder):
+    for matches in map(_current_places, _matches_by_certainty(notes, query_name, folder)):
         if len(matches) > 1:
             raise Ambiguous(name, [node_candidate(notes, note, node) for note, node in matches if node])
         if matches:
             return matches[0]
     raise NoNode(name, _spelt_nearly(notes, query_name))
+
+
+def _current_places(matches: Sequence[_Place]) -> Sequence[_Place]:
+    """Return the matches without those that another of them superseded, which may have inherited the name."""
+    ids = {node.id for _, node in matches if node}
+    return [
+        (note, node) for note, node in matches if not (node and node.properties.get(SUPERSEDED_BY) in ids - {node.id})
+    ]
 
 
 def _spelt_nearly(notes: Notes, query_name: str) -> list[NodeCandidate]:
