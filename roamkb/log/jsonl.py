@@ -99,6 +99,15 @@ def read_events(lines: Iterable[bytes], *, first: int = 1) -> Iterator[LedgerEve
         yield BadLine(line=number, reason="it is no event") if event is None else event
 
 
+def parse_line(line: bytes) -> Learning | LedgerEvent | None:
+    """Return what a line is that is one JSON object; None for what is neither, could be both, or is newer."""
+    fields = _decode_line(line)
+    if not isinstance(fields, dict) or _is_newer(fields):
+        return None
+    learning, event = parse_learning(fields), parse_event(fields)
+    return None if learning and event else learning or event
+
+
 def read_tombstones(lines: Iterable[bytes]) -> Tombstones:
     """Return the tombstones of a ledger's lines, of which the others aren't parsed."""
     events = read_events(line for line in lines if _FORGOTTEN_WORD in line)

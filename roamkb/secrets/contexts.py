@@ -2,8 +2,11 @@
 
 import re
 from base64 import b64decode
+from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Iterator
 from functools import lru_cache
+from functools import partial
 from typing import Final
 
 from roamkb.core.data_tables import data_rows
@@ -36,6 +39,8 @@ class CredentialValue:
         self.is_named = is_named
 
 
+#: Of a place: what every text with such a value holds one of, whether in any case, and what finds the values.
+PlaceRow = tuple[tuple[str, ...], bool, Callable[[str], Iterator[CredentialValue]]]
 #: More than any value weighs.
 _NEVER: Final = RANDOM + 1
 
@@ -77,21 +82,35 @@ _VALUE = (
 )
 
 
-def credential_values(text: str) -> Iterator[CredentialValue]:
-    """Yield the values in places for credentials, in no order, placeholders included."""
+def places_in(text: str, places: Iterable[PlaceRow] | None = None) -> Iterator[PlaceRow]:
+    """Yield those of the places, of all if none are given, that `text` or a part of it may have."""
     lower = text.lower()
-    if any(mark in lower for mark in _NAME_MARKS):
-        yield from _named_values(text)
-    for marks, place in data_rows("secret_places.tsv"):
-        if any(mark in lower for mark in marks.split("|")):
-            yield from _in_place(place, text)
-    for programs, follows in _option_rows():
-        if any(program in text for program in programs):
-            yield from _in_place(_option_pattern(programs, follows), text)
-    if "://" in lower:
-        yield from _in_urls(text)
-    if "basic " in lower or "auth" in lower:
-        yield from _encoded_logins(text)
+    for place in _place_rows() if places is None else places:
+        searched = lower if place[1] else text
+        for mark in place[0]:
+            if mark in searched:
+                yield place
+                break
+
+
+def credential_values(text: str, places: Iterable[PlaceRow] | None = None) -> Iterator[CredentialValue]:
+    """Yield the values in places for credentials, in no order, placeholders included."""
+    for _, _, find_values in places_in(text, places):
+        yield from find_values(text)
+
+
+@lru_cache(maxsize=1)
+def _place_rows() -> tuple[PlaceRow, ...]:
+    return (
+        (_NAME_MARKS, True, _named_values),
+        *((tuple(marks.split("|")), True, partial(_in_place, row)) for marks, row in data_rows("secret_places.tsv")),
+        *(
+            (tuple(programs.split(" ")), False, partial(_in_options, programs, follows))
+            for programs, follows in data_rows("secret_options.tsv")
+        ),
+        (("://",), True, _in_urls),
+        (("basic ", "auth"), True, _encoded_logins),
+    )
 
 
 def _named_values(text: str) -> Iterator[CredentialValue]:
@@ -184,21 +203,19 @@ _OPTION_WORDS: Final = {
 }
 
 
-@lru_cache(maxsize=1)
-def _option_rows() -> tuple[tuple[tuple[str, ...], str], ...]:
-    """Return the rows of `secret_options.tsv`: the programs, and the pattern of a password behind them."""
-    return tuple((tuple(programs.split(" ")), follows) for programs, follows in data_rows("secret_options.tsv"))
+def _in_options(programs: str, follows: str, text: str) -> Iterator[CredentialValue]:
+    return _in_place(_option_pattern(programs, follows), text)
 
 
 @lru_cache(maxsize=64)
-def _option_pattern(programs: tuple[str, ...], follows: str) -> str:
-    """Return a row of that table as an expression with the group `v` for the password."""
+def _option_pattern(programs: str, follows: str) -> str:
+    """Return a row of `secret_options.tsv` as an expression with the group `v` for the password."""
     words = re.sub(
         "… |NAME|VALUE|.+?(?=… |NAME|VALUE|$)",
         lambda word: _OPTION_WORDS.get(word[0]) or re.escape(word[0]).replace(r"\ ", "[ ]+"),
         follows,
     )
-    return rf"(?<![\w./-])(?:{'|'.join(map(re.escape, programs))})[ ]+{words}"
+    return rf"(?<![\w./-])(?:{'|'.join(map(re.escape, programs.split(' ')))})[ ]+{words}"
 
 
 def _in_place(place: str, text: str) -> Iterator[CredentialValue]:

@@ -17,8 +17,12 @@ from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import clip_text
 from roamkb.core.text import one_line
 from roamkb.core.text import strip_hidden
+from roamkb.secrets.contexts import PlaceRow
 from roamkb.secrets.contexts import credential_values
+from roamkb.secrets.contexts import places_in
+from roamkb.secrets.issued_formats import FormRow
 from roamkb.secrets.issued_formats import find_issued
+from roamkb.secrets.issued_formats import forms_in
 from roamkb.secrets.randomness import compile_cached
 from roamkb.secrets.randomness import is_filled_in
 from roamkb.secrets.randomness import is_random
@@ -53,12 +57,33 @@ SECRET_MARK = lazily(
 )
 
 
+#: What some texts may hold, of all forms and places.
+_Rows = tuple[tuple[FormRow, ...] | None, tuple[PlaceRow, ...] | None]
+_ALL_ROWS: _Rows = (None, None)
+
+
 def find_secret(text: str) -> Secret | None:
     """Return the first credential in `text`, also where invisible characters split it."""
-    if certain := _certain_secrets(text):
-        return certain[0]
-    cleaned_text = strip_hidden(text)
-    return next(iter(_certain_secrets(cleaned_text)), None) if cleaned_text != text else None
+    return find_secrets((text,)).get(text)
+
+
+def find_secrets(texts: Iterable[str]) -> dict[str, Secret]:
+    """Return the first credential of each text that has one, as `find_secret` would.
+
+    Many texts take a third of the time: what no credential is without is looked for in all of them at once.
+    """
+    cleaned_texts = {text: strip_hidden(text) for text in texts}
+    # no mark holds a line end, so that what isn't in here is in none of them
+    joined = "\n".join({*cleaned_texts, *cleaned_texts.values()})
+    rows = tuple(forms_in(joined)), tuple(places_in(joined))
+    found = {}
+    for text, cleaned_text in cleaned_texts.items():
+        certain = _certain_secrets(text, rows)
+        if not certain and cleaned_text != text:
+            certain = _certain_secrets(cleaned_text, rows)
+        if certain:
+            found[text] = certain[0]
+    return found
 
 
 def refuse_secrets(texts: object) -> None:
@@ -66,25 +91,31 @@ def refuse_secrets(texts: object) -> None:
 
     What every door calls before it does anything, and every append before it writes anything.
     """
-    pending = [texts]
+    for secret in find_secrets(texts_within(texts)).values():
+        raise errors.SecretFound(secret.kind, secret.start)
+
+
+def texts_within(texts: object) -> list[str]:
+    """Return the texts that a value holds, however deeply nested."""
+    pending, found = [texts], []
     while pending:
         item = pending.pop()
         if isinstance(item, str):
-            if secret := find_secret(item):
-                raise errors.SecretFound(secret.kind, secret.start)
+            found.append(item)
         elif isinstance(item, Mapping):
             pending += [*item.values(), *item]
         elif isinstance(item, Collection):
             pending += item
+    return found
 
 
-def _certain_secrets(text: str) -> list[Secret]:
-    return [secret for secret in _all_secrets(text) if secret.is_certain]
+def _certain_secrets(text: str, rows: _Rows = _ALL_ROWS) -> list[Secret]:
+    return [secret for secret in _all_secrets(text, rows) if secret.is_certain]
 
 
-def _all_secrets(text: str) -> list[Secret]:
+def _all_secrets(text: str, rows: _Rows = _ALL_ROWS) -> list[Secret]:
     """Return the certain and the likely credentials, in order."""
-    return _without_overlaps(_secret_candidates(text))
+    return _without_overlaps(_secret_candidates(text, rows))
 
 
 def _without_overlaps(secrets: Iterable[Secret]) -> list[Secret]:
@@ -105,14 +136,15 @@ _KEY_BODY = (
 )
 
 
-def _secret_candidates(text: str) -> Iterator[Secret]:
-    for form in find_issued(text):
+def _secret_candidates(text: str, rows: _Rows) -> Iterator[Secret]:
+    forms, places = rows
+    for form in find_issued(text, forms):
         if not is_filled_in(form.body):
             start, end = form.span
             if form.kind == "private key" and (body := compile_cached(_KEY_BODY).match(text, end)):
                 end = body.end()
             yield Secret((start, end), form.kind, text[start : start + 4])
-    for value in credential_values(text):
+    for value in credential_values(text, places):
         if value.is_likely or value.is_certain:
             start, end = value.span
             # four letters of a short password are half of it

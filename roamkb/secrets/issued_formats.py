@@ -5,6 +5,7 @@ its literals, and the letters around that are counted.
 """
 
 import re
+from collections.abc import Iterable
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import cast
@@ -72,9 +73,12 @@ class IssuedCredential:
         self.body = body
 
 
+#: A literal that every credential of a form holds, its kind, and the form as it is written.
+FormRow = tuple[str, str, str]
+
+
 @lru_cache(maxsize=1)
-def _form_rows() -> tuple[tuple[str, str, str], ...]:
-    """Return each form's kind, its written form, and a literal that every such credential holds."""
+def _form_rows() -> tuple[FormRow, ...]:
     table_rows = []
     for kind, forms, _source in data_rows("secret_formats.tsv"):
         for form in forms.split("|"):
@@ -94,11 +98,14 @@ def _alphabet_pattern(name: str) -> re.Pattern[str]:
     return re.compile(_ALPHABETS[name])
 
 
-def find_issued(text: str) -> Iterator[IssuedCredential]:
+def forms_in(text: str, forms: Iterable[FormRow] | None = None) -> Iterator[FormRow]:
+    """Yield those of the forms, of all if none are given, that may be found in `text` or in a part of it."""
+    return (form for form in (_form_rows() if forms is None else forms) if form[0] in text)
+
+
+def find_issued(text: str, forms: Iterable[FormRow] | None = None) -> Iterator[IssuedCredential]:
     """Yield the credentials in `text` by their forms, in no order; forms may overlap."""
-    for mark, kind, written in _form_rows():
-        if mark not in text:
-            continue
+    for _, kind, written in forms_in(text, forms):
         form = _parse_form(written)
         position = text.find(form.literal)
         while position != -1:

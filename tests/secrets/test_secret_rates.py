@@ -16,8 +16,11 @@ from pathlib import Path
 
 import pytest
 
+from roamkb.core.text import strip_hidden
 from roamkb.secrets.detector import find_secret
+from roamkb.secrets.detector import find_secrets
 from roamkb.secrets.detector import has_high_entropy
+from roamkb.secrets.detector import mask_secrets
 from roamkb.secrets.detector import names_a_secret
 from roamkb.secrets.detector import withhold_secrets
 
@@ -128,3 +131,22 @@ def test_what_is_withheld_holds_no_credential() -> None:
     """A record that was masked is never refused for what it still says."""
     for line in lines_of("secret_lines.txt"):
         assert find_secret(withhold_secrets(filled(line))) is None, line
+
+
+def test_many_texts_at_once_are_judged_as_each_alone() -> None:
+    """Whatever stands before and after: by batches of any size the same credentials are found, and no others."""
+    chance = random.Random(7)
+    texts = [filled(line) for name in ("secret_lines.txt", "innocent_lines.txt") for line in lines_of(name)]
+    pieces = [piece for text in texts for piece in re.split("(?<=[ :=])", text)]
+    texts += ["".join(chance.choices(pieces, k=chance.randrange(1, 6))) for _ in range(400)]
+    texts += [f"{text[:cut]}\u200b{text[cut:]}" for text in texts[::3] if (cut := chance.randrange(len(text) + 1))]
+    # what masks a text knows nothing of batches
+    plain = {text: (mask_secrets(text), mask_secrets(strip_hidden(text))) for text in texts}
+    found = {text for text, masked in plain.items() if masked != (text, strip_hidden(text))}
+    assert len(texts) > len(found) > 300
+    chance.shuffle(texts)
+    for size in (30, len(texts)):
+        batches = [texts[start : start + size] for start in range(0, len(texts), size)]
+        secrets = {text: secret for batch in batches for text, secret in find_secrets(batch).items()}
+        assert found == set(secrets)
+        assert all(f"[{secret.kind}]" in "".join(plain[text]) for text, secret in secrets.items())

@@ -1,19 +1,18 @@
 """Lines of a log as they travel: one whole JSON object that says by itself what it is and whose id it has."""
 
+from collections.abc import Iterator
+from collections.abc import Sequence
 from functools import cached_property
-from functools import lru_cache
+from itertools import chain
 from typing import Final
 
-from roamkb.core.errors import SecretFound
 from roamkb.core.ids import derived_id
 from roamkb.core.ids import is_id
 from roamkb.core.model import ProjectKind
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import fields
 from roamkb.core.startup.digests import sha256
-from roamkb.log.jsonl import LearningLine
-from roamkb.log.jsonl import read_events
-from roamkb.log.jsonl import read_learnings
+from roamkb.log.jsonl import parse_line
 from roamkb.log.learning import Learning
 from roamkb.log.learning import content_identity
 from roamkb.log.state.learning_state import REDACTED
@@ -73,33 +72,6 @@ def read_shared_line(line: bytes) -> SharedLine | UnsharedLine:
     """Return what a line is, whatever it says."""
     if len(line) > LONGEST_SHARED:
         return UnsharedLine(reason=f"it has more than {LONGEST_SHARED:,} bytes")
-    entry = _read_entry(line)
-    return entry if isinstance(entry, UnsharedLine) else SharedLine(line=line, entry=entry)
-
-
-def find_withholding_reason(shared: SharedLine, kind: ProjectKind) -> str:
-    """Return why a line may neither be offered nor taken in where projects of `kind` share a log; else nothing."""
-    entry = shared.entry
-    if isinstance(entry, Learning) and kind is ProjectKind.PERSONAL and entry.kind not in (None, kind):
-        return f"it says itself that it was learned in a project that is {entry.kind}"
-    try:
-        for value in (getattr(entry, field.name) for field in fields(entry)):
-            if not isinstance(value, str):
-                detector.refuse_secrets(value)
-            elif value and not is_id(value):
-                _refuse_secret(value)
-    except SecretFound:
-        return "it holds what looks like a secret"
-    return ""
-
-
-@lru_cache(maxsize=1024)
-def _refuse_secret(text: str) -> None:
-    """Refuse a text as the detector does; agents, sessions and types stand in thousands of lines."""
-    detector.refuse_secrets(text)
-
-
-def _read_entry(line: bytes) -> Learning | LedgerEvent | UnsharedLine:
     is_plain = line.startswith(b"{") and line.endswith(b"}") and not any(end in line for end in _LINE_ENDS)
     try:
         line.decode()
@@ -107,15 +79,23 @@ def _read_entry(line: bytes) -> Learning | LedgerEvent | UnsharedLine:
         is_plain = False
     if not is_plain:
         return UnsharedLine(reason="it isn't one JSON object in UTF-8")
-    learnings, events = list(read_learnings((line,))), list(read_events((line,)))
-    is_learning = len(learnings) == 1 and isinstance(learnings[0], LearningLine)
-    is_event = len(events) == 1 and isinstance(events[0], LedgerEvent)
-    if is_learning == is_event:
+    entry = parse_line(line)
+    if entry is None:
         # of a newer version, or what two readers could take for different things
         return UnsharedLine(reason="it is neither a learning nor an event that this roamkb knows")
-    entry = learnings[0] if is_learning else events[0]
-    return entry.learning if isinstance(entry, LearningLine) else _require_event(entry)
+    return SharedLine(line=line, entry=entry)
 
 
-def _require_event(entry: object) -> LedgerEvent | UnsharedLine:
-    return entry if isinstance(entry, LedgerEvent) else UnsharedLine(reason="it is no event")
+def find_withholding_reasons(lines: Sequence[SharedLine], kind: ProjectKind) -> Iterator[str]:
+    """Yield for each line why it may neither be offered nor taken in where projects of `kind` share a log, or nothing.
+
+    All are searched for secrets at once, which is what takes time.
+    """
+    texts = [detector.texts_within([getattr(line.entry, field.name) for field in fields(line.entry)]) for line in lines]
+    secrets = detector.find_secrets(text for text in set(chain(*texts)) if not is_id(text))
+    for shared, said in zip(lines, texts, strict=True):
+        entry = shared.entry
+        if isinstance(entry, Learning) and kind is ProjectKind.PERSONAL and entry.kind not in (None, kind):
+            yield f"it says itself that it was learned in a project that is {entry.kind}"
+        else:
+            yield "" if secrets.keys().isdisjoint(said) else "it holds what looks like a secret"

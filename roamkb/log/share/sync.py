@@ -6,6 +6,7 @@ this log takes in no id that it has, and how far both came is only recorded afte
 
 from collections import Counter
 from collections.abc import Iterable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -13,11 +14,12 @@ from roamkb.core.errors import RoamkbError
 from roamkb.core.model import ProjectKind
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.startup.digests import blake2b
+from roamkb.core.startup.digests import sha256
 from roamkb.fs.append import read_bytes
 from roamkb.log.learning import Learning
 from roamkb.log.share.shared_lines import SharedLine
 from roamkb.log.share.shared_lines import UnsharedLine
-from roamkb.log.share.shared_lines import find_withholding_reason
+from roamkb.log.share.shared_lines import find_withholding_reasons
 from roamkb.log.share.shared_lines import read_shared_line
 from roamkb.log.share.store import progress as share_progress
 from roamkb.log.share.store.postgres import Mark
@@ -33,7 +35,8 @@ from roamkb.log.store.project_log import Log
 
 #: Lines and bytes of one transaction.
 _BATCH_LINES, _BATCH_BYTES = 200, 1024 * 1024
-_OTHER_BYTES: Final = "the service has other bytes under this id"
+#: After which no further page is waited for before lines are taken in.
+_TAKEN_BYTES: Final = 4 * 1024 * 1024
 
 
 class NotShared(RoamkbError):
@@ -79,8 +82,8 @@ class LogSync:
         self._entry_ids: set[str] = set()
         self._in_service: set[str] = set()
         self._waiting: dict[str, SharedLine] = {}
-        #: Lines that were just taken in, which the next scan meets.
-        self._taken: dict[bytes, SharedLine] = {}
+        #: The digests of lines that needn't be looked at again.
+        self._seen: set[bytes] = set()
         self._withheld: dict[bytes, str] = {}
         #: Of each file: the size and digest of what was scanned.
         self._scanned: dict[str, tuple[int, str]] = {}
@@ -117,10 +120,16 @@ class LogSync:
         start = size if size and _begins_with(data, size, digest) else 0
         size, digest = self._recorded(path.name)
         offered = size if size and _begins_with(data, size, digest) else 0
+        new_lines: list[SharedLine] = []
         for line in data[start:].split(b"\n")[:-1]:
             start += len(line) + 1
             if plain := line.removesuffix(b"\r"):
-                self._scan_line(plain, is_offered=start <= offered)
+                new_lines += self._scan_line(plain, is_offered=start <= offered)
+        for shared, reason in zip(new_lines, find_withholding_reasons(new_lines, self._kind), strict=True):
+            if reason:
+                self._withhold(shared.line, reason)
+            else:
+                self._waiting[shared.row_id] = shared
         self._scanned[path.name] = len(data), _digest(data)
 
     def _recorded(self, name: str) -> tuple[int, str]:
@@ -129,21 +138,25 @@ class LogSync:
                 return size, digest
         return 0, ""
 
-    def _scan_line(self, line: bytes, *, is_offered: bool) -> None:
-        shared = self._taken.pop(line, None) or read_shared_line(line)
+    def _scan_line(self, line: bytes, *, is_offered: bool) -> Iterator[SharedLine]:
+        """Look at a line; yield it if the service may lack it."""
+        digest = sha256(line).digest()
+        if digest in self._seen:
+            return
+        self._seen.add(digest)
+        shared = read_shared_line(line)
         if isinstance(shared, UnsharedLine):
             self._withhold(line, shared.reason)
             return
-        self._digests[shared.row_id] = None if shared.is_redacted else shared.sha256
-        self._entry_ids.add(shared.entry.id)
+        self._know(shared)
         if is_offered:
             self._in_service.add(shared.row_id)
-        elif shared.row_id in self._in_service:
-            return
-        elif reason := find_withholding_reason(shared, self._kind):
-            self._withhold(line, reason)
-        else:
-            self._waiting[shared.row_id] = shared
+        elif shared.row_id not in self._in_service:
+            yield shared
+
+    def _know(self, shared: SharedLine) -> None:
+        self._digests[shared.row_id] = None if shared.is_redacted else shared.sha256
+        self._entry_ids.add(shared.entry.id)
 
     def _withhold(self, line: bytes, reason: str) -> None:
         self._withheld[blake2b(line, digest_size=8).digest()] = reason
@@ -152,45 +165,65 @@ class LogSync:
         while self._waiting:
             batch = _first_batch(self._waiting.values())
             for row in self._port.offer(batch):
-                if self._digests.get(row.id) is not None:
-                    self._aside.put(row.id, row.sha256, _OTHER_BYTES, line=row.line, is_alarm=True)
+                self._compare(row)
             for line in batch:
                 self._in_service.add(line.row_id)
                 del self._waiting[line.row_id]
 
     def _take_in(self) -> None:
-        while rows := self._port.since(Mark(self.progress.xid, self.progress.pos)):
-            lines = [line for row in rows if (line := self._judge_row(row))]
-            if lines:
+        while rows := self._next_rows():
+            if lines := self._judge_rows(rows):
                 self._append(lines)
             self.progress = replace(
                 self.progress, xid=rows[-1].xid, pos=rows[-1].pos, received=self.progress.received + len(lines)
             )
             share_progress.save_progress(self.folder, self.progress)
 
-    def _judge_row(self, row: SharedRow) -> SharedLine | None:
-        """Return the line of a row if it is new here and what it says it is."""
+    def _next_rows(self) -> list[SharedRow]:
+        """Return as many rows as are taken in at once: to append them and to record it waits for the disk."""
+        rows: list[SharedRow] = []
+        mark, size = Mark(self.progress.xid, self.progress.pos), 0
+        while size < _TAKEN_BYTES and (page := self._port.since(mark)):
+            rows += page
+            mark, size = Mark(page[-1].xid, page[-1].pos), size + sum(len(row.line) for row in page)
+        return rows
+
+    def _judge_rows(self, rows: Iterable[SharedRow]) -> list[SharedLine]:
+        """Return the lines of the rows that are new here, that say what they are, and that may be taken in."""
+        read = [(row, line) for row in rows if (line := self._read_row(row))]
+        lines = []
+        reasons = find_withholding_reasons([line for _, line in read], self._kind)
+        for (row, line), reason in zip(read, reasons, strict=True):
+            if reason:
+                self._put_aside(row, reason)
+            elif line.sha256 != row.sha256 or line.row_id != row.id:
+                self._put_aside(row, "its id or digest is another line's", is_alarm=True)
+            elif line.entry.id not in self._entry_ids:
+                lines.append(line)
+        return lines
+
+    def _read_row(self, row: SharedRow) -> SharedLine | None:
+        """Return the line of a row whose id is new here."""
         if row.id in self._digests:
-            own_digest = self._digests[row.id]
             self._in_service.add(row.id)
-            if own_digest not in (None, row.sha256):
-                self._aside.put(row.id, row.sha256, _OTHER_BYTES, line=row.line, is_alarm=True)
+            self._compare(row)
             return None
         shared = read_shared_line(row.line.encode())
         if isinstance(shared, UnsharedLine):
             self._put_aside(row, shared.reason)
             return None
-        if reason := find_withholding_reason(shared, self._kind):
-            self._put_aside(row, reason)
-            return None
-        if shared.sha256 != row.sha256 or shared.row_id != row.id:
-            self._aside.put(row.id, row.sha256, "its id or digest is another line's", line=row.line, is_alarm=True)
-            return None
-        return None if shared.entry.id in self._entry_ids else shared
+        return shared
 
-    def _put_aside(self, row: SharedRow, reason: str) -> None:
-        # its text may be just what mustn't be kept
-        self._aside.put(row.id, row.sha256, reason, line=None)
+    def _compare(self, row: SharedRow) -> None:
+        if self._digests.get(row.id) not in (None, row.sha256):
+            self._put_aside(row, "the service has other bytes under this id", is_alarm=True)
+
+    def _put_aside(self, row: SharedRow, reason: str, *, is_alarm: bool = False) -> None:
+        """Put a row aside; of what its text may hold that mustn't be kept, only an alarm's is looked at."""
+        line = None
+        if is_alarm and isinstance(shared := read_shared_line(row.line.encode()), SharedLine):
+            line = None if any(find_withholding_reasons([shared], self._kind)) else row.line
+        self._aside.put(row.id, row.sha256, reason, line=line, is_alarm=is_alarm)
 
     def _append(self, lines: list[SharedLine]) -> None:
         """Append lines that this log still lacks, and that weren't forgotten."""
@@ -215,9 +248,10 @@ class LogSync:
                     ids=[line.entry.id for line in new_lines],
                 )
             self._in_service.update(line.row_id for line in lines)
-            self._taken = {line.line: line for line in new_lines}
+            for line in new_lines:
+                self._know(line)
+                self._seen.add(line.sha256)
             self._scan()
-            self._taken = {}
 
     def _save(self) -> None:
         offered = {name: list(scanned) for name, scanned in self._scanned.items()}

@@ -83,16 +83,23 @@ def test_hostile_lines_are_put_aside_or_arrive_unverified(shared: SharedProject)
     bert = shared.machine("b", role="bert")
     own = bert.learn("Deploys are frozen on Fridays")
     bert.sync()
-    before, ids = bert.lines(), [derived_id(f"hostile {number}") for number in range(12)]
+    ids = [derived_id(f"hostile {number}") for number in range(14)]
+    with bert.log.knowledge.open("a") as file:
+        file.write(json.dumps({"type": "fact", "content": "Bert has this id", "v": 1, "id": ids[13]}) + "\n")
+    before = bert.lines()
     sql = "'); drop table roamkb.event; --"
     base: dict[str, object] = {"type": "fact", "content": "Mallory says so", "v": 1}
+    secret = {**base, "content": "the key is AKIAIOSFODNN7EXAMPLE0 and ghp_" + "a1B2c3D4e5" * 4}
     aside = {
         ids[0]: {**base, "id": derived_id("another's")},
-        ids[1]: {**base, "id": ids[1], "content": "the key is AKIAIOSFODNN7EXAMPLE0 and ghp_" + "a1B2c3D4e5" * 4},
+        ids[1]: {**secret, "id": ids[1]},
         ids[2]: {**base, "id": ids[2], "kind": "work"},
         ids[3]: {**base, "id": ids[3], "v": 9},
         ids[4]: {**base, "id": ids[4], "event": "approved"},
         ids[5]: {"id": ids[5]},
+        # wrong in two ways: what mustn't be kept counts first
+        ids[12]: {**secret, "id": derived_id("a third's")},
+        ids[13]: {**secret, "id": ids[13]},
     }
     taken = {
         ids[6]: {**base, "id": ids[6], **dict.fromkeys(("key", "content", "agent", "session", "task"), sql)},
@@ -111,7 +118,7 @@ def test_hostile_lines_are_put_aside_or_arrive_unverified(shared: SharedProject)
     for _ in range(2):
         bert.sync()
     assert len(bert.aside()) == len(aside) + len(raw)
-    assert [True] == [is_alarm for _, is_alarm in bert.aside() if is_alarm]
+    assert [True, True] == [is_alarm for _, is_alarm in bert.aside() if is_alarm]
     assert "AKIA" not in (share_folder(bert.log) / "aside.jsonl").read_text()
     assert sorted([*before, *(json.dumps(fields).encode() for fields in taken.values())]) == bert.lines()
     standings = bert.standings()

@@ -99,7 +99,8 @@ class LinesAside:
         size = self.path.stat().st_size if self.path.exists() else 0
         # what anybody may send leaves room for an alarm
         if size + len(data) < (_MOST_ASIDE_BYTES if is_alarm else _MOST_ASIDE_BYTES // 2):
-            append_lines(self.path, [data], mode=0o600)
+            # of what a hostile role may send by thousands only an alarm waits for the disk
+            append_lines(self.path, [data], mode=0o600, is_durable=is_alarm)
 
 
 def read_aside(folder: Path) -> list[dict[str, Any]]:
