@@ -57,7 +57,7 @@ class Machine:
     @property
     def log(self) -> Log:
         """Its log."""
-        log = self.world.log()
+        log = Log(self.world.personal, self.world.state, account_home=self.world.home)
         assert log.local_folder.is_dir()
         return log
 

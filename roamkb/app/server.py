@@ -111,7 +111,7 @@ class ServedKnowledgeBase(KnowledgeBase):
         with suppress(RoamkbError):
             log = self.log.log_or_none()
             if log is not None and log.shared_settings.exists():
-                share_process.start_worker(log.home, self.state_folders.state, parent=self.environment.pid)
+                share_process.start_worker(log, self.state_folders.state, parent=self.environment.pid)
 
     def notes_state(self) -> "tuple[walk.NoteFile, ...]":
         """Return the notes with their stats, which differ once one is written, moved or gone."""

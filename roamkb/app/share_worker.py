@@ -1,8 +1,8 @@
 """The process that exchanges a shared log's lines with its service, beside whatever started it.
 
-Run as `python -m roamkb.app.share_worker ROOT STATE PARENT`. Without a parent to live as long as, it stays some
-seconds after the last line, since who learned one thing soon learns another. It judges the boundary by itself, again
-and again, since a project may become work while it runs.
+Run as `python -m roamkb.app.share_worker ROOT STATE ACCOUNT_HOME PARENT`. Without a parent to live as long as, it stays
+some seconds after the last line, since who learned one thing soon learns another. It judges the boundary by itself,
+again and again, since a project may become work while it runs.
 """
 
 import os
@@ -36,10 +36,10 @@ _SILENT_SECONDS = 60
 class ShareWorker:
     """A process at work for one log."""
 
-    def __init__(self, root: Path, state: Path, *, parent: int) -> None:
+    def __init__(self, log: Log, *, parent: int) -> None:
         """Take the process to live as long as; 0 for none."""
         self._environment = ProcessEnvironment.from_process()
-        self._log = Log(root, state, account_home=self._environment.trust_home)
+        self._log = log
         self._folder = share_process.share_folder(self._log)
         self._parent = parent
         self._sync: sync.LogSync | None = None
@@ -121,9 +121,10 @@ class ShareWorker:
 
 def main() -> int:
     """Work for the log that the arguments name."""
-    root, state, parent = sys.argv[1:4]
+    *folders, parent = sys.argv[1:5]
     os.chdir("/")
-    ShareWorker(Path(root), Path(state), parent=int(parent)).run()
+    root, state, account_home = map(Path, folders)
+    ShareWorker(Log(root, state, account_home=account_home), parent=int(parent)).run()
     return 0
 
 

@@ -68,8 +68,9 @@ def make_plan(homes: Sequence[str], state: str, data: str, old_plan: WallPlan | 
     """
     with contextlib.suppress(OSError):
         # what isn't there can't be closed
-        for name in (BROKERS, SANDBOX_CALLS, TRUST_FOLDER, ADOPTIONS_FOLDER, SHARED_FOLDER):
-            os.makedirs(os.path.join(state, name), mode=0o700, exist_ok=True)
+        folders = [os.path.join(state, name) for name in (BROKERS, SANDBOX_CALLS, ADOPTIONS_FOLDER)]
+        for folder in (*folders, *_human_folders(homes)):
+            os.makedirs(folder, mode=0o700, exist_ok=True)
     plan = gather_plan(homes, state, data, old_plan.notes if old_plan else ())
     plan.ways = list(find_wall_methods())
     return plan
@@ -88,9 +89,9 @@ def gather_plan(homes: Sequence[str], state: str, data: str, known_names: Sequen
     settings = [os.path.join(home, name) for home in homes for name in _SETTINGS_FILES]
     texts = [path for home in homes for name in _TEXT_FILES if _has_block(path := os.path.join(home, name))]
     # a socket or a call of another's there could be taken for a launcher's, or for a session's own
-    own_names = (MACHINE_KEY, KEPT_NAMES_FILE, JOURNAL, BROKERS, SANDBOX_CALLS, ADOPTIONS_FOLDER, SHARED_FOLDER)
+    own_names = (MACHINE_KEY, KEPT_NAMES_FILE, JOURNAL, BROKERS, SANDBOX_CALLS, ADOPTIONS_FOLDER)
     own_paths = [os.path.join(state, name) for name in own_names]
-    own_paths += [*(os.path.join(data, name) for name in ("rules", FOLDER)), *_trust_folders(homes)]
+    own_paths += [*(os.path.join(data, name) for name in ("rules", FOLDER)), *_human_folders(homes)]
     plan.free = dict(_free_commands(homes, os.path.dirname(sys.executable)))
     # ours are run by their whole path
     plan.names = {line: _program_names(line) for line, run in plan.free.items() if line == run}
@@ -123,9 +124,10 @@ def gather_plan(homes: Sequence[str], state: str, data: str, known_names: Sequen
     return plan
 
 
-def _trust_folders(homes: Sequence[str]) -> list[str]:
-    """Return the folders that hold what is trusted, of the homes that are there."""
-    return [os.path.join(account_state_dir(home), TRUST_FOLDER) for home in homes if os.path.isdir(home)]
+def _human_folders(homes: Sequence[str]) -> list[str]:
+    """Return the folders that hold what a human trusts and shares, of the homes that are there."""
+    names = (TRUST_FOLDER, SHARED_FOLDER)
+    return [os.path.join(account_state_dir(home), name) for home in homes if os.path.isdir(home) for name in names]
 
 
 def _outermost_paths(paths: list[str]) -> list[str]:

@@ -137,6 +137,8 @@ def share_by_service(
         raise UsageError(
             "only part of this log counts here, by what is trusted; nothing was shared", hint="`roamkb init` adopts it"
         )
+    if log.account_home is None:
+        raise UsageError("the system doesn't know this account, and HOME is anybody's word; nothing was shared")
     name = require_plain_name(request.name or log.home.name, "--name")
     settings = ShareSettings(
         service=require_plain_name(request.service or "", "--service"),
@@ -145,8 +147,8 @@ def share_by_service(
         project=name,
         service_id="",
     )
-    facts = _ask_service(settings)
-    settings = replace(settings, service_id=facts.id)
+    facts, section = _ask_service(settings)
+    settings = replace(settings, service_id=facts.id, section=section)
     sync.require_shareable(settings, facts, project.kind)
     require_yes(human, _question(log, settings), word=_WORD)
     share_settings.save_settings(log.shared_settings, settings)
@@ -154,7 +156,7 @@ def share_by_service(
     return settings
 
 
-def _ask_service(settings: ShareSettings) -> "postgres.ServiceFacts":
+def _ask_service(settings: ShareSettings) -> "tuple[postgres.ServiceFacts, str]":
     try:
         open_port = postgres.PostgresPort
     except ModuleNotFoundError as error:
@@ -163,7 +165,7 @@ def _ask_service(settings: ShareSettings) -> "postgres.ServiceFacts":
             hint=package_manager.extra_install_command("shared"),
         ) from error
     with open_port(settings) as port:
-        return port.read_facts()
+        return port.read_facts(), port.section
 
 
 def _question(log: Log, settings: ShareSettings) -> str:

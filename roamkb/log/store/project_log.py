@@ -23,6 +23,7 @@ from roamkb.core.errors import NotDurable
 from roamkb.core.errors import RoamkbError
 from roamkb.core.startup.dataclasses import fields
 from roamkb.core.startup.dataclasses import replace
+from roamkb.core.startup.digests import blake2b
 from roamkb.fs import git_worktrees
 from roamkb.fs import user_dirs
 from roamkb.fs.append import ARCHIVE
@@ -97,7 +98,7 @@ class Log:
         #: No more than the log itself would believe of who can commit: they become learnings at most.
         self.observations = self.ignored / OBSERVATIONS_FOLDER
         self._state = state
-        self._account_home = account_home
+        self.account_home = account_home
         self._own = ""
         #: How the log counts by what is trusted, until that is recorded or where it can't be.
         self._unrecorded: adoptions.LogAdoption | None = None
@@ -278,7 +279,7 @@ class Log:
 
     def _trusted_entries(self) -> "tuple[trust_lists.TrustedEntry, ...]":
         today = datetime.now(tz=UTC).date()
-        entries = trust_lists.read_trust_lists(self._account_home).entries
+        entries = trust_lists.read_trust_lists(self.account_home).entries
         return tuple(entry for entry in entries if not entry.is_expired(today))
 
     @property
@@ -503,8 +504,15 @@ class Log:
 
     @property
     def shared_settings(self) -> Path:
-        """The file that says by which service a human shares the log; there is none where it isn't shared."""
-        return self._state / user_dirs.SHARED_FOLDER / f"{self._own or 'nobody'}.json"
+        """The file that says by which service a human shares the log; there is none where it isn't shared.
+
+        It lies in the account's own state folder, whatever the environment says, and is of this state folder alone:
+        whoever sets a variable leads to no other file, nor to this one with another's machine key.
+        """
+        # an account that the system doesn't know has no place that HOME alone doesn't name
+        folder = user_dirs.account_state_dir(str(self.account_home or os.devnull))
+        name = blake2b(f"{os.path.realpath(self._state)}\0{self.local_folder.name}".encode(), digest_size=8)
+        return Path(folder, user_dirs.SHARED_FOLDER, f"{name.hexdigest()}.json")
 
     def sync_soon(self, *, patience: float = 0.0) -> None:
         """Have a process of its own exchange lines with the service, if the log is shared.

@@ -34,6 +34,8 @@ _MOST_DOUBLINGS = 6
 _POLL_SECONDS = 0.01
 #: Of a command behind the wall.
 _BROKER_VARIABLE = "ROAMKB_BROKER"
+#: What the process needs; others would have libpq, OpenSSL or the loader read what an agent's shell names.
+_PASSED_VARIABLES: Final = ("HOME", "KRB5CCNAME", "LANG", "LC_ALL", "PATH", "PYTHONPATH", "TMPDIR", "TZ")
 #: Of this process, to be waited for once they ended.
 _started: list[int] = []
 
@@ -51,21 +53,26 @@ def sync_soon(log: "project_log.Log", state: Path, *, patience: float = 0.0) -> 
         return
     is_fresh = began - heard_at(folder) < _FRESH_SECONDS
     if not is_at_work(folder):
-        start_worker(log.home, state)
+        start_worker(log, state)
     while patience and not is_fresh and time.time() < began + patience:
         time.sleep(_POLL_SECONDS)
         is_fresh = heard_at(folder) >= began or read_backoff(folder)[0] > began
 
 
-def start_worker(root: Path, state: Path, *, parent: int = 0) -> None:
-    """Start a process for the log at `root`; with `parent`, one that lives as long as that process."""
+def start_worker(log: "project_log.Log", state: Path, *, parent: int = 0) -> None:
+    """Start a process for the log; with `parent`, one that lives as long as that process."""
     _reap_ended()
     nothing = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDWR, 0), (os.POSIX_SPAWN_DUP2, 0, 1)]
     nothing += [(os.POSIX_SPAWN_DUP2, 0, 2)]
     # -P: a project's own folder `roamkb` is none of ours
-    words = [sys.executable, "-P", "-m", _WORKER_MODULE, str(root), str(state), str(parent)]
+    words = [sys.executable, "-P", "-m", _WORKER_MODULE]
+    words += [str(log.home), str(state), str(log.account_home or os.devnull), str(parent)]
+    variables = {name: os.environ[name] for name in _PASSED_VARIABLES if name in os.environ}
+    if "PYTHONPATH" in variables:
+        # nor are those that a relative name leads to
+        variables["PYTHONPATH"] = ":".join(filter(os.path.isabs, variables["PYTHONPATH"].split(":")))
     with contextlib.suppress(OSError, NotImplementedError):
-        _started.append(os.posix_spawn(sys.executable, words, os.environ, file_actions=nothing, setsid=True))
+        _started.append(os.posix_spawn(sys.executable, words, variables, file_actions=nothing, setsid=True))
 
 
 def _reap_ended() -> None:

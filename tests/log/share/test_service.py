@@ -148,7 +148,7 @@ def test_a_service_that_is_none_says_so(shared: SharedProject) -> None:
     path.write_text(text + "\n[empty]\n" + text.partition("\n")[2].replace("dbname=roamkb", "dbname=postgres"))
     with pytest.raises(ServiceAway, match="can't be used"):
         connect("empty")
-    with pytest.raises(UsageError, match="finds no service"):
+    with pytest.raises(UsageError, match="has no section"):
         connect("unnamed")
     path.write_text(text.replace(str(shared.server.folder), "/nowhere"))
     with pytest.raises(ServiceAway, match="can't be used"):

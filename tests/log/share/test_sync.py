@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import timedelta
 from random import Random
 
@@ -11,15 +12,19 @@ import psycopg
 import pytest
 
 from roamkb.app.server import ServedKnowledgeBase
+from roamkb.core.errors import UsageError
 from roamkb.core.model import ProjectKind
 from roamkb.log.share.shared_lines import SharedLine
 from roamkb.log.share.shared_lines import read_shared_line
 from roamkb.log.share.store.postgres import Mark
+from roamkb.log.share.store.postgres import PostgresPort
 from roamkb.log.share.store.postgres import ServiceAway
 from roamkb.log.share.store.settings import save_settings
 from roamkb.log.share.sync import NotShared
+from roamkb.log.store.project_log import Log
 from roamkb.log.store.share_process import is_at_work
 from roamkb.log.store.share_process import share_folder
+from tests import trusting
 from tests.conftest import NOON
 from tests.conftest import learn
 from tests.human import at_a_terminal
@@ -194,6 +199,35 @@ def test_variables_lead_to_no_other_service(shared: SharedProject, monkeypatch: 
     assert ("/nowhere", "postgres") == (os.environ["PGHOST"], os.environ["PGUSER"])
 
 
+def test_only_what_a_human_agreed_to_is_shared_and_there(shared: SharedProject) -> None:
+    """Whoever sets a variable, copies the machine's key or changes the service file starts no exchange."""
+    anna = shared.machine("a")
+    with anna.port() as port:
+        settings = anna.settings(service_id=port.read_facts().id)
+        settings = replace(settings, section=port.section)
+    save_settings(anna.log.shared_settings, settings)
+    forged = anna.world.home / "forged" / "roamkb"
+    shutil.copytree(anna.world.state, forged)
+    log = Log(anna.world.personal, forged, account_home=anna.world.home)
+    save_settings(forged / "shared" / anna.log.shared_settings.name, settings)
+    assert anna.log.shared_settings.exists()
+    assert log.is_adopted
+    assert not log.shared_settings.exists()
+    assert not Log(anna.world.personal, anna.world.state).shared_settings.exists()
+    path = anna.world.home / ".pg_service.conf"
+    text = path.read_text()
+    path.write_text(f"# mine\n{text}password=changed each month\n")
+    PostgresPort(settings).read_facts()
+    for other in (
+        "host=/tmp/mallory\n" + text,
+        text.replace("user=anna", "user=mallory"),
+        text + "hostaddr=203.0.113.9\n",
+    ):
+        path.write_text(text.partition("\n")[0] + "\n" + other)
+        with pytest.raises(UsageError, match="agreed to"):
+            PostgresPort(settings)
+
+
 def test_a_server_that_was_restored_is_read_anew(shared: SharedProject) -> None:
     """Its transactions are numbered again, and a mark of before would hide what comes."""
     anna, bert = shared.machine("a"), shared.machine("b", role="bert")
@@ -300,23 +334,23 @@ def test_a_process_of_its_own_carries_the_lines(shared: SharedProject) -> None:
     """A human turns it on, the commands go on at once, and the next question elsewhere is answered by it."""
     anna, bert = shared.machine("a"), shared.machine("b", role="bert")
     said = ("share", "--service", "lantern", "--name", shared.name)
-    refused = anna.world.run(*said)
+    refused = trusting.run(anna.world, *said)
     assert refused.status == 2
     assert not anna.log.shared_settings.exists()
     for machine in (anna, bert):
-        ran, shown = at_a_terminal(machine.world, *said)
+        ran, shown = trusting.say_at_terminal(machine.world, *said)
         assert ran.status == 0, ran.err
         assert "can't be taken back" in shown
-    learned = anna.world.run("learn", "Deploys are frozen on Fridays")
+    learned = trusting.run(anna.world, "learn", "Deploys are frozen on Fridays")
     assert learned.status == 0
-    while not (found := bert.world.run("recall", "deploys", "--json").json["learnings"]):
+    while not (found := trusting.run(bert.world, "recall", "deploys", "--json").json["learnings"]):
         pass
     assert [50] == [round(100 * each["confidence"]) for each in found]
-    status = bert.world.run("share", "status", "--json").json
+    status = trusting.run(bert.world, "share", "status", "--json").json
     assert (status["state"], status["received"], status["project"]) == ("shared", 1, shared.name)
-    assert "ok shared log" in bert.world.run("doctor").out
+    assert "ok shared log" in trusting.run(bert.world, "doctor").out
     for machine in (anna, bert):
-        assert machine.world.run("share", "off").out == "this log isn't shared\n"
+        assert trusting.run(machine.world, "share", "off").out == "this log isn't shared\n"
 
 
 def test_beside_a_server_lines_come_by_themselves(shared: SharedProject, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ import contextlib
 import os
 from collections.abc import Iterator
 from collections.abc import Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Final
 from typing import NamedTuple
@@ -24,6 +25,7 @@ from roamkb.core.text import clip_text
 from roamkb.core.text import one_line
 from roamkb.log.share.shared_lines import SharedLine
 from roamkb.log.share.store.settings import ShareSettings
+from roamkb.log.share.store.settings import section_digest
 
 #: Of the tables; forward only (`data/shared_log.sql`).
 SCHEMA: Final = 1
@@ -33,10 +35,18 @@ _PAGE_ROWS: Final = 500
 _LONGEST_MESSAGE = 200
 #: Seconds: a firewall that drops packets never answers.
 _CONNECT_SECONDS = 3
-_LIMITS: Final = (
-    "-c statement_timeout=15s -c lock_timeout=5s -c idle_in_transaction_session_timeout=15s "
-    "-c default_transaction_isolation=read\\ committed"
-)
+#: Of each connection, whatever the service file says.
+_PARAMETERS: Final[dict[str, str]] = {
+    "connect_timeout": str(_CONNECT_SECONDS),
+    "application_name": "roamkb",
+    "client_encoding": "UTF8",
+    "options": "-c statement_timeout=15s -c lock_timeout=5s -c idle_in_transaction_session_timeout=15s "
+    "-c default_transaction_isolation=read\\ committed",
+    "keepalives_idle": "5",
+    "keepalives_interval": "2",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "10000",
+}
 
 
 class ServiceAway(RoamkbError):
@@ -82,25 +92,22 @@ class PostgresPort:
     """One connection, for one project's lines."""
 
     def __init__(self, settings: ShareSettings) -> None:
-        """Connect, by the section of the service file alone.
+        """Connect, by the section of the service file alone, as it was agreed to.
 
         Raises:
-            ServiceAway: that failed. UsageError: there is no such section.
+            ServiceAway: that failed. UsageError: there is no such section, or another than was agreed to.
+            DiskError: it can't be read.
         """
         self._project = settings.project
-        conninfo = make_conninfo(
-            service=settings.service,
-            connect_timeout=_CONNECT_SECONDS,
-            application_name="roamkb",
-            client_encoding="UTF8",
-            options=_LIMITS,
-            keepalives_idle=5,
-            keepalives_interval=2,
-            keepalives_count=3,
-            tcp_user_timeout=10_000,
-        )
-        with _only_service_file(settings.service_file), _as_away(settings.service):
-            self._connection = psycopg.connect(conninfo, autocommit=True)
+        parameters = settings.parameters
+        self.section = section_digest(parameters)
+        if settings.section not in ("", self.section):
+            raise UsageError(
+                f"the section {one_line(settings.service)} of {settings.service_file} isn't what was agreed to",
+                hint="if that is meant, share the log again: `roamkb share --service NAME`",
+            )
+        with _without_variables(Path(settings.service_file).parent), _as_away(settings.service):
+            self._connection = psycopg.connect(make_conninfo(**{**parameters, **_PARAMETERS}), autocommit=True)
         self._name = settings.service
 
     def __enter__(self) -> "PostgresPort":
@@ -193,14 +200,14 @@ class PostgresPort:
 
 
 @contextlib.contextmanager
-def _only_service_file(path: str) -> Iterator[None]:
-    """Have libpq read that file and nothing else: a variable would lead the lines to another service."""
-    variables = {name: os.environ.pop(name) for name in [*os.environ] if name.startswith("PG")}
-    os.environ["PGSERVICEFILE"] = path
+def _without_variables(home: Path) -> Iterator[None]:
+    """Have libpq read no variable, which would lead the lines to another service; its files lie in `home`."""
+    variables = {name: os.environ.pop(name) for name in [*os.environ] if name.startswith("PG") or name == "HOME"}
+    os.environ["HOME"] = str(home)
     try:
         yield
     finally:
-        os.environ.pop("PGSERVICEFILE", None)
+        os.environ.pop("HOME", None)
         os.environ.update(variables)
 
 
@@ -211,11 +218,6 @@ def _as_away(service: str) -> Iterator[None]:
         yield
     except psycopg.Error as error:
         text = clip_text(one_line(str(error)), _LONGEST_MESSAGE)
-        if "definition of service" in text or "service file" in text:
-            raise UsageError(
-                f"libpq finds no service {one_line(service)}: {text}",
-                hint="put a section of that name into ~/.pg_service.conf; docs/log-and-pipeline.md shows one",
-            ) from error
         raise ServiceAway(
             f"the service {one_line(service)} can't be used: {text}",
             hint="nothing is lost: lines that wait are offered once it answers",

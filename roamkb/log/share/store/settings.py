@@ -4,12 +4,20 @@ import json
 from pathlib import Path
 
 from roamkb.core.errors import DiskError
+from roamkb.core.errors import UsageError
 from roamkb.core.model import ProjectKind
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import fields
+from roamkb.core.startup.digests import sha256
+from roamkb.core.text import one_line
+from roamkb.core.unreadable_file import UnreadableFile
+from roamkb.fs.files import MissingFile
+from roamkb.fs.files import read_file
 from roamkb.fs.locks import make_private_folder
 from roamkb.fs.private_files import read_private_file
 from roamkb.fs.private_files import write_private_file
+
+_MOST_SERVICE_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +34,53 @@ class ShareSettings:
     project: str
     #: By which its tables are known again.
     service_id: str
+    #: The digest of the section as the human agreed to it, without its password; empty before.
+    section: str = ""
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """What the section says.
+
+        Raises:
+            UsageError: there is none. DiskError: the file can't be read.
+        """
+        return read_section(Path(self.service_file), self.service)
+
+
+def read_section(path: Path, service: str) -> dict[str, str]:
+    """Return the parameters of a section of libpq's service file, read as libpq does.
+
+    Raises:
+        UsageError: there is no such section, or one that leads elsewhere. DiskError: it can't be read.
+    """
+    content = read_file(path, limit=_MOST_SERVICE_BYTES)
+    if isinstance(content, UnreadableFile):
+        raise DiskError(path, content.reason)
+    lines = [] if isinstance(content, MissingFile) else content.decode("utf-8", "replace").splitlines()
+    parameters: dict[str, str] = {}
+    is_inside = was_inside = False
+    for line in map(str.strip, lines):
+        if line.startswith("["):
+            # the first of that name counts
+            is_inside = line == f"[{service}]" and not was_inside
+            was_inside = was_inside or is_inside
+        elif is_inside and line and not line.startswith("#"):
+            name, equals, value = line.partition("=")
+            if not equals or name in ("service", "conninfo"):
+                raise UsageError(f"the section {one_line(service)} of {path} says {one_line(name)}, which won't do")
+            parameters.setdefault(name, value)
+    if not was_inside:
+        raise UsageError(
+            f"{path} has no section {one_line(service)}",
+            hint="put a section of that name into it; docs/log-and-pipeline.md shows one",
+        )
+    return parameters
+
+
+def section_digest(parameters: dict[str, str]) -> str:
+    """Return a digest by which a section is known again; its password may change."""
+    said = sorted((name, value) for name, value in parameters.items() if name != "password")
+    return sha256(json.dumps(said).encode()).hexdigest()
 
 
 def find_settings(path: Path) -> ShareSettings | None:
