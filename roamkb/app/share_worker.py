@@ -27,7 +27,7 @@ _TRIAL_LOCK: Final = "shared.lock"
 _LINGER_SECONDS: Final = 10.0
 #: Seconds between two looks at the log's files, and between two at the service when nothing wakes.
 _FILE_SECONDS, _SERVICE_SECONDS = 0.1, 2.0
-#: Seconds from one exchange to the next at least, however often a role of the service wakes us.
+#: Seconds from one exchange to the next at least; twice as many after each that a role woke us for, and for nothing.
 _LEAST_SECONDS = 0.05
 #: Seconds after which a service that keeps a connection and says nothing counts as away; what was done by then stays.
 _SILENT_SECONDS = 60
@@ -93,6 +93,7 @@ class ShareWorker:
             self._exchange(settings, facts)
             share_process.drop_backoff(self._folder)
             looked = active = time.monotonic()
+            pause = _LEAST_SECONDS
             while self._is_wanted and (self._parent or time.monotonic() - active < _LINGER_SECONDS):
                 is_due = port.wait(_FILE_SECONDS) or log_sync.has_news
                 if not is_due and time.monotonic() - looked < _SERVICE_SECONDS:
@@ -102,8 +103,10 @@ class ShareWorker:
                 before = log_sync.progress
                 self._exchange(settings, facts)
                 looked = time.monotonic()
-                active = active if before == log_sync.progress else looked
-                time.sleep(_LEAST_SECONDS)
+                has_progressed = before != log_sync.progress
+                active = looked if has_progressed else active
+                pause = min(2 * pause, _SERVICE_SECONDS) if is_due and not has_progressed else _LEAST_SECONDS
+                time.sleep(pause)
 
     def _give_up(self, *_: object) -> None:
         """End the process as a kill would, which loses nothing: the next one goes on where this one was."""

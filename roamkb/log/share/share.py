@@ -34,6 +34,8 @@ from roamkb.log.store.project_log import Log
 _WORD: Final = "share"
 ACTIONS: Final = ("status", "off", "migrate")
 _CLASSES: Final = ("personal", "work")
+#: Of a role that is made here, so that a stolen one takes none that the others need.
+_MOST_CONNECTIONS: Final = 50
 #: A name that is the same in SQL, a file and a sentence.
 _PLAIN_NAME = lazily(r"[A-Za-z0-9_][\w.-]{0,62}")
 
@@ -209,7 +211,7 @@ def migration_sql(kind: ProjectKind, project: str, members: Sequence[str]) -> st
     for role in members:
         is_missing = f"not exists (select from pg_roles where rolname = '{role}')"
         lines += [
-            f"select 'create role \"{role}\" login' where {is_missing} \\gexec",
+            f"select 'create role \"{role}\" login connection limit {_MOST_CONNECTIONS}' where {is_missing} \\gexec",
             f'grant roamkb_agent to "{role}";',
             f"insert into roamkb.member values ('{role}', '{project}') on conflict do nothing;",
         ]

@@ -8,7 +8,9 @@ import pytest
 
 from roamkb.core.errors import UsageError
 from roamkb.core.ids import derived_id
+from roamkb.core.model import ProjectKind
 from roamkb.core.startup.digests import sha256
+from roamkb.log.share.share import migration_sql
 from roamkb.log.share.store.postgres import PostgresPort
 from roamkb.log.share.store.postgres import ServiceAway
 from roamkb.log.share.store.settings import ShareSettings
@@ -51,6 +53,15 @@ def test_a_role_can_only_add_lines_to_its_own_projects(shared: SharedProject) ->
             "drop trigger only_added on roamkb.event",
             "set role postgres",
             "alter role mallory superuser",
+            "select lo_create(0)",
+            "select lo_creat(-1)",
+            "select lo_from_bytea(0, 'kept elsewhere')",
+            "select nextval('roamkb.event_pos_seq')",
+            "select line from roamkb.event for update",
+            "do $$ begin lock table roamkb.event in share mode; end $$",
+            "copy roamkb.event to program 'id'",
+            "set session_replication_role = replica",
+            "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'postgres'",
         ):
             error = refused(mallory, change)
             assert "denied" in error or "must be" in error, error
@@ -68,6 +79,11 @@ def test_a_role_can_only_add_lines_to_its_own_projects(shared: SharedProject) ->
             assert "never changed or deleted" in refused(admin, change)
     with shared.server.connect("mallory") as mallory:
         assert [] == mallory.execute("select line from roamkb.event where project = 'secret'").fetchall()
+        # nor does it keep an administrator from the next step, whatever it holds
+        mallory.execute(
+            "begin; lock table roamkb.step, roamkb.event in access share mode; select pg_advisory_lock(7717)"
+        )
+        shared.server.run_sql(migration_sql(ProjectKind.PERSONAL, "nothing", ["mallory"]))
 
 
 def test_the_service_takes_no_line_that_is_none(shared: SharedProject) -> None:

@@ -152,7 +152,8 @@ class PostgresPort:
                 "insert into roamkb.event (project, id, line, sha256) values (%s, %s, %s, %s) on conflict do nothing",
                 rows,
             )
-            cursor.execute("select pg_notify(%s, md5(%s))", (_CHANNEL, self._project))
+            # without a word: other projects' roles hear it as well
+            cursor.execute(f"notify {_CHANNEL}")
         ids, digests = [line.row_id for line in lines], [line.sha256 for line in lines]
         return self._read_rows(
             "select xid::text::bigint, pos, e.id::text, line, e.sha256 from roamkb.event e "
