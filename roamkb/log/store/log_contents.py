@@ -203,15 +203,18 @@ class LogContents:
             base_state=self._reached_state,
         )
 
-    def grow_to(self, pages: tuple[FileVersion, FileVersion, FileVersion], adopted: AdoptedLines) -> "LogContents":
-        """Return the contents of `pages`, which grew from these; `adopted` may have later lines, too."""
+    def grow_to(
+        self,
+        pages: tuple[FileVersion, FileVersion, FileVersion],
+        adopted: AdoptedLines,
+        state_cache: StateCache | None,
+    ) -> "LogContents":
+        """Return the contents of `pages`, which grew from these; `adopted` may have later lines, as its cache has."""
         before, growths = self._reached_state, self.growths + 1
         if before is not None and before.state.shelf is not None:
             # who asks again and again is better off with all of it
             before = before._replace(state=before.state.load_all()) if growths > 1 else None
-        return LogContents(
-            pages=pages, adopted=adopted, state_cache=self.state_cache, base_state=before, growths=growths
-        )
+        return LogContents(pages=pages, adopted=adopted, state_cache=state_cache, base_state=before, growths=growths)
 
     @property
     def _reached_state(self) -> ReachedState | None:

@@ -394,7 +394,7 @@ class Log:
         if last_contents is None or last_contents.pages != pages or not is_ours:
             is_growth = last_contents is not None and is_ours and are_grown(last_contents.pages, pages)
             contents = (
-                last_contents.grow_to(pages, adopted)
+                last_contents.grow_to(pages, adopted, state_cache)
                 if last_contents and is_growth
                 else LogContents(pages=pages, adopted=adopted, state_cache=state_cache)
             )

@@ -1,5 +1,6 @@
 """Lines travel once, byte for byte, in any order and after any crash, and arrive as somebody else's word."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 
 from roamkb.app.server import ServedKnowledgeBase
 from roamkb.core.errors import UsageError
+from roamkb.core.ids import derived_id
 from roamkb.core.model import ProjectKind
 from roamkb.log.share.shared_lines import SharedLine
 from roamkb.log.share.shared_lines import read_shared_line
@@ -82,6 +84,24 @@ def test_twice_is_once(shared: SharedProject) -> None:
     # what came stays somebody else's word, also after the log was adopted anew
     bert.log.record_adoption()
     assert all(standing.learning.is_adopted for standing in bert.standings().values())
+
+
+def test_lines_that_come_to_a_long_log_are_unverified_where_its_state_is_cached(shared: SharedProject) -> None:
+    """Also in a process that had read the log before they came, as a server has."""
+    anna, bert = shared.machine("a"), shared.machine("b", role="bert")
+    id = anna.learn("Deploys are frozen on Fridays")
+    anna.sync()
+    with bert.log.knowledge.open("a") as file:
+        for number in range(200):
+            long = {"id": derived_id(f"long {number}"), "type": "fact", "content": f"{number} " + "word " * 80, "v": 1}
+            file.write(json.dumps(long) + "\n")
+    bert.standings()
+    # another log is read meanwhile, so that the next look begins with the cache
+    anna.standings()
+    bert.log.read_contents()
+    bert.sync()
+    received = bert.standings()[id]
+    assert (received.confidence, received.learning.is_adopted) == (50, True)
 
 
 def test_nothing_is_seen_before_its_commit_nor_past_an_earlier_one(shared: SharedProject) -> None:
