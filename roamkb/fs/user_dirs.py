@@ -57,6 +57,20 @@ def local_state_name(root: str, state: str) -> str:
     return blake2b(os.fsencode(os.path.realpath(root)), key=key, digest_size=_NAME_BYTES).hexdigest()
 
 
+def is_adoption_recorded(state: str, name: str) -> bool:
+    """Say whether the log whose local folder is called `name` was adopted, or made, on this machine.
+
+    The folder itself is no proof: whoever writes to the project can make it.
+
+    Raises:
+        OSError: that can't be known.
+    """
+    try:
+        return bool(name) and stat.S_ISREG(os.stat(os.path.join(state, ADOPTIONS_FOLDER, name)).st_mode)  # noqa: PTH116
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+
+
 def _read_key(path: str) -> bytes:
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

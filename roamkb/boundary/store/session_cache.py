@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from roamkb.fs.git_worktrees import shared_folder
 from roamkb.fs.user_dirs import SANDBOX_CALLS
 from roamkb.fs.user_dirs import default_state_dir
+from roamkb.fs.user_dirs import is_adoption_recorded
 from roamkb.fs.user_dirs import local_state_name
 
 #: Seconds after which somebody looks again.
@@ -232,15 +233,24 @@ def _local_folders(folder: str) -> Iterator[str]:
         log = os.path.join(home, ".roamkb")
         if _is_real_folder(log):
             ignored = os.path.join(log, "local")
-            local_name = local_state_name(home, default_state_dir()) if _is_real_folder(ignored) else ""
+            state = default_state_dir()
+            local_name = local_state_name(home, state) if _is_real_folder(ignored) else ""
             local = os.path.join(ignored, local_name)
-            if local_name and _is_real_folder(local):
+            if local_name and _is_real_folder(local) and _is_adopted(state, local_name):
                 yield local
             return
         top = os.path.dirname(folder)
         if top == folder:
             return
         folder = top
+
+
+def _is_adopted(state: str, name: str) -> bool:
+    try:
+        return is_adoption_recorded(state, name)
+    except OSError:
+        # nobody can tell
+        return False
 
 
 def _is_real_folder(path: str) -> bool:

@@ -31,6 +31,7 @@ from roamkb.fs.locks import LOCKS
 from roamkb.fs.locks import hold_lock
 from roamkb.fs.locks import make_private_folder
 from roamkb.fs.user_dirs import ADOPTIONS_FOLDER
+from roamkb.fs.user_dirs import is_adoption_recorded
 from roamkb.log.state.adoption import NONE_ADOPTED
 from roamkb.log.state.adoption import AdoptedLines
 from roamkb.log.trust.vouched_lines import MARK_BYTES
@@ -116,7 +117,7 @@ def is_recorded(state: Path, name: str) -> bool:
         DiskError: that can't be known.
     """
     try:
-        return bool(name) and (state / ADOPTIONS_FOLDER / name).is_file()
+        return is_adoption_recorded(str(state), name)
     except OSError as error:
         raise disk_error(state / ADOPTIONS_FOLDER / name, error) from error
 

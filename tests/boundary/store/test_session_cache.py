@@ -11,6 +11,7 @@ from roamkb.boundary.store.session_cache import keep_subagent_task
 from roamkb.boundary.store.session_cache import save_pass
 from roamkb.boundary.store.session_cache import take_subagent_task
 from roamkb.boundary.store.session_cache import unasked_subjects
+from roamkb.fs.user_dirs import ADOPTIONS_FOLDER
 from roamkb.fs.user_dirs import create_machine_key
 from roamkb.fs.user_dirs import default_state_dir
 from roamkb.fs.user_dirs import local_state_name
@@ -24,6 +25,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     create_machine_key(tmp_path / "state" / "roamkb")
     own(tmp_path / "site").mkdir(parents=True)
+    record(tmp_path / "site")
     (tmp_path / "site" / "src").mkdir()
     (tmp_path / "rule.md").write_text("a rule")
     return tmp_path / "site"
@@ -32,6 +34,14 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def own(root: Path) -> Path:
     """This machine's folder of the log at `root`."""
     return root / ".roamkb" / "local" / local_state_name(str(root), default_state_dir())
+
+
+def record(root: Path) -> Path:
+    """Put down that the log at `root` was adopted, as `init` does; return the record."""
+    path = Path(default_state_dir()) / ADOPTIONS_FOLDER / own(root).name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("1")
+    return path
 
 
 def found(project: Path, **other: object) -> bool:
@@ -85,11 +95,33 @@ def test_one_that_was_moved_here_is_none(project: Path, tmp_path: Path) -> None:
     path = kept(project)
     other = own(tmp_path / "other") / "passes"
     other.mkdir(parents=True)
+    record(tmp_path / "other")
     (other / path.name).write_bytes(path.read_bytes())
     assert not found(project, folder=str(tmp_path / "other"))
     (tmp_path / "linked").mkdir()
     (tmp_path / "linked" / ".roamkb").symlink_to(project / ".roamkb")
     assert find_local_folder(str(tmp_path / "linked")) is None
+
+
+def test_a_folder_that_nobody_adopted_is_none(project: Path) -> None:
+    """Whoever writes to the project can make it and all that is in it, but not the record beside the user's state."""
+    kept(project)
+    place = record(project)
+    place.unlink()
+    assert not found(project)
+    assert find_local_folder(str(project)) is None
+    place.mkdir()
+    assert find_local_folder(str(project)) is None
+
+
+def test_a_record_that_cannot_be_looked_at_is_none(project: Path) -> None:
+    """Where nobody can tell, nothing is believed; a hook goes on without it."""
+    kept(project)
+    adopted = record(project).parent
+    adopted.rename(adopted.with_name("elsewhere"))
+    adopted.symlink_to(adopted)
+    assert not found(project)
+    assert find_local_folder(str(project)) is None
 
 
 @pytest.mark.parametrize("text", ["", "[]", "null", "{", '{"known by": 7}', "[" * 5000])
