@@ -20,6 +20,7 @@ from roamkb.log import new_learning
 from roamkb.log.learning import KEY_CUT
 from roamkb.log.learning import NEVER_MERGED
 from roamkb.log.learning import canonical_type
+from roamkb.log.state.learning_state import KEY
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
@@ -163,11 +164,7 @@ def learnings_by_name(state: LogState, name: str) -> list[LearningState]:
     start, _, id_end = name.partition(KEY_CUT)
     if exact or len(start) < _SHORTEST_KEY_START:
         return exact
-    return [
-        standing
-        for standing in state.standings.values()
-        if standing.learning.key.startswith(start) and standing.id.endswith(id_end)
-    ]
+    return [standing for standing in state.learnings_beginning(KEY, start) if standing.id.endswith(id_end)]
 
 
 def get_learning(log: Log, state: LogState, name: str) -> LearningState:

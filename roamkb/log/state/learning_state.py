@@ -167,13 +167,15 @@ class LearningState:
 
 #: What `contradicts` says of a learning that may contradict another.
 YES: Final = "yes"
+#: What learnings are called by, whose values are listed to be found by their beginnings.
+KEY: Final = "key"
 #: Traits of several parts, a line each, whose values are listed to be looked through: many learnings share one.
 FILES: Final = "files"
 OTHER_TASKS: Final = "other_tasks"
-LISTED_TRAITS: Final = (FILES, OTHER_TASKS)
+LISTED_TRAITS: Final = (KEY, FILES, OTHER_TASKS)
 #: What learnings are asked for by, beside their ids.
 TRAITS: Final[Mapping[str, Callable[[LearningState], str]]] = {
-    "key": lambda one: one.learning.key,
+    KEY: lambda one: one.learning.key,
     "type": lambda one: one.learning.canonical_type,
     "said": lambda one: one.learning.content.strip(),
     "task": lambda one: one.learning.task,
@@ -198,8 +200,8 @@ class StateShelf(Protocol):
     def learnings_with(self, trait: str, values: Collection[str]) -> list[LearningState]:
         """Return the learnings of which one of `TRAITS` has one of those values, in order."""
 
-    def trait_values(self, trait: str) -> Collection[str]:
-        """Return all values of one of `LISTED_TRAITS`, and perhaps some that no learning has any more."""
+    def trait_values(self, trait: str, start: str = "") -> Collection[str]:
+        """Return the values of one of `LISTED_TRAITS` that begin so, and perhaps some that no learning has any more."""
 
     def count_learnings(self, having: "TraitValues", lacking: "TraitValues") -> int:
         """Return the number of the learnings that have one of some values of a trait, and none of others."""
@@ -241,7 +243,14 @@ class LogState:
         """Return the learnings with that id or key, the latest first (D4)."""
         if name in self.standings:
             return [self.standings[name]]
-        return self.learnings_with("key", name)[::-1]
+        return self.learnings_with(KEY, name)[::-1]
+
+    def learnings_beginning(self, trait: str, start: str) -> list[LearningState]:
+        """Return the learnings of which one of `LISTED_TRAITS` begins so, in order."""
+        if self.shelf is not None:
+            return self.learnings_with(trait, *self.shelf.trait_values(trait, start))
+        trait_of = TRAITS[trait]
+        return [standing for standing in self.standings.values() if trait_of(standing).startswith(start)]
 
     def learnings_with(self, trait: str, *values: str) -> list[LearningState]:
         """Return the learnings of which one of `TRAITS` has one of `values`, in order."""

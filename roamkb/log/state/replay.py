@@ -136,11 +136,13 @@ class _GrownStates(Mapping[str, LearningState]):
         matching += [standing for standing in self._changed.values() if trait_of(standing) in values]
         return list(_order_by_time(matching).values())
 
-    def trait_values(self, trait: str) -> Collection[str]:
-        """Return all values of one of `LISTED_TRAITS`, and perhaps some that no learning has any more."""
-        trait_of = TRAITS[trait]
-        values_before = self._before.shelf.trait_values(trait) if self._before.shelf else ()
-        return {*values_before, *map(trait_of, self._changed.values())}
+    def trait_values(self, trait: str, start: str = "") -> Collection[str]:
+        """Return the values of one of `LISTED_TRAITS` that begin so, and perhaps some that no learning has any more."""
+        values_before = self._before.shelf.trait_values(trait, start) if self._before.shelf else ()
+        return {
+            *values_before,
+            *(value for value in map(TRAITS[trait], self._changed.values()) if value.startswith(start)),
+        }
 
     def count_learnings(self, having: TraitValues, lacking: TraitValues) -> int:
         """Return the number of the learnings that have one of some values of a trait, and none of others."""

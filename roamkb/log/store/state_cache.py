@@ -62,7 +62,7 @@ from roamkb.log.store.state_build import STEP_BYTES
 from roamkb.log.store.state_build import StateBuild
 
 #: Raise on any change of tables; a file of another number is made anew.
-SCHEMA = 5
+SCHEMA = 6
 #: A shorter log is read as fast.
 _LEAST_BYTES = 64 * 1024
 #: Bytes of lines that are replayed again and again before they are taken into the cache, which costs more.
@@ -532,13 +532,17 @@ class _CacheShelf(Mapping[str, LearningState]):
             if trait_of(standing) in values
         ]
 
-    def trait_values(self, trait: str) -> Collection[str]:
-        """Return all values of one of `LISTED_TRAITS`, and perhaps some that no learning has any more."""
+    def trait_values(self, trait: str, start: str = "") -> Collection[str]:
+        """Return the values of one of `LISTED_TRAITS` that begin so, and perhaps some that no learning has any more."""
         rows = None
         if self._all is None:
-            rows = self._query_rows("listed.value", "listed ON trait = ?", "listed.value", (trait,))
+            first = start.encode("utf-8", "surrogatepass")
+            within = "listed ON trait = ? AND listed.value >= ? AND listed.value < ?"
+            # no character has this byte
+            rows = self._query_rows("listed.value", within, "listed.value", (trait, first, first + b"\xff"))
         if rows is None:
-            return {TRAITS[trait](standing) for standing in self._all_standings().values()}
+            values = (TRAITS[trait](standing) for standing in self._all_standings().values())
+            return {value for value in values if value.startswith(start)}
         return [value.decode("utf-8", "surrogatepass") for (value,) in rows]
 
     def count_learnings(self, having: TraitValues, lacking: TraitValues) -> int:

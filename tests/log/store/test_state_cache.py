@@ -115,6 +115,12 @@ def alike(one: LogState, other: LogState) -> bool:
             for name in LISTED_TRAITS
         )
         and all(
+            one.learnings_beginning(name, value[:end]) == other.learnings_beginning(name, value[:end])
+            for name in LISTED_TRAITS
+            for value in values[name]
+            for end in (1, 2, None)
+        )
+        and all(
             one.count_learnings((name, some), lacking=("type", ("fact",)))
             == other.count_learnings((name, some), lacking=("type", ("fact",)))
             for name, some in values.items()
@@ -169,6 +175,12 @@ def test_few_are_read_where_few_are_wanted(tmp_path: Path, monkeypatch: pytest.M
     assert ["L9"] == [one.id for one in found.learnings_having("files", lambda parts: parts == ["9.py", "x"])]
     assert 50 == found.count_learnings(("status", ("active",)), lacking=("type", ("x",)))
     assert [1] == counts
+    counts.clear()
+    found = kept(tmp_path).load_state(read, never)
+    assert found is not None
+    assert [] == found.learnings_beginning("key", "k77")
+    assert ["L7"] == [one.id for one in found.learnings_beginning("key", "k7")]
+    assert [0, 1] == counts
 
 
 def test_a_short_log_is_not_kept(tmp_path: Path) -> None:
