@@ -11,13 +11,15 @@ difference, nor is what one side says in addition.
 import re
 from collections import Counter
 from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
+from functools import cached_property
 from functools import lru_cache
 from itertools import product
+from typing import NamedTuple
 
 from roamkb.core.startup.dataclasses import dataclass
-from roamkb.core.startup.dataclasses import replace
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import fold_text
 from roamkb.text import language
@@ -52,6 +54,8 @@ _PIECE = lazily(
 _QUOTES = ("'", '"', "`")
 #: What stands beside a word that is part of code or quoted.
 _CODE = ("'", '"', "`", "_", "/", "$", "@", "=")
+#: What stands around most words, and says nothing of them.
+_AROUND = ("", " ")
 #: What may stand before a word that begins something.
 _OPENING = " \t\n\"'(*_`“‘"
 #: What parts clauses, and what one list names.
@@ -70,8 +74,7 @@ _MOST_VARIANTS = 30
 _LEAST_MISSPELT = 7
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimWord:
+class ClaimWord(NamedTuple):
     """A word of a claim."""
 
     #: What stands for all its forms and synonyms.
@@ -88,7 +91,7 @@ class ClaimWord:
     is_apart: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Claim:
     """A text's words in order, with its numbers and negations."""
 
@@ -97,6 +100,21 @@ class Claim:
     numbers: tuple[tuple[str, str], ...]
     #: What each negation stands before.
     negated: tuple[str, ...]
+
+    @cached_property
+    def subject_roots(self) -> frozenset[str]:
+        """The roots of the words that say something, numbers left out."""
+        return frozenset(word.root for word in self.words if word.is_content and not word.is_number)
+
+    @cached_property
+    def digits(self) -> Counter[str]:
+        """How often each number is there, without its unit."""
+        return Counter(digits for digits, _ in self.numbers)
+
+    @cached_property
+    def may_have_one(self) -> bool:
+        """Whether a word means 1 as often as nothing."""
+        return any(word.plain in ONES for word in self.words)
 
 
 _Compare = Callable[[ClaimWord, ClaimWord], bool]
@@ -137,12 +155,12 @@ def deny_each_other(first_text: str, second_text: str) -> bool:
     """
     first_text, second_text = _align_negation(first_text, second_text), _align_negation(second_text, first_text)
     mine, theirs = claim_of(first_text), claim_of(second_text)
+    if _numbers_differ(mine, theirs) or _negations_differ(mine, theirs):
+        return True
     ours, others = _join_compounds(mine.words, theirs.words), _join_compounds(theirs.words, mine.words)
     ours_only, others_only = _unmatched_words(ours, others), _unmatched_words(others, ours)
     return (
-        _numbers_differ(mine, theirs)
-        or _negations_differ(mine, theirs)
-        or any(
+        any(
             _are_opposite(my_word.plain, their_word.plain) or are_contrary(my_word.plain, their_word.plain)
             for my_word, their_word in product(ours_only[:20], others_only[:20])
         )
@@ -170,23 +188,19 @@ def counted_roots(text: str) -> frozenset[str]:
     if not _MAY_COUNT.search(text):
         return frozenset()
     claim = claim_of(text)
-    return _subject_roots(claim) if claim.numbers else frozenset()
+    return claim.subject_roots if claim.numbers else frozenset()
 
 
 def differ_in_number(first_text: str, second_text: str) -> bool:
     """Say whether two texts say the same with other numbers, however few words they have."""
     mine, theirs = claim_of(first_text), claim_of(second_text)
-    about = _subject_roots(mine)
-    if not about or about != _subject_roots(theirs) or len(mine.numbers) != len(theirs.numbers):
+    about = mine.subject_roots
+    if not about or about != theirs.subject_roots or len(mine.numbers) != len(theirs.numbers):
         return False
     if mine.negated != theirs.negated or not (_unshared_digits(mine, theirs) and _unshared_digits(theirs, mine)):
         return False
     # of one word alone it may be anything: step 1, step 2
     return len(about) > 1 or {unit for _, unit in mine.numbers} == {unit for _, unit in theirs.numbers} != {""}
-
-
-def _subject_roots(claim: Claim) -> frozenset[str]:
-    return frozenset(word.root for word in claim.words if word.is_content and not word.is_number)
 
 
 @lru_cache(maxsize=4096)
@@ -198,7 +212,8 @@ def claim_of(text: str) -> Claim:
     unit_wanted = False
     end = 0
     for match in _PIECE.finditer(text):
-        is_apart = _PARTING.search(text, end, match.start()) is not None
+        between = text[end : match.start()]
+        is_apart = between not in ("", " ") and _PARTING.search(between) is not None
         end = match.end()
         kind = match.lastgroup if match.lastgroup != "percent" else "number"
         if kind == "number":
@@ -216,7 +231,7 @@ def claim_of(text: str) -> Claim:
                 _add_spelt_number(word.plain, numbers, words)
                 continue
             else:
-                words.append(replace(word, is_apart=True) if is_apart else word)
+                words.append(word._replace(is_apart=True) if is_apart else word)
             unit_wanted = is_apart = False
         unit_wanted = unit_wanted or (kind == "word" and fold_text(match["word"]) in NUMBERS)
     return Claim(tuple(words), tuple(numbers), tuple(_negated_roots(words, text)))
@@ -264,7 +279,23 @@ def _add_spelt_number(name: str, numbers: list[tuple[str, str]], words: list[Cla
     words.append(ClaimWord(str(value), str(value), is_content=False, is_number=True))
 
 
-def _claim_words(match: re.Match[str], text: str, kind: str) -> Iterator[ClaimWord]:
+def _claim_words(match: re.Match[str], text: str, kind: str) -> Iterable[ClaimWord]:
+    start, end = match.span()
+    if kind == "word" and text[start - 1 : start] in _AROUND and text[end : end + 1] in _AROUND:
+        written = match["word"]
+        if written.isascii() and written.islower() and len(written) > 1 and written.isalpha():
+            return _plain_word(written)
+    return _marked_words(match, text, kind)
+
+
+@lru_cache(maxsize=16_384)
+def _plain_word(written: str) -> tuple[ClaimWord]:
+    """Return a word in small letters, between blanks: most words are, and mean the same wherever they stand."""
+    is_small = written in FUNCTION_WORDS or written in NEGATIONS
+    return (ClaimWord(written if is_small else form_of(written), written, is_content=not is_small),)
+
+
+def _marked_words(match: re.Match[str], text: str, kind: str) -> Iterator[ClaimWord]:
     written = match.group(kind)
     plain = fold_text(written)
     if kind != "word" or written[-1] in "+#":
@@ -327,10 +358,8 @@ def _numbers_differ(mine: Claim, theirs: Claim) -> bool:
 
 def _unshared_digits(mine: Claim, theirs: Claim) -> set[str]:
     """Return the numbers that only one claim has; *one* may be a number or none."""
-    unshared = Counter(digits for digits, _ in mine.numbers) - Counter(digits for digits, _ in theirs.numbers)
-    if any(word.plain in ONES for word in theirs.words):
-        del unshared["1"]
-    return set(unshared)
+    unshared = {digits for digits, times in mine.digits.items() if times > theirs.digits[digits]}
+    return unshared - {"1"} if theirs.may_have_one else unshared
 
 
 def _negations_differ(mine: Claim, theirs: Claim) -> bool:
@@ -440,7 +469,7 @@ def _align_variants(mine: Sequence[ClaimWord], theirs: Sequence[ClaimWord], is_v
         if not alone or word.root in ours or not word.is_content:
             return word
         variant = next((candidate for candidate in alone if is_variant(candidate, word)), None)
-        return replace(word, root=variant.root) if variant else word
+        return word._replace(root=variant.root) if variant else word
 
     return [align_word(word) for word in theirs]
 

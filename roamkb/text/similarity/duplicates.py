@@ -23,6 +23,7 @@ from roamkb.text.similarity.contradiction import claim_of
 from roamkb.text.similarity.contradiction import kinship_keys
 from roamkb.text.similarity.jaccard import PreparedText
 from roamkb.text.similarity.jaccard import TextLikeness
+from roamkb.text.similarity.jaccard import may_be_alike
 from roamkb.text.similarity.jaccard import text_likeness
 from roamkb.text.similarity.synonyms import FUNCTION_WORDS
 from roamkb.text.similarity.synonyms import NEGATIONS
@@ -130,8 +131,12 @@ class DuplicateTexts(Generic[K]):
 
     def find_duplicates(self, shape: PreparedText) -> Iterator[K]:
         """Yield the keys of the texts that are the same or similar, in the order of adding."""
+        limit, has_words = self._limit, bool(shape.normal)
         for number in sorted(self._candidate_numbers(shape)):
-            if text_likeness(shape, self._shapes[number], limit=self._limit) in DUPLICATE_LIKENESSES:
+            known = self._shapes[number]
+            if has_words and shape.normal != known.normal and not may_be_alike(shape, known, limit=limit):
+                continue
+            if text_likeness(shape, known, limit=limit) in DUPLICATE_LIKENESSES:
                 yield self._keys[number]
 
     def count_candidates(self, shape: PreparedText) -> int:

@@ -1,10 +1,10 @@
 """The similarity join: all pairs of like texts among many, without comparing each with each.
 
-Two sets whose Jaccard is at least *t* share at least *t / (1 + t)* of their sizes' sum, *m*. In any order
-of their *n* and *n'* members the first that they share stands at most at *n - m* in one and at *n' - m*
-in the other, and with the rarest first few have anything there (prefix and positional filtering: Xiao,
-Wang, Lin and Yu, "Efficient Similarity Joins for Near Duplicate Detection", WWW 2008). Rare is what was
-rare when there were half as many texts.
+Two sets whose Jaccard is at least *t* share at least *t / (1 + t)* of their sizes' sum, *m*, and at least *t* of
+the larger one. In any order of their *n* and *n'* members the first that they share stands at most at
+*n - m* in one and at *n' - m* in the other, and with the rarest first few have anything there (prefix and
+positional filtering: Xiao, Wang, Lin and Yu, "Efficient Similarity Joins for Near Duplicate Detection", WWW
+2008). Rare is what was rare when there were half as many texts.
 
 What is promised: a pair whose all-word or content-word Jaccard reaches the limit is never missed. One
 that only its letters call alike is found where three quarters of the words of the longer one are the
@@ -15,6 +15,7 @@ number is found however few its words are.
 from bisect import bisect_left
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Hashable
 from collections.abc import Iterable
@@ -27,7 +28,6 @@ from typing import TypeVar
 from roamkb.text.similarity.jaccard import PreparedText
 from roamkb.text.similarity.jaccard import differ_only_in_number
 from roamkb.text.similarity.jaccard import reaches_jaccard
-from roamkb.text.similarity.jaccard import trigrams_of
 
 K = TypeVar("K", bound=Hashable)
 
@@ -46,17 +46,23 @@ _FIRST_LOOK = 64
 
 
 class _SetIndex:
-    """Sets by number, found by the members that they share."""
+    """Sets by number, found by the members that they share.
 
-    def __init__(self, limit: float) -> None:
+    Of any two sizes, `least_shared` is how many members sets have in common that belong together: at least
+    `limit` of the larger size.
+    """
+
+    def __init__(self, limit: float, least_shared: Callable[[int, int], float]) -> None:
         self._limit = limit
-        self._share = limit / (1 + limit)
+        self._share = least_shared
         self._counts: Counter[str] = Counter()
         #: The rarest first; what came since the order was made is rarer than all that was there.
         self._order: dict[str, int] = {}
         self._new = 0
         #: By size class: where a member stands, and who has it there, in ascending order.
         self._postings: dict[int, dict[int, list[int]]] = {}
+        #: By size class and rank: behind its last place.
+        self._ends: dict[int, dict[int, int]] = {}
 
     def add_set(self, number: int, members: Collection[str]) -> None:
         """Add a set; its number is not below those added before."""
@@ -67,24 +73,27 @@ class _SetIndex:
                 self._new -= 1
                 order[member] = self._new
         size = len(members)
-        postings = self._postings.setdefault(bisect_right(_SIZES, size) - 1, {})
+        size_class = bisect_right(_SIZES, size) - 1
+        postings, ends = self._postings.setdefault(size_class, {}), self._ends.setdefault(size_class, {})
         # the smallest that can be as much alike shares at least so many
         prefix = sorted(map(order.__getitem__, members))[: size - ceil(self._limit * size - _HAIR) + 1]
         for place, rank in enumerate(prefix):
             postings.setdefault(rank * _PLACES + place, []).append(number)
+            if place >= ends.get(rank, 0):
+                ends[rank] = place + 1
 
     def reorder_members(self, sets: Iterable[tuple[int, Collection[str]]]) -> None:
         """Order the members by their present rarity; `sets` are all that were added."""
         ranked = sorted(self._counts, key=lambda member: (self._counts[member], member))
         self._order = {member: rank for rank, member in enumerate(ranked)}
         self._new = 0
-        self._postings = {}
+        self._postings, self._ends = {}, {}
         self._counts = Counter()
         for number, members in sets:
             self.add_set(number, members)
 
     def sharing_lists(self, members: Collection[str]) -> Iterator[list[int]]:
-        """Yield ascending lists of numbers that hold all sets which reach the limit, and others."""
+        """Yield ascending lists of numbers that hold all sets which share enough, and others."""
         size = len(members)
         known_ranks = sorted(self._order[member] for member in members if member in self._order)
         unknown = size - len(known_ranks)
@@ -96,15 +105,16 @@ class _SetIndex:
             # of a larger one more can be in front of what is shared
             theirs = min(most, int(size / self._limit + _HAIR))
             theirs += 1 - self._least_shared(size, theirs)
+            ends = self._ends[place]
             for rank in known_ranks[: max(mine, 0)]:
                 start = rank * _PLACES
-                for key in range(start, start + theirs):
+                for key in range(start, start + min(theirs, ends.get(rank, 0))):
                     if key in postings:
                         yield postings[key]
 
     def _least_shared(self, first_size: int, second_size: int) -> int:
-        """Return the least number of shared members of sets of two sizes that reach the limit."""
-        return max(ceil(self._share * (first_size + second_size) - _HAIR), 1)
+        """Return the least number of shared members of sets of two sizes that belong together."""
+        return max(ceil(self._share(first_size, second_size) - _HAIR), 1)
 
 
 class NearTexts(Generic[K]):
@@ -114,9 +124,11 @@ class NearTexts(Generic[K]):
         self._limit = limit
         self._keys: list[K] = []
         self._shapes: list[PreparedText] = []
-        self._words = _SetIndex(limit)
-        self._content = _SetIndex(limit)
-        self._letters = _SetIndex(limit)
+        # who has a Jaccard has as much of the larger one's words, too
+        share, jaccard_share = min(limit, _SHARED), limit / (1 + limit)
+        self._share = share
+        self._words = _SetIndex(share, lambda first_size, second_size: share * max(first_size, second_size))
+        self._content = _SetIndex(limit, lambda first_size, second_size: jaccard_share * (first_size + second_size))
         self._ordered = _FIRST_ORDER
         #: Who has no words at all, by what they are instead.
         self._wordless: dict[str, list[int]] = {}
@@ -136,7 +148,6 @@ class NearTexts(Generic[K]):
             return
         self._words.add_set(number, shape.all_words)
         self._content.add_set(number, shape.content)
-        self._letters.add_set(number, trigrams_of(shape.normal))
         if shape.counted_roots:
             self._counting.setdefault(shape.counted_roots, []).append(number)
         if number >= self._ordered:
@@ -144,7 +155,6 @@ class NearTexts(Generic[K]):
             worded = [(number, prepared) for number, prepared in enumerate(self._shapes) if prepared.all_words]
             self._words.reorder_members((number, prepared.all_words) for number, prepared in worded)
             self._content.reorder_members((number, prepared.content) for number, prepared in worded)
-            self._letters.reorder_members((number, trigrams_of(prepared.normal)) for number, prepared in worded)
 
     def find_alike(self, shape: PreparedText) -> Iterator[K]:
         """Yield the keys of the texts that are alike, in the order of adding.
@@ -157,15 +167,33 @@ class NearTexts(Generic[K]):
         lists = [
             *self._words.sharing_lists(shape.all_words),
             *self._content.sharing_lists(shape.content),
-            *self._letters.sharing_lists(trigrams_of(shape.normal)),
             self._counting.get(shape.counted_roots, []),
         ]
-        for number in _merge_ascending(lists, len(self._keys)):
+        for number in self._not_unlike(shape, _merge_ascending(lists, len(self._keys))):
             if self._is_alike(shape, self._shapes[number]):
                 yield self._keys[number]
 
+    def _not_unlike(self, shape: PreparedText, numbers: Iterable[int]) -> Iterator[int]:
+        """Yield the numbers of the texts whose sketches leave it open whether they are alike; most don't."""
+        (size, bits), (content_size, content_bits), roots = shape.word_sketch, shape.content_sketch, shape.counted_roots
+        # the larger set may have so much for itself
+        spare, content_spare = 1 - self._share + _HAIR, 1 - self._limit + _HAIR
+        for number in numbers:
+            known = self._shapes[number]
+            known_size, known_bits = known.word_sketch
+            alone = (bits & ~known_bits if size > known_size else known_bits & ~bits).bit_count()
+            if alone > spare * max(size, known_size):
+                known_size, known_bits = known.content_sketch
+                alone = (
+                    content_bits & ~known_bits if content_size > known_size else known_bits & ~content_bits
+                ).bit_count()
+                is_unlike = alone > content_spare * max(content_size, known_size)
+                if is_unlike and not (roots and roots == known.counted_roots):
+                    continue
+            yield number
+
     def _is_alike(self, first_text: PreparedText, second_text: PreparedText) -> bool:
-        if differ_only_in_number(first_text, second_text):
+        if first_text.counted_roots and differ_only_in_number(first_text, second_text):
             return True
         limit, mine, theirs = self._limit, first_text.all_words, second_text.all_words
         shared, most = len(mine & theirs), max(len(mine), len(theirs))

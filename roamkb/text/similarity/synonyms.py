@@ -6,6 +6,7 @@ A word that is on no list stands for itself and its own inflections alone.
 import re
 from collections.abc import Callable
 from functools import cache
+from functools import lru_cache
 
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import fold_text
@@ -61,6 +62,8 @@ def _first_of_group(reduced: Callable[[str], str]) -> dict[str, str]:
 _BRITISH = lazily(r"(i|y)s(e|es|ed|ing|ation|ations|er|ers)$")
 
 
+# most words are met again and again
+@lru_cache(maxsize=65536)
 def canonical_form(word: str) -> str:
     """Return the common form of a folded `word` and its synonyms: a stem, or a number's digits."""
     if word in NUMBERS:
@@ -69,6 +72,7 @@ def canonical_form(word: str) -> str:
     return _first_of_group(stem).get(root, root)
 
 
+@lru_cache(maxsize=65536)
 def form_of(word: str) -> str:
     """Return the common form of a folded `word`, its inflections, spellings and synonyms."""
     if word in NUMBERS:

@@ -5,6 +5,7 @@ from collections.abc import Hashable
 from collections.abc import Iterable
 from collections.abc import Iterator
 from itertools import combinations
+from pathlib import Path
 from typing import TypeVar
 
 import pytest
@@ -64,6 +65,44 @@ def test_no_pair_that_its_words_call_alike_is_missed(texts: list[str], limit: fl
         or (not shapes[n].all_words and texts[n].strip() == texts[m].strip())
     }
     assert by_words <= set(found) <= alike
+
+
+def _alike_by_definition(one: PreparedText, other: PreparedText, limit: float) -> bool:
+    """Say whether two texts are alike, by the definition in the module's docstring and each with each."""
+    if not one.all_words or not other.all_words:
+        return one.all_words == other.all_words and one.text.strip() == other.text.strip()
+    shared, most = len(one.all_words & other.all_words), max(len(one.all_words), len(other.all_words))
+    return (
+        _alike_by_words(one, other, limit)
+        or (4 * shared >= 3 * most and reaches_jaccard(one.trigrams, other.trigrams, limit))
+        or differ_in_number(one.text, other.text)
+    )
+
+
+@given(_TEXTS, _LIMITS)
+def test_just_what_the_definition_calls_alike_is_found(texts: list[str], limit: float) -> None:
+    """Sketches and rare words save comparisons and no answer."""
+    shapes = [prepare_text(text) for text in texts]
+    each = combinations(range(len(texts)), 2)
+    expected = {(n, m) for n, m in each if _alike_by_definition(shapes[n], shapes[m], limit)}
+    assert expected == set(alike_pairs(enumerate(shapes), limit))
+
+
+def test_just_what_the_definition_calls_alike_is_found_among_real_sentences() -> None:
+    """The sentences of the example notes, and each third of them edited."""
+    chosen = random.Random(18)
+    notes = sorted((Path(__file__).parents[3] / "fixtures").rglob("*.org"))
+    lines = {line.strip() for note in notes for line in note.read_text(errors="replace").splitlines()}
+    texts = sorted(line for line in lines if 20 < len(line) < 200)[::3][:120]
+    for text in texts[::3]:
+        words = text.split()
+        words[chosen.randrange(len(words))] = chosen.choice(("30", "not", words[0] + "s", "Ünal"))
+        texts += [" ".join(words), " ".join(words[1:])]
+    shapes = [prepare_text(text) for text in texts]
+    each = combinations(range(len(texts)), 2)
+    expected = {(n, m) for n, m in each if _alike_by_definition(shapes[n], shapes[m], 0.85)}
+    assert len(expected) > 20
+    assert expected == set(alike_pairs(enumerate(shapes), 0.85))
 
 
 @given(_TEXTS, _LIMITS)
