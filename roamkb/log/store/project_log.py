@@ -29,9 +29,7 @@ from roamkb.fs import user_dirs
 from roamkb.fs.append import ARCHIVE
 from roamkb.fs.append import KNOWLEDGE
 from roamkb.fs.append import LEDGER
-from roamkb.fs.append import append_lines
 from roamkb.fs.append import read_bytes
-from roamkb.fs.append import read_lines
 from roamkb.fs.append import replace_content
 from roamkb.fs.append import stat_signature
 from roamkb.fs.files import make_folder
@@ -544,8 +542,11 @@ class Log:
                 return data
             lines = data.split(b"\n")
             moved_count = -(-too_many // ROTATED_LINES) * ROTATED_LINES
-            archived_lines = {b"", *read_lines(self.archive)}
-            append_lines(self.archive, [line for line in lines[:moved_count] if line not in archived_lines])
+            stamps = self._file_stamps()
+            archive = read_file_version(self.archive, is_ledger=False, stamps=stamps)
+            # line by line: the archive is the part of a log that grows without an end
+            archived_lines = set(lines[:moved_count]).intersection(chain((b"",), archive.raw_lines()))
+            append_known(self.archive, [line for line in lines[:moved_count] if line not in archived_lines], stamps)
             return b"\n".join(lines[moved_count:])
 
         replace_content(self.knowledge, without_oldest)

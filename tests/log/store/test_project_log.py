@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
@@ -169,6 +170,21 @@ def test_what_was_archived_before_a_crash_is_not_archived_again(log: Log) -> Non
     add(log, 10)
     assert lines(*range(3)) + b'{"torn\n' + lines(3, 4) == log.archive.read_bytes()
     assert lines(*range(5, 11)) == log.knowledge.read_bytes()
+
+
+@pytest.mark.usefixtures("small")
+def test_a_rotation_takes_no_memory_for_the_archive(log: Log) -> None:
+    """It is compared line by line, however long it has become."""
+    log.knowledge.write_bytes(lines(*range(10)))
+    log.archive.write_bytes(b"".join(b'{"content":"%0200d"}\n' % n for n in range(60_000)))
+    length = log.archive.stat().st_size
+    log.read_contents()
+    tracemalloc.start()
+    add(log, 10)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert length + len(lines(*range(5))) == log.archive.stat().st_size
+    assert peak < length / 2
 
 
 @pytest.mark.usefixtures("small")
