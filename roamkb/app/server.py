@@ -89,8 +89,8 @@ class ServedKnowledgeBase(KnowledgeBase):
         """
         rule = folder_evidence.find_rule(self.environment.home, account_home=self.environment.account_home)
         if not isinstance(rule, BadRule):
-            # who syncs the knowledge base would sync the token
-            self.state_folders.lock_file(rule.kb)
+            # who syncs a knowledge base would sync the token
+            self.state_folders.require_apart(rule.all_folders)
         return access_token.open_access_token(self.state_folders.state)
 
     def keep_port(self, port: int) -> None:

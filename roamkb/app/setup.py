@@ -97,7 +97,7 @@ class KnowledgeBaseSetup(KnowledgeBaseMaintenance):
         return log_init.init(
             project_log.Log(root, self.state_folders.state, account_home=self.environment.trust_home),
             home=self.environment.home,
-            kb=self.rule.kb,
+            kbs=self.rule.all_folders,
             led_by=self.environment.agent_evidence,
             ask=self._ask,
         )

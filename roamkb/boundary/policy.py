@@ -100,6 +100,11 @@ class WritePermit:
         if seal is not _PERMIT_SEAL:
             raise TypeError("a WritePermit comes from roamkb.boundary.policy.require_permit")
 
+    def require_for(self, kb: Path) -> None:
+        """Raise `ValueError` where the permit is for another knowledge base than that in the folder `kb`."""
+        if self.kb != kb:
+            raise ValueError(f"the permit is for {self.kb}, not for {kb}")
+
 
 def require_permit(
     project: Project,
@@ -167,7 +172,7 @@ def require_in_tree(project: Project, kind: ProjectKind, *, is_inside: bool, fac
 
 def is_loosened(rule: Rule, old_rule: Rule) -> bool:
     """Say whether `rule` changes more than adding denials; the rest is for a human to change."""
-    is_same = rule.kb == old_rule.kb and rule.project_parents == old_rule.project_parents
+    is_same = (rule.kb, rule.project_parents, rule.others) == (old_rule.kb, old_rule.project_parents, old_rule.others)
     return (
         not is_same
         or not set(old_rule.work_roots) <= set(rule.work_roots)

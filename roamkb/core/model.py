@@ -39,10 +39,22 @@ class Project:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NamedKb:
+    """A knowledge base of the rule, and the projects that may write to it."""
+
+    #: Empty for the default one.
+    name: str
+    folder: Path
+    #: Absolute entries in gitignore syntax, `~` expanded.
+    project_parents: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """The one configuration, as read from `knowledge-base.md`."""
+    """The one configuration, as read from `knowledge-base.md`, for one of its knowledge bases."""
 
     source: Path
+    #: The folder of the knowledge base in question; `project_parents` are its own as well.
     kb: Path
     #: Absolute entries in gitignore syntax, `~` expanded.
     work_roots: tuple[str, ...]
@@ -55,6 +67,15 @@ class Rule:
     account: "Rule | None" = None
     #: The folder below which this rule may allow alone: another HOME, with a knowledge base of its own.
     alone_below: Path | None = None
+    #: The name of the knowledge base in question; empty for the default one.
+    kb_name: str = ""
+    #: The rule's other knowledge bases: nothing that is allowed for one is allowed for another.
+    others: tuple[NamedKb, ...] = ()
+
+    @property
+    def all_folders(self) -> tuple[Path, ...]:
+        """The folders of all knowledge bases, that of the one in question first."""
+        return (self.kb, *(other.folder for other in self.others))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

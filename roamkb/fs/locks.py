@@ -8,6 +8,7 @@ import contextlib
 import fcntl
 import os
 from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 
 from roamkb.core.errors import Busy
@@ -47,6 +48,17 @@ class StateFolders:
                 hint="XDG_STATE_HOME, or a link in its place, leads there: name another folder",
             )
         return path
+
+    def require_apart(self, kbs: Sequence[Path]) -> None:
+        """Raise `DiskError` where the state folder lies in one of `kbs`, or what is kept of one in another."""
+        for kb in kbs:
+            self.lock_file(kb)
+            if len(kbs) > 1 and _lies_in(self.cache, kb):
+                raise DiskError(
+                    self.cache,
+                    f"the index of one knowledge base may not lie in another, {kb}",
+                    hint="XDG_CACHE_HOME, or a link in its place, leads there: name another folder",
+                )
 
     def trash_folder(self, kb: Path) -> Path:
         """Return the folder that holds the notes trashed from `kb`."""

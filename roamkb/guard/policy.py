@@ -20,8 +20,8 @@ class GuardContext:
 
     # no dataclass, since hooks import this: that module takes twice as long as Python to start
     __slots__ = (
-        "_kind", "cwd", "guarded", "home", "is_agent_note", "kb", "ports", "resolve", "token",
-        "variables", "wall_stands",
+        "_kind", "cwd", "guarded", "home", "is_agent_note", "is_in_default_kb", "kb", "ports", "resolve",
+        "token", "variables", "wall_stands",
     )  # fmt: skip
 
     def __init__(  # noqa: PLR0913 - a value, without what dataclasses cost
@@ -32,6 +32,7 @@ class GuardContext:
         cwd: str,
         home: str,
         is_agent_note: Callable[[str], bool],
+        is_in_default_kb: Callable[[str], bool] = lambda _: True,
         resolve: Callable[[str], str],
         variables: Mapping[str, str] | None = None,
         ports: tuple[str, ...] = (),
@@ -40,7 +41,7 @@ class GuardContext:
         wall_stands: Callable[[], bool] = lambda: False,
     ) -> None:
         """Take the state that was found; all paths are absolute."""
-        #: Every name of the knowledge base: as typed, its real path, what other mounts call it.
+        #: Every name of each knowledge base: as typed, its real path, what other mounts call it.
         #: Where the rule is broken, the last good one's.
         self.kb = kb
         #: Tells the session's project, in `ProjectKind`'s words: that takes time, and is asked last.
@@ -50,6 +51,8 @@ class GuardContext:
         self.home = home
         #: Whether a path is an agent node's file, or is not there yet.
         self.is_agent_note = is_agent_note
+        #: Whether a path is certainly the default knowledge base's, to which alone `kind` and `is_agent_note` apply.
+        self.is_in_default_kb = is_in_default_kb
         #: The real path of a path, links followed as far as it exists.
         self.resolve = resolve
         #: What the agent's shell knows already: its environment.
@@ -233,6 +236,12 @@ def note_denial(path: str, statement: str, context: GuardContext, *, is_new: boo
             reason=f"{statement}, and notes there are your human's: agents change none of those, in no project",
             hint="tell your human what you would change; to read, use `roamkb search`, rg, cat and the like; "
             "for a fact of your own, `roamkb write` in a personal project",
+        )
+    if context.is_personal and not context.is_in_default_kb(path):
+        return Denial(
+            reason=f"{statement}, of a knowledge base with a name, or it can't be seen of which: no project's allowance"
+            " for one counts for another",
+            hint="`roamkb write --kb NAME` writes there, where your human allows it",
         )
     if context.is_personal and (is_new or not _may_be_humans(path, context)):
         return None

@@ -126,8 +126,8 @@ class Harness:
         """Yield the settings that keep roamkb's hooks from running; raises `ValueError`."""
         raise NotImplementedError
 
-    def missing_settings(self, settings: bytes, kb: str) -> str:
-        """Return the permission rule that `install` would add; empty where none is missing."""
+    def missing_settings(self, settings: bytes, kbs: "harness.Texts") -> str:
+        """Return the permission rules that `install` would add; empty where none is missing."""
         return ""
 
     def probe_payload(self, folder: str, note: str) -> "Mapping[str, object]":
@@ -145,7 +145,9 @@ class Harness:
         decision_fields = answer.get("hookSpecificOutput")
         return isinstance(decision_fields, dict) and decision_fields.get("permissionDecision") == "deny"
 
-    def sandbox_report(self, settings: "harness.SettingsOnDisk", kb: str) -> "harness.SandboxReport | None":
+    def sandbox_report(
+        self, settings: "harness.SettingsOnDisk", kbs: "harness.Texts"
+    ) -> "harness.SandboxReport | None":
         """Return a report on the harness's sandbox; None where roamkb's wall is around its commands."""
         return None
 

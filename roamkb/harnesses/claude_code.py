@@ -141,7 +141,7 @@ class ClaudeCode(Harness):
         )
 
     def _put_in(self, data: bytes | None, request: "harness.SettingsRequest") -> bytes:
-        deny = deny_rules(request.kb) if request.kb else ()
+        deny = deny_rules(request.kbs) if request.kbs else ()
         hooked_data = settings_json.with_hooks(
             data, self.wanted_hooks, request.program, new_file_text=NEW_FILE_TEXT, deny=deny
         )
@@ -170,10 +170,10 @@ class ClaudeCode(Harness):
         if any(handler.event == "SessionEnd" and handler.timeout is None for handler in handlers):
             yield harness.SettingsFault(detail="SessionEnd has no timeout, so that all hooks there share 1.5 s")
 
-    def missing_settings(self, settings: bytes, kb: str) -> str:
-        """Return the permission rule for editors that `install` would add; empty where none is missing."""
-        (edits, *_) = deny_rules(kb)
-        return f"the permission rule {edits}" if settings_json.missing_rules(settings, (edits,)) else ""
+    def missing_settings(self, settings: bytes, kbs: tuple[str, ...]) -> str:
+        """Return the permission rules for editors that `install` would add; empty where none is missing."""
+        missing = settings_json.missing_rules(settings, tuple(map(_edit_rule, kbs)))
+        return f"the permission rule {', '.join(missing)}" if missing else ""
 
     # Memory and model
 
@@ -215,15 +215,19 @@ class ClaudeCode(Harness):
         return answer
 
 
-def deny_rules(kb: str) -> tuple[str, ...]:
-    """Return the permission rules that keep its own tools off the notes in `kb` (from `~` or `/`).
+def deny_rules(kbs: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the permission rules that keep its own tools off the notes in `kbs` (from `~` or `/`).
 
     They hold in every project, personal ones too, since user settings know no projects: notes
     are written by `roamkb write` there. A rule for `Edit` holds for all tools that write files.
     """
+    return (*map(_edit_rule, kbs), *(f"Bash(roamkb {verb} *)" for verb in _HUMAN_COMMANDS))
+
+
+def _edit_rule(kb: str) -> str:
     place = kb.rstrip("/")
     anchored = place if place.startswith("~/") else f"/{place}"
-    return (f"Edit({anchored}/**)", *(f"Bash(roamkb {verb} *)" for verb in _HUMAN_COMMANDS))
+    return f"Edit({anchored}/**)"
 
 
 def project_names(root: str) -> tuple[str, ...]:
@@ -235,7 +239,7 @@ def project_names(root: str) -> tuple[str, ...]:
 def _take_out(data: bytes, request: "harness.SettingsRequest") -> bytes | None:
     unwalled_data = wall_settings.without_wall(data, request.closed_paths, SHELL_PREFIX)
     return settings_json.without_hooks(
-        unwalled_data, new_file_text=NEW_FILE_TEXT, deny=deny_rules(request.kb) if request.kb else ()
+        unwalled_data, new_file_text=NEW_FILE_TEXT, deny=deny_rules(request.kbs) if request.kbs else ()
     )
 
 

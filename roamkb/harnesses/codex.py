@@ -233,13 +233,15 @@ class Codex(Harness):
             )
             yield harness.SettingsFault(detail=detail, fix=_TRUST_ADVICE)
 
-    def sandbox_report(self, settings: "harness.SettingsOnDisk", kb: str) -> "harness.SandboxReport | None":
+    def sandbox_report(
+        self, settings: "harness.SettingsOnDisk", kbs: "harness.Texts"
+    ) -> "harness.SandboxReport | None":
         """Return a report on the sandbox in its configuration, which keeps commands in the project."""
         fix = "start it as `roamkb exec -- codex`: all of it is behind a wall then"
         try:
             config = settings.read_settings(settings.home / _CONFIG_PATH)
             mode = sandbox_mode(config)
-            root = writable_root_above(config, kb, str(settings.home)) if kb else ""
+            root = next(filter(None, (writable_root_above(config, kb, str(settings.home)) for kb in kbs)), "")
         except ValueError as error:
             return harness.SandboxReport(ok=False, detail=f"config.toml can't be read: {error}", fix="put it right")
         if mode == _NO_SANDBOX:

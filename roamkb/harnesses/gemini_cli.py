@@ -229,7 +229,9 @@ class GeminiCli(Harness):
         """Return whether an answer keeps the tool from being called."""
         return answer.get("decision") in ("deny", "block")
 
-    def sandbox_report(self, settings: "harness.SettingsOnDisk", kb: str) -> "harness.SandboxReport | None":
+    def sandbox_report(
+        self, settings: "harness.SettingsOnDisk", kbs: "harness.Texts"
+    ) -> "harness.SandboxReport | None":
         """Return a report on the sandbox in its settings; none is on by default."""
         try:
             sandbox_setting = settings_json.find_setting(

@@ -19,8 +19,8 @@ class SettingsRequest:
 
     #: The command that hooks and the server run.
     program: str
-    #: The knowledge base, from `~` or `/`; None where no rule names it.
-    kb: str | None
+    #: The knowledge bases, from `~` or `/`; empty where no rule names them.
+    kbs: Texts
     #: Whether `roamkb mcp` would start.
     has_mcp: bool = True
     #: What runs shell commands behind the wall; empty for no wall.

@@ -18,7 +18,7 @@ from roamkb.harnesses.registry import all_harnesses
 from roamkb.install.doctor_report import DoctorCheck
 from roamkb.install.doctor_report import build_check
 from roamkb.install.doctor_report import run_check
-from roamkb.install.install import shorten_path
+from roamkb.install.install import kb_spellings
 from roamkb.install.plan import AbsentPath
 from roamkb.install.plan import RegularFile
 from roamkb.install.store.apply import read_path_state
@@ -64,7 +64,7 @@ def _checked(patient: DoctorContext, harness: Harness) -> DoctorCheck:
     if fault := next((fault for fault in faults if fault.fix), None):
         return DoctorCheck(name=harness.title, ok=False, detail=fault.detail, fix=fault.fix)
     if isinstance(patient.rule, Rule):
-        advice = harness.missing_settings(data, shorten_path(patient.rule.kb, patient.home))
+        advice = harness.missing_settings(data, kb_spellings(patient.rule, patient.home))
         if advice:
             return replace(found, fix=f"`roamkb install {option}` adds {advice}, too")
     return found

@@ -96,7 +96,7 @@ def _walled(patient: DoctorContext, wall: WallSetup, harness: Harness, settings:
         said = f"by {how}, around what the last good rule named"
         return DoctorCheck(name=name, ok=True, detail=said, proved=False)
     closed = wall.renew_plan_file().paths_for("/").closed
-    if fault := _find_breach(Path(prefix), patient.rule.kb, closed, harness.title):
+    if fault := _find_breach(Path(prefix), patient.rule.all_folders, closed, harness.title):
         return DoctorCheck(name=name, ok=False, detail=fault, fix=f"`roamkb install {option}` makes it anew")
     if twin := _find_hard_link(closed):
         said = f"{twin} has another name, outside of what is closed: by that it can be written"
@@ -119,11 +119,11 @@ done
 """
 
 
-def _find_breach(launcher: Path, kb: Path, closed: list[str], title: str) -> str:
+def _find_breach(launcher: Path, kbs: tuple[Path, ...], closed: list[str], title: str) -> str:
     """Return the fault of a wall after trying to write through it to every closed path."""
     try:
         completed = subprocess.run(
-            [launcher, "/bin/sh", "-c", _PROBE_SCRIPT, "sh", f"{_PROBE_FILE}-{os.getpid()}", kb, *closed],
+            [launcher, "/bin/sh", "-c", _PROBE_SCRIPT, "sh", f"{_PROBE_FILE}-{os.getpid()}", *kbs, *closed],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_PROBE_TIMEOUT,
@@ -138,7 +138,7 @@ def _find_breach(launcher: Path, kb: Path, closed: list[str], title: str) -> str
     if head or not completed.stdout:
         return f"{launcher} doesn't run a command (status {completed.returncode})"
     written = [os.fsdecode(path) for path in written_paths.split(b"\0") if path]
-    if str(kb) in written:
+    if not {*map(str, kbs)}.isdisjoint(written):
         return "a command behind it could write to the notes"
     return f"a command behind it could write to {written[0]}" if written else ""
 
@@ -170,8 +170,8 @@ def _files_below(top: str) -> Iterator[str]:
 
 def _sandboxed(patient: DoctorContext, harness: Harness) -> DoctorCheck:
     settings = SettingsOnDisk(home=patient.home, root=None, read_settings=_read_settings, resolve_path=real_path)
-    kb = "" if isinstance(patient.rule, BadRule) else str(real_path(patient.rule.kb))
-    report = harness.sandbox_report(settings, kb)
+    folders = () if isinstance(patient.rule, BadRule) else patient.rule.all_folders
+    report = harness.sandbox_report(settings, tuple(str(real_path(folder)) for folder in folders))
     name = f"wall for {harness.title}"
     if report is None:
         return DoctorCheck(name=name, ok=True, detail="roamkb's own", proved=False)

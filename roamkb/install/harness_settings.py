@@ -45,8 +45,10 @@ _MAX_DIFF_WIDTH = 20_000
 _Edit = Callable[[bytes | None], bytes | None]
 
 
-def harness_steps(wishes: InstallOptions, *, home: Path, kb: str, wall: WallSetup) -> tuple[InstallStep, ...]:
-    """Return the steps that add what `wishes` ask for; `kb` is its path from `~` or `/`.
+def harness_steps(
+    wishes: InstallOptions, *, home: Path, kbs: tuple[str, ...], wall: WallSetup
+) -> tuple[InstallStep, ...]:
+    """Return the steps that add what `wishes` ask for; `kbs` are paths of knowledge bases, from `~` or `/`.
 
     Raises:
         UsageError: there is no command that a hook could run.
@@ -55,7 +57,7 @@ def harness_steps(wishes: InstallOptions, *, home: Path, kb: str, wall: WallSetu
         return ()
     if wishes.program is None:
         raise UsageError("no command roamkb for hooks to run", hint="run `make install`, or put it on the PATH")
-    request = SettingsRequest(program=str(wishes.program), kb=kb, has_mcp=wishes.has_mcp)
+    request = SettingsRequest(program=str(wishes.program), kbs=kbs, has_mcp=wishes.has_mcp)
     return tuple(
         step
         for harness in map(get_harness, wishes.harnesses)
@@ -80,13 +82,15 @@ def _put_in(file: SettingsFile, place: Path, request: SettingsRequest) -> Instal
     return _plan_edit(file, place, lambda data: file.put_in(data, request))
 
 
-def harness_removals(wishes: InstallOptions, *, home: Path, kb: str | None, wall: WallSetup) -> tuple[InstallStep, ...]:
+def harness_removals(
+    wishes: InstallOptions, *, home: Path, kbs: tuple[str, ...], wall: WallSetup
+) -> tuple[InstallStep, ...]:
     """Return the steps that take out roamkb's own settings and nothing else."""
     steps: list[InstallStep] = []
     for harness in map(get_harness, wishes.harnesses):
         is_walled = bool(harness.prefix_variables)
         closed = tuple(wall.closed_paths) if is_walled else ()
-        request = SettingsRequest(program="", kb=kb, closed_paths=closed)
+        request = SettingsRequest(program="", kbs=kbs, closed_paths=closed)
         steps += (_removed(file, home / file.path, request) for file in harness.settings_files)
         if is_walled and steps[-1].outcome is not StepOutcome.LEFT_ALONE:
             # without the file that they name, no shell command would run

@@ -24,6 +24,7 @@ from roamkb.boundary.store.folder_evidence import RULE_PATH
 from roamkb.boundary.store.folder_evidence import CallOrigin
 from roamkb.boundary.store.folder_evidence import classify_folder
 from roamkb.boundary.store.folder_evidence import find_rule
+from roamkb.boundary.store.folder_evidence import lies_in_notes
 from roamkb.boundary.store.folder_evidence import lies_within
 from roamkb.boundary.store.folder_evidence import session_project
 from roamkb.core.errors import BadRule
@@ -115,7 +116,7 @@ def install(  # noqa: PLR0913 - facts of this machine, each by name
     path_states = {path: read_path_state(path) for path in (*rule_paths, *requested_files(wishes))}
     old_copy = _customized_copy(path_states[rule_file], path_states[copies_folder / RULE_NAME])
     rule = _planned_rule(wishes, old_copy, home=home, rules=rules)
-    if lies_within(copies_folder, rule.kb):
+    if lies_in_notes(copies_folder, rule):
         raise DiskError(
             copies_folder,
             "roamkb's own files may not lie in the knowledge base",
@@ -126,8 +127,8 @@ def install(  # noqa: PLR0913 - facts of this machine, each by name
     steps += plan_install(wishes, home=home, rule=rule, path_states=path_states, now=now, new_id=new_id)
     current_rule = find_rule(home, account_home=home)
     is_rule_kept = any(step.path == rule_file and step.change is None for step in steps)
-    kb = current_rule.kb if is_rule_kept and isinstance(current_rule, Rule) else rule.kb
-    steps += harness_steps(wishes, home=home, kb=shorten_path(kb, home), wall=wall)
+    rule_to_be = current_rule if is_rule_kept and isinstance(current_rule, Rule) else rule
+    steps += harness_steps(wishes, home=home, kbs=kb_spellings(rule_to_be, home), wall=wall)
     require_install_permit("install", steps, rule=rule, home=home, account_home=account_home, session=session)
     if missing := [path for path in wishes.work_roots if not isinstance(read_path_state(path.resolve()), FolderOnDisk)]:
         raise UsageError(
@@ -141,7 +142,7 @@ def install(  # noqa: PLR0913 - facts of this machine, each by name
         )
     if isinstance(path_states[rule_file], AbsentPath) and not wishes.create_kb:
         _refuse_other_notes(rule.kb, home=home)
-    warnings = _likely_mistakes(wishes, kb)
+    warnings = _likely_mistakes(wishes, rule_to_be.kb)
     if not wishes.dry_run:
         steps = ask_approval(steps, assume_yes=wishes.yes, ask=ask)
         apply_steps(steps)
@@ -195,7 +196,8 @@ def require_install_permit(
         kb = next(candidate.kb for candidate in (written_rule, deciding_rule) if isinstance(candidate, Rule))
         hint = "only your human changes what keeps agents in bounds: outside of work, or by hand"
         require_permit(replace(project, hint=hint), f"{command_name}, which would change hooks", kb=kb)
-    kbs = {candidate.kb for candidate in (written_rule, account_rule, rule) if isinstance(candidate, Rule)}
+    rules = (candidate for candidate in (written_rule, account_rule, rule) if isinstance(candidate, Rule))
+    kbs = {folder for candidate in rules for folder in candidate.all_folders}
     is_new = written_rule is None or isinstance(read_path_state(rule_file), SymbolicLink)
     for step in changes:
         is_free = project.kind is not ProjectKind.WORK and _touches_no_note(step, is_new=is_new)
@@ -564,6 +566,11 @@ def _snippet_step(path: Path, path_state: PathState, step_name: str, text: str) 
     return InstallStep(
         what=step_name, path=path, outcome=StepOutcome.WRITTEN, why=reason, change=PutFile(data=data, was=path_state)
     )
+
+
+def kb_spellings(rule: Rule | BadRule, home: Path) -> tuple[str, ...]:
+    """Return the folders of the rule's knowledge bases as people write them; none where no rule names them."""
+    return () if isinstance(rule, BadRule) else tuple(shorten_path(folder, home) for folder in rule.all_folders)
 
 
 def shorten_path(path: Path, home: Path) -> str:

@@ -31,6 +31,7 @@ from roamkb.install.harness_settings import harness_steps
 from roamkb.install.install import FIRST_NOTE_STEP
 from roamkb.install.install import entry_folder
 from roamkb.install.install import install
+from roamkb.install.install import kb_spellings
 from roamkb.install.install import preview_rule
 from roamkb.install.install import rule_path
 from roamkb.install.install import shorten_entries
@@ -224,7 +225,7 @@ def _with_boundary(options: SetupOptions, dialog: SetupDialog, context: SetupCon
         if attempt and not given.project_parents and (named := dialog.choose_personal()):
             wishes = replace(wishes, project_parents=named)
         rule = preview_rule(wishes, home=context.home, data=context.data, rules=context.rules)
-        if lies := next((root for root in wishes.work_roots if lies_within(rule.kb, root)), None):
+        if lies := next((root for root in wishes.work_roots for kb in rule.all_folders if lies_within(kb, root)), None):
             raise UsageError(
                 f"your notes are in {one_line(str(lies))}, which you call work, and work's notes are work's; "
                 "nothing was changed",
@@ -261,7 +262,7 @@ def _projects(wishes: InstallOptions, context: SetupContext) -> tuple[Project, .
     """Return the projects at hand, as the rule to be would judge them."""
     rule = preview_rule(wishes, home=context.home, data=context.data, rules=context.rules)
     parents = [folder for folder in map(entry_folder, rule.project_parents) if folder]
-    folders = find_projects(context.home, parents=parents, kb=rule.kb)
+    folders = find_projects(context.home, parents=parents, kbs=rule.all_folders)
     return tuple(replace(classify_folder(folder, rule), root=folder) for folder in folders)
 
 
@@ -275,7 +276,7 @@ def _with_hooks(wishes: InstallOptions, dialog: SetupDialog, context: SetupConte
         name: harness_steps(
             replace(wishes, harnesses=(name,)),
             home=context.home,
-            kb=shorten_path(rule.kb, context.home),
+            kbs=kb_spellings(rule, context.home),
             wall=context.wall,
         )
         for name in names

@@ -22,10 +22,10 @@ from roamkb.fs.user_dirs import TRUST_FOLDER
 from roamkb.harnesses.registry import get_harness
 from roamkb.install.harness_settings import harness_removals
 from roamkb.install.install import FIRST_NOTE_STEP
+from roamkb.install.install import kb_spellings
 from roamkb.install.install import requested_files
 from roamkb.install.install import require_install_permit
 from roamkb.install.install import rule_path
-from roamkb.install.install import shorten_path
 from roamkb.install.plan import AbsentPath
 from roamkb.install.plan import FolderOnDisk
 from roamkb.install.plan import InstallOptions
@@ -77,19 +77,17 @@ def undo(wishes: InstallOptions, context: SetupContext) -> InstallReport:
         )
     wishes = replace(wishes, harnesses=receipt.harnesses, purge=True)
     rule_in_force = find_rule(context.home, account_home=context.account_home)
-    kb = rule_in_force.kb if isinstance(rule_in_force, Rule) else None
+    kbs = rule_in_force.all_folders if isinstance(rule_in_force, Rule) else ()
     unused_logs = tuple(root for root in receipt.logs if _is_unused(root, context.state.state))
     steps = (
         *_rule_steps(receipt, context),
         *_file_steps(wishes, receipt),
-        *harness_removals(
-            wishes, home=context.home, kb=shorten_path(kb, context.home) if kb else None, wall=context.wall
-        ),
+        *harness_removals(wishes, home=context.home, kbs=kb_spellings(rule_in_force, context.home), wall=context.wall),
         *_log_steps(unused_logs),
         *_first_note_steps(receipt),
         *_unfinished_steps(receipt, context.home),
-        *purge_folder_steps(INDEX_STEP, context.state.cache, "it can be made again", wishes, kb=kb),
-        *_state_steps(unused_logs, wishes, context, kb=kb),
+        *purge_folder_steps(INDEX_STEP, context.state.cache, "it can be made again", wishes, kbs=kbs),
+        *_state_steps(unused_logs, wishes, context, kbs=kbs),
         *_folder_steps(receipt, unused_logs),
         *remaining_steps(
             wishes,
@@ -187,7 +185,7 @@ def _first_note_steps(receipt: SetupReceipt) -> Iterator[InstallStep]:
 
 
 def _state_steps(
-    unused_logs: tuple[Path, ...], wishes: InstallOptions, context: SetupContext, *, kb: Path | None
+    unused_logs: tuple[Path, ...], wishes: InstallOptions, context: SetupContext, *, kbs: tuple[Path, ...]
 ) -> Iterator[InstallStep]:
     """Yield the steps for the state folder: all of it, or what setup put there if it is in use."""
     state = context.state.state
@@ -200,7 +198,7 @@ def _state_steps(
     unused = {*_UNUSED_STATE, ADOPTIONS_FOLDER, *empty}
     is_unused = isinstance(held, FolderOnDisk) and set(held.names) <= unused
     if is_unused and not others:
-        yield from purge_folder_steps(STATE_STEP, state, "as setup made it", wishes, kb=kb)
+        yield from purge_folder_steps(STATE_STEP, state, "as setup made it", wishes, kbs=kbs)
         return
     for path in (*adoptions, state / SETUP_RECEIPT):
         if isinstance(path_state := read_path_state(path), RegularFile):

@@ -27,12 +27,12 @@ from roamkb.install.harness_settings import harness_removals
 from roamkb.install.install import RULE_COPY_STEP
 from roamkb.install.install import SNIPPETS
 from roamkb.install.install import is_our_link
+from roamkb.install.install import kb_spellings
 from roamkb.install.install import own_copy
 from roamkb.install.install import requested_files
 from roamkb.install.install import require_install_permit
 from roamkb.install.install import rule_copies_folder
 from roamkb.install.install import rule_path
-from roamkb.install.install import shorten_path
 from roamkb.install.plan import AbsentPath
 from roamkb.install.plan import FolderOnDisk
 from roamkb.install.plan import InstallOptions
@@ -86,9 +86,8 @@ def uninstall(
     steps += plan_uninstall(wishes, path_states={path: read_path_state(path) for path in requested_files(wishes)})
     # where nobody says where the knowledge base is, the rules about it can't be told from the user's
     rule_in_force = find_rule(home, account_home=account_home)
-    kb = shorten_path(rule_in_force.kb, home) if isinstance(rule_in_force, Rule) else None
-    steps += harness_removals(wishes, home=home, kb=kb, wall=wall)
-    steps += _purge_steps(wishes, state, kb=rule_in_force.kb if isinstance(rule_in_force, Rule) else None)
+    steps += harness_removals(wishes, home=home, kbs=kb_spellings(rule_in_force, home), wall=wall)
+    steps += _purge_steps(wishes, state, kbs=rule_in_force.all_folders if isinstance(rule_in_force, Rule) else ())
     steps += remaining_steps(wishes, rule_in_force, home=home, data=data, wall=wall)
     require_install_permit("uninstall", steps, rule=None, home=home, account_home=account_home, session=session)
     if not wishes.dry_run:
@@ -161,7 +160,7 @@ def _rule_step(
 # what roamkb keeps for itself
 
 
-def _purge_steps(wishes: InstallOptions, state: StateFolders, *, kb: Path | None) -> tuple[InstallStep, ...]:
+def _purge_steps(wishes: InstallOptions, state: StateFolders, *, kbs: tuple[Path, ...]) -> tuple[InstallStep, ...]:
     """Return the steps for the index and the state; a note in the trash is a note, and stays.
 
     Nor does the journal: it may have the only copy of a note that was destroyed.
@@ -172,8 +171,8 @@ def _purge_steps(wishes: InstallOptions, state: StateFolders, *, kb: Path | None
     exceptions = (*((JOURNAL,) if has_journal else ()), *((TRASH,) if trashed else ()))
     reason = "which projects' logs count here, snapshots, locks"
     steps = [
-        *purge_folder_steps("index", state.cache, "it can be made again", wishes, kb=kb),
-        *purge_folder_steps("state", state.state, reason, wishes, kb=kb, exceptions=exceptions),
+        *purge_folder_steps("index", state.cache, "it can be made again", wishes, kbs=kbs),
+        *purge_folder_steps("state", state.state, reason, wishes, kbs=kbs, exceptions=exceptions),
     ]
     if trashed:
         reason = f"{count_phrase(trashed, 'note')}, thrown away and kept: no purge takes a note"
@@ -190,7 +189,7 @@ def purge_folder_steps(
     reason: str,
     wishes: InstallOptions,
     *,
-    kb: Path | None,
+    kbs: tuple[Path, ...],
     exceptions: tuple[str, ...] = (),
 ) -> Iterator[InstallStep]:
     """Yield the steps for a folder of roamkb's, in which others may have put files."""
@@ -201,7 +200,7 @@ def purge_folder_steps(
         yield kept_step(step_name, folder, f"{reason}; {_PURGE_HINT}")
     elif not isinstance(path_state, FolderOnDisk):
         yield left_alone_step(step_name, folder, "isn't a folder of its own, and stays; remove it by hand")
-    elif kb and (lies_within(kb, folder) or lies_within(folder, kb)):
+    elif any(lies_within(kb, folder) or lies_within(folder, kb) for kb in kbs):
         yield left_alone_step(step_name, folder, "lies with the knowledge base, and stays; remove it by hand")
     else:
         names = tuple(name for name in roamkb_names(path_state.names) if name not in exceptions)
@@ -226,7 +225,7 @@ def remaining_steps(
     """Return steps that name what remains: notes, logs, hooks that weren't named, the program; nothing of `gone`."""
     steps: list[InstallStep] = []
     if isinstance(rule_in_force, Rule):
-        steps.append(kept_step("notes", rule_in_force.kb, "yours, and what agents wrote there"))
+        steps += (kept_step("notes", kb, "yours, and what agents wrote there") for kb in rule_in_force.all_folders)
         for entry in dict.fromkeys((*rule_in_force.project_parents, *rule_in_force.work_roots)):
             parent = literal_path(entry) if not entry.startswith("!") else None
             folders = (Path(parent), *folders_in(Path(parent))) if parent else ()
@@ -238,7 +237,7 @@ def remaining_steps(
             )
     for harness in all_harnesses():
         others = replace(wishes, harnesses=() if harness.name in wishes.harnesses else (harness.name,))
-        for step in harness_removals(others, home=home, kb=None, wall=wall):
+        for step in harness_removals(others, home=home, kbs=(), wall=wall):
             if step.change and step.what != LAUNCHER_STEP:
                 why = f"`roamkb uninstall --{harness.options[0]}` takes them out"
                 steps.append(kept_step(step.what, step.path, why))

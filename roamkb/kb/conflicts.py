@@ -95,7 +95,7 @@ def conflicts(notes: Notes, *, file: str | None = None, folder: Path | None = No
 
 def adopt_copies(
     notes: Notes,
-    _permit: WritePermit,
+    permit: WritePermit,
     *,
     lock_file: Path,
     now: datetime,
@@ -111,6 +111,7 @@ def adopt_copies(
         ChangedOnDisk, NameTaken, Busy: that copy is as it was; those before it have their names.
         NotDurable: it has its name, and the disk would not promise to keep it.
     """
+    permit.require_for(notes.kb)
     judged = _judge_copies(notes)
     selected = _select_copies(notes, [copy for _, copy in judged], file, folder)
     copies = []

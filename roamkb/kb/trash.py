@@ -120,13 +120,14 @@ def inventory(notes: Notes) -> NodeInventory:
     )
 
 
-def trash(notes: Notes, _permit: WritePermit, bin: Trash, name: str, *, folder: Path | None = None) -> TrashedNodes:
+def trash(notes: Notes, permit: WritePermit, bin: Trash, name: str, *, folder: Path | None = None) -> TrashedNodes:
     """Move the agent node called `name` to the trash.
 
     Raises:
         UsageError: it is the human's, or its file holds other nodes.
         ChangedOnDisk: it changed meanwhile or is open in Emacs.
     """
+    permit.require_for(notes.kb)
     note, node, data = get_agent_node(notes, name, folder=folder)
     _require_alone(note)
     bin.trash_note(notes.note_path(note), was=content_digest(data), id=node.id, title=node.title)
@@ -135,7 +136,7 @@ def trash(notes: Notes, _permit: WritePermit, bin: Trash, name: str, *, folder: 
 
 def sweep_nodes(
     notes: Notes,
-    _permit: WritePermit,
+    permit: WritePermit,
     bin: Trash,
     *,
     since: str | None,
@@ -147,6 +148,7 @@ def sweep_nodes(
     Without `yes` nothing moves: the result says what would. A node that can't be moved
     stops the sweep with its error; what went before is in the trash and can be restored.
     """
+    permit.require_for(notes.kb)
 
     def passes_filters(note: Note, node: Node) -> bool:
         return (
@@ -200,22 +202,24 @@ def _sweep_files(
                 yield note, node
 
 
-def restore(notes: Notes, _permit: WritePermit, bin: Trash, id: str) -> RestoredNodes:
+def restore(notes: Notes, permit: WritePermit, bin: Trash, id: str) -> RestoredNodes:
     """Put the trashed node `id` back where it was.
 
     Raises:
         NotFound: it isn't in the trash.
         NameTaken: another file has its name by now.
     """
+    permit.require_for(notes.kb)
     return RestoredNodes(nodes=(_put_back(bin, bin.get_entry(id), _node_places(notes)),), done=True)
 
 
-def restore_last(notes: Notes, _permit: WritePermit, bin: Trash) -> RestoredNodes:
+def restore_last(notes: Notes, permit: WritePermit, bin: Trash) -> RestoredNodes:
     """Restore all that the last call of `trash` moved; list what stays, with the reason.
 
     Raises:
         NotFound: the trash is empty.
     """
+    permit.require_for(notes.kb)
     entries = bin.latest_run()
     if not entries:
         raise NotFound("to restore", kind="node", hint="the trash of this machine is empty")

@@ -217,6 +217,7 @@ def plan_write(
     supersedes: Node | None = None,
 ) -> PlannedNode:
     """Return the node that `write` would write; raise the errors that it raises before writing."""
+    permit.require_for(notes.kb)
     refuse_secrets([*fact.given_texts()])
     if fact.source not in PROVENANCES:
         raise UsageError(f"no source {one_line(fact.source)}", hint=f"one of {', '.join(PROVENANCES)}")

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 
 from roamkb.boundary.store.folder_evidence import lies_within
@@ -131,7 +132,7 @@ def init(
     log: Log,
     *,
     home: Path,
-    kb: Path | None,
+    kbs: Sequence[Path],
     untracked: bool = False,
     yes: bool = False,
     led_by: str = "",
@@ -149,7 +150,7 @@ def init(
         LostLines: it isn't what was signed, and nobody can be asked.
         DiskError: it couldn't be made.
     """
-    _check_location(log.home, home, kb)
+    _check_location(log.home, home, kbs)
     log.create_machine_key()
     log.check_folders()
     is_counted = _is_counted(log, is_human=ask is not None and not led_by)
@@ -196,13 +197,13 @@ def _is_counted(log: Log, *, is_human: bool) -> bool:
     return False
 
 
-def _check_location(root: Path, home: Path, kb: Path | None) -> None:
+def _check_location(root: Path, home: Path, kbs: Sequence[Path]) -> None:
     if home.is_relative_to(root):
         raise UsageError(
             f"{one_line(str(root))} is no project: it holds your home",
             hint="change into the project, or name it with --project DIR",
         )
-    if kb is not None and (lies_within(root, kb) or lies_within(kb, root)):
+    if any(lies_within(root, kb) or lies_within(kb, root) for kb in kbs):
         raise UsageError(
             f"{one_line(str(root))} holds or is in the knowledge base, which has no log",
             hint="change into a project of its own",

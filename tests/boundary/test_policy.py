@@ -39,6 +39,15 @@ def test_a_personal_project_gets_a_permit() -> None:
     assert (project(ProjectKind.PERSONAL), KB) == (given_leave.project, given_leave.kb)
 
 
+def test_a_permit_is_for_one_knowledge_base() -> None:
+    """A store of other notes doesn't take it, whatever the caller mixed up."""
+    permit = require_permit(project(ProjectKind.PERSONAL), "a fact", kb=KB)
+    permit.require_for(KB)
+    for other in (KB / "inner", KB.parent, Path("/home/u/club")):
+        with pytest.raises(ValueError, match="not for"):
+            permit.require_for(other)
+
+
 @pytest.mark.parametrize("kind", [ProjectKind.WORK, ProjectKind.UNKNOWN])
 def test_others_are_refused(kind: ProjectKind) -> None:
     """The refusal names kind, reason, hint, the fact, and that it was written nowhere; its status is 3."""

@@ -112,7 +112,7 @@ def test_install_and_uninstall_offer_it(world: World, name: str) -> None:
     for verb in (InstallRequest, UninstallRequest):
         assert f"--{option}" in {parameter.flag for parameter in request_parameters(verb)}
     for file in harness.settings_files:
-        request = SettingsRequest(program="/opt/roamkb", kb="~/roam")
+        request = SettingsRequest(program="/opt/roamkb", kbs=("~/roam",))
         made = file.put_in(None, request)
         assert made == file.put_in(made, request)
         assert file.take_out(made, request) is None

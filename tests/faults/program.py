@@ -501,7 +501,7 @@ def _import_all() -> None:
         folder = Path(top)
         root = folder / "state" / "site"
         root.mkdir(parents=True)
-        init(Log(root, folder / "state"), home=folder, kb=None)
+        init(Log(root, folder / "state"), home=folder, kbs=())
         learn(folder)
         amount(folder)
         learn_again(folder)

@@ -59,7 +59,7 @@ def empty(folder: Path) -> None:
     (folder / "kb").mkdir()
     root = folder / "state" / "site"
     root.mkdir(parents=True)
-    init(Log(root, folder / "state"), home=folder, kb=None)
+    init(Log(root, folder / "state"), home=folder, kbs=())
     # so that a run doesn't make it
     with program.log_of(folder).append_lock():
         pass

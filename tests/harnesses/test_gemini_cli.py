@@ -24,7 +24,7 @@ from tests.interfaces.hooks.test_main import observed
 Json = dict[str, Any]
 
 _PAYLOADS = Path(__file__).parents[1] / "interfaces" / "hooks" / "payloads" / "gemini.jsonl"
-_REQUEST = SettingsRequest(program="/opt/with blank/roamkb", kb="~/roam")
+_REQUEST = SettingsRequest(program="/opt/with blank/roamkb", kbs=("~/roam",))
 
 
 def told(folder: Path) -> Iterator[Json]:
@@ -179,7 +179,7 @@ def test_hooks_that_are_turned_off_are_named(tmp_path: Path, config: Json, fault
     """All of them, or ours by their commands."""
     path = tmp_path / ".gemini" / "settings.json"
     path.parent.mkdir()
-    made = HARNESS.settings_files[0].put_in(None, SettingsRequest(program="/r/roamkb", kb=None))
+    made = HARNESS.settings_files[0].put_in(None, SettingsRequest(program="/r/roamkb", kbs=()))
     path.write_text(json.dumps({**json.loads(made), "hooksConfig": config}))
     settings = SettingsOnDisk(
         home=tmp_path,
@@ -190,11 +190,11 @@ def test_hooks_that_are_turned_off_are_named(tmp_path: Path, config: Json, fault
     found = [one.detail for one in HARNESS.find_faults(settings, HARNESS.installed_handlers(path.read_bytes()))]
     assert [fault] * bool(fault) == [fault for one in found if fault and fault in one]
     assert bool(found) == bool(fault)
-    sandbox = HARNESS.sandbox_report(settings, "/kb")
+    sandbox = HARNESS.sandbox_report(settings, ("/kb",))
     assert sandbox is not None
     assert not sandbox.ok
     path.write_text('{"tools": {"sandbox": "docker"}}')
-    sandbox = HARNESS.sandbox_report(settings, "/kb")
+    sandbox = HARNESS.sandbox_report(settings, ("/kb",))
     assert sandbox is not None
     assert sandbox.ok
 

@@ -46,14 +46,14 @@ def test_the_hook_before_a_tool_hears_of_all_that_could_write() -> None:
 
 def test_rules_deny_the_notes_and_a_humans_word() -> None:
     """A path from the root has two slashes in a rule: one alone would be from the settings' folder."""
-    assert "Edit(~/org/roam/**)" == deny_rules("~/org/roam/")[0]
-    assert "Edit(//srv/roam/**)" == deny_rules("/srv/roam")[0]
-    assert "Bash(roamkb curate --apply *)" in deny_rules("~/org")
+    assert "Edit(~/org/roam/**)" == deny_rules(("~/org/roam/",))[0]
+    assert "Edit(//srv/roam/**)" == deny_rules(("/srv/roam",))[0]
+    assert "Bash(roamkb curate --apply *)" in deny_rules(("~/org",))
 
 
 def test_rules_and_the_hook_agree_on_what_only_a_human_says() -> None:
     """What a rule denies the hook denies in any spelling; what lists and shows neither does."""
-    rules = [rule[5:-3].split() for rule in deny_rules("~/org") if rule.startswith("Bash(")]
+    rules = [rule[5:-3].split() for rule in deny_rules(("~/org",)) if rule.startswith("Bash(")]
     assert all(approval_in([*words, "x"]) for words in rules)
     assert {
         "approve",

@@ -21,7 +21,7 @@ from roamkb.harnesses.settings_json import with_hooks
 from roamkb.harnesses.settings_json import without_hooks
 
 PROGRAM = "/home/ann lee/.local/bin/roamkb"
-DENY = deny_rules("~/org/roam")
+DENY = deny_rules(("~/org/roam",))
 USERS = {
     "model": "opus",
     "permissions": {"allow": ["Bash(ls *)"], "deny": ["Read(./.env)"]},

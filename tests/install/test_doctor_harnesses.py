@@ -46,7 +46,9 @@ def patient(world: World) -> DoctorContext:
     script(world.home / "bin" / "roamkb", f"echo '{wall}'")
     for folder in (".claude", ".codex"):
         (world.home / folder).mkdir(exist_ok=True)
-    claude = with_hooks(None, CLAUDE_CODE.wanted_hooks, program, new_file_text=CLAUDE_MADE, deny=deny_rules("~/roam"))
+    claude = with_hooks(
+        None, CLAUDE_CODE.wanted_hooks, program, new_file_text=CLAUDE_MADE, deny=deny_rules(("~/roam",))
+    )
     (world.home / ".claude" / "settings.json").write_bytes(claude)
     codex = with_hooks(None, CODEX.wanted_hooks, program, new_file_text=CODEX_MADE)
     (world.home / ".codex" / "hooks.json").write_bytes(codex)
@@ -131,7 +133,7 @@ def test_our_own_hooks_answer_and_change_nothing(patient: DoctorContext, world: 
     program = command_in(world.home)
     settings = patient.home / ".claude" / "settings.json"
     wanted = with_hooks(
-        None, CLAUDE_CODE.wanted_hooks, str(program), new_file_text=CLAUDE_MADE, deny=deny_rules("~/roam")
+        None, CLAUDE_CODE.wanted_hooks, str(program), new_file_text=CLAUDE_MADE, deny=deny_rules(("~/roam",))
     )
     settings.write_bytes(wanted)
     before = sorted(path for path in world.home.rglob("*"))

@@ -172,7 +172,7 @@ def test_where_no_log_can_be_kept_nothing_is_made(place: str, tmp_path: Path) ->
         "shared": shared,
     }
     with pytest.raises(UsageError):
-        init(Log(places[place], tmp_path / "state"), home=home, kb=kb)
+        init(Log(places[place], tmp_path / "state"), home=home, kbs=(kb,))
     assert [] == list(tmp_path.rglob(".roamkb"))
 
 

@@ -46,10 +46,10 @@ class TwoClones(RuleBasedStateMachine):
         main = self.roots["main"]
         main.mkdir()
         self.git("main", "init", "-q", "-b", "main")
-        init(Log(main, self.state), home=self.top / "home", kb=None)
+        init(Log(main, self.state), home=self.top / "home", kbs=())
         self.commit("main")
         self.git("main", "clone", "-q", str(main), str(self.roots["other"]))
-        init(Log(self.roots["other"], self.state), home=self.top / "home", kb=None)
+        init(Log(self.roots["other"], self.state), home=self.top / "home", kbs=())
         #: The model: what was said in each branch, and which events happened there.
         self.said: dict[str, dict[str, str]] = {"main": {}, "other": {}}
         self.events: dict[str, dict[str, LedgerEvent]] = {"main": {}, "other": {}}

@@ -16,6 +16,7 @@ from roamkb.boundary.store.folder_evidence import find_rule
 from roamkb.boundary.store.folder_evidence import read_call_origin
 from roamkb.boundary.store.folder_evidence import session_project
 from roamkb.core.errors import BadRule
+from roamkb.core.gitignore import is_within
 from roamkb.core.model import Note
 from roamkb.core.model import Project
 from roamkb.core.model import Rule
@@ -55,17 +56,30 @@ class SessionProject:
 
     @cached_property
     def kb_names(self) -> tuple[str, ...]:
-        """Every path of the knowledge base; where the rule is broken, the last good one's."""
+        """Every path of the knowledge bases; where the rule is broken, the last good one's."""
         state = str(self._around.state or default_state_dir())
         if isinstance(self._found_rule, BadRule):
             return kb_paths.saved_kb_names(state)
-        kb, real = self._found_rule.kb, os.path.realpath(self._found_rule.kb)
-        others: tuple[str, ...] = ()
-        with suppress(OSError):
-            others = tuple(other_names(real, read_mounts(Path("/proc"))))
-        names = tuple(dict.fromkeys((str(kb), real, *others)))
+        names = tuple(dict.fromkeys(name for folder in self._found_rule.all_folders for name in _all_names(folder)))
         kb_paths.save_kb_names(state, names)
         return names
+
+    def is_in_default_kb(self, path: str) -> bool:
+        """Return whether a path is certainly the default knowledge base's; the only one there is has all paths."""
+        rule = self._found_rule
+        if isinstance(rule, BadRule):
+            return False
+        others = (*rule.others, *(rule.account.others if rule.account else ()))
+        if not others:
+            return True
+        spellings = {path, path if "\0" in path else os.path.realpath(path)}
+        own_names = {*_all_names(rule.kb)}
+        other_names = {name for other in others for name in _all_names(other.folder)} - own_names
+        return all(
+            any(is_within(spelling, name) for name in own_names)
+            and not any(is_within(spelling, name) for name in other_names)
+            for spelling in spellings
+        )
 
     def is_agent_note(self, path: str) -> bool:
         """Return whether a path is an agent node's file, or doesn't exist yet."""
@@ -84,6 +98,15 @@ class SessionProject:
             return agent_node.is_agent_node(note, note.nodes[0])
         # what org-roam doesn't know may still be somebody's words
         return file is not None and Path(real_path).stat().st_size == 0
+
+
+def _all_names(folder: Path) -> tuple[str, ...]:
+    """Return a folder's name, its real path, and what other mounts call it."""
+    real = os.path.realpath(folder)
+    names: tuple[str, ...] = ()
+    with suppress(OSError):
+        names = tuple(other_names(real, read_mounts(Path("/proc"))))
+    return (str(folder), real, *names)
 
 
 def _may_be_agent_note(path: str) -> bool:

@@ -92,7 +92,7 @@ def require_source(context: "project_context.ProjectContext", path: Path) -> "mo
         raise UsageError(f"{one_line(below)}; nothing was read", hint="name the folder of the memory itself")
     if folder_evidence.lies_within(path, context.project_root / ".roamkb"):
         raise UsageError(f"{one_line(str(path))} is of the log itself", hint="name another tool's file")
-    if not isinstance(rule, BadRule) and folder_evidence.lies_within(path, rule.kb):
+    if folder_evidence.lies_in_notes(path, rule):
         raise UsageError(
             f"{one_line(str(path))} lies in the knowledge base, whose notes are no log",
             hint="agents find them there by `roamkb recall WORDS --kb`",

@@ -15,14 +15,13 @@ def init(context: "project_context.ProjectContext", request: "log_init.InitReque
         UsageError: no log can be kept there, or nobody took the one that came with the project.
     """
     rule = folder_evidence.find_rule(context.environment.home, account_home=context.environment.account_home)
-    kb = None if isinstance(rule, BadRule) else rule.kb
-    if kb is not None:
-        # who syncs the knowledge base would sync the machine's secret
-        context.kb.state_folders.lock_file(kb)
+    kbs = () if isinstance(rule, BadRule) else rule.all_folders
+    # who syncs a knowledge base would sync the machine's secret
+    context.kb.state_folders.require_apart(kbs)
     return log_init.init(
         context.unchecked_log(),
         home=context.environment.home,
-        kb=kb,
+        kbs=kbs,
         untracked=request.untracked,
         yes=request.yes,
         led_by=context.agent_suspicion,

@@ -174,18 +174,20 @@ def load_rule(home: Path, *, account_home: Path) -> Rule:
     if not _is_same_folder(home, account_home) and lexists(account_home / RULE_PATH):
         account_rule = _read_rule(account_home)
         roots = dict.fromkeys((*rule.work_roots, *account_rule.work_roots))
-        is_apart = lies_within(rule.kb, home) and not any(
-            lies_within(inner, outer)
-            for inner, outer in ((account_home, home), (rule.kb, account_rule.kb), (account_rule.kb, rule.kb))
+        is_apart = (
+            all(lies_within(folder, home) for folder in rule.all_folders)
+            and not lies_within(account_home, home)
+            and not any(_overlap(folder, other) for folder in rule.all_folders for other in account_rule.all_folders)
         )
         rule = replace(rule, work_roots=tuple(roots), account=account_rule, alone_below=home if is_apart else None)
     rule_on_disk = _RuleOnDisk(rule)
-    try:
-        reason = find_denial(rule_on_disk.identify_path(str(rule.kb)), rule_on_disk.work_roots)
-    except OSError as error:
-        raise BadRule(rule.source, f"names a KB that can't be looked at: {error_reason(error)}") from None
-    if reason:
-        raise BadRule(rule.source, f"puts the knowledge base where work is: {reason}")
+    for folder in rule.all_folders:
+        try:
+            reason = find_denial(rule_on_disk.identify_path(str(folder)), rule_on_disk.work_roots)
+        except OSError as error:
+            raise BadRule(rule.source, f"names a KB that can't be looked at: {error_reason(error)}") from None
+        if reason:
+            raise BadRule(rule.source, f"puts the knowledge base where work is: {reason}")
     return rule
 
 
@@ -214,6 +216,16 @@ def lies_within(path: Path, top: Path) -> bool:
     place = rule_on_disk.identify_path(str(path))
     root = WorkRoot(entry=escape_path(str(top)), places=(rule_on_disk.identify_path(str(top)),))
     return find_denial(place, (root,), fold=_folds_case(place.real)) is not None
+
+
+def lies_in_notes(path: Path, rule: Rule | BadRule) -> bool:
+    """Say whether `path` lies in one of the rule's knowledge bases; False where no rule names any."""
+    return isinstance(rule, Rule) and any(lies_within(path, folder) for folder in rule.all_folders)
+
+
+def _overlap(folder: Path, other: Path) -> bool:
+    """Say whether two folders are one, or one lies in the other, by whatever name."""
+    return lies_within(folder, other) or lies_within(other, folder)
 
 
 def find_work_below(folder: Path, rule: Rule) -> str | None:

@@ -1,4 +1,4 @@
-"""Names of the knowledge base, read without classifying a folder: hooks ask at every step.
+"""Names of the knowledge bases, read without classifying a folder: hooks ask at every step.
 
 The rules' own words, right or wrong, and those of the last rule that could be read: a broken rule takes no
 wall down. This imports next to nothing.
@@ -16,7 +16,7 @@ from roamkb.harnesses.registry import declared
 
 (_RULE_PATH,) = declared("rule_files")
 _RULE_LIMIT = 1024 * 1024
-#: In the state folder: what the rule called the knowledge base when it could be read.
+#: In the state folder: what the rule called the knowledge bases when it could be read.
 KEPT_NAMES_FILE = "kb-names.json"
 
 
@@ -33,31 +33,36 @@ def rule_files(homes: Sequence[str] = ()) -> list[str]:
 
 
 def all_kb_names(homes: Sequence[str] = (), state: str = "") -> list[str]:
-    """Return every name that a rule gives or gave to the knowledge base, and their real paths."""
+    """Return every name that a rule gives or gave to a knowledge base, and their real paths."""
     rule_names = [name for rule in rule_files(homes) for name in _named_paths(rule)]
     saved = saved_kb_names(state or default_state_dir())
     return list(dict.fromkeys(path for name in (*rule_names, *saved) for path in (name, os.path.realpath(name))))
 
 
 def _named_paths(rule: str) -> list[str]:
-    """Return every path in a rule's block, of a good rule or a bad one: `rule_file` is exact, and slow."""
+    """Return every path in a rule's blocks of knowledge bases, the default's first.
+
+    Of a good rule or a bad one: `rule_file` is exact, and slow.
+    """
     try:
         with open(rule, encoding="utf-8", errors="replace") as file:
             lines = file.read(_RULE_LIMIT).splitlines()
     except OSError:
         return []
-    names: list[str] = []
-    is_within = False
+    default_names: list[str] = []
+    other_names: list[str] = []
+    names: list[str] | None = None
     for line in map(str.strip, lines):
         if line.startswith(("```", "~~~")):
-            is_within = "roamkb:kb" in line
-        elif is_within and line.startswith(("/", "~")):
+            is_other = "roamkb:kb/" in line
+            names = other_names if is_other else default_names if "roamkb:kb" in line else None
+        elif names is not None and line.startswith(("/", "~")):
             names.append(os.path.normpath(os.path.expanduser(line)))
-    return names
+    return default_names + other_names
 
 
 def save_kb_names(state: str, names: Sequence[str]) -> None:
-    """Save the knowledge base's names, for the time when the rule can't be read."""
+    """Save the knowledge bases' names, for the time when the rule can't be read."""
     if saved_kb_names(state) == tuple(names):
         return
     path = os.path.join(state, KEPT_NAMES_FILE)
@@ -72,7 +77,7 @@ def save_kb_names(state: str, names: Sequence[str]) -> None:
 
 
 def saved_kb_names(state: str) -> tuple[str, ...]:
-    """Return the knowledge base's names from the time when the rule was last read."""
+    """Return the knowledge bases' names from the time when the rule was last read."""
     try:
         with open(os.path.join(state, KEPT_NAMES_FILE), encoding="utf-8") as file:
             names = json.load(file)

@@ -75,7 +75,7 @@ def _folders_in_emacs(home: Path) -> Iterator[Path]:
         yield from map(Path, find_roam_folders(lisp, home=str(home)))
 
 
-def find_projects(home: Path, *, parents: Iterable[Path], kb: Path) -> tuple[Path, ...]:
+def find_projects(home: Path, *, parents: Iterable[Path], kbs: Iterable[Path]) -> tuple[Path, ...]:
     """Return the folders that may be projects: all in `parents`, and the repositories one or two folders below HOME."""
     declared = [folder for parent in parents for folder in ([parent] if is_repository(parent) else folders_in(parent))]
     beside = [
@@ -83,9 +83,11 @@ def find_projects(home: Path, *, parents: Iterable[Path], kb: Path) -> tuple[Pat
         for top in folders_in(home)
         for folder in ([top] if is_repository(top) else filter(is_repository, folders_in(top)))
     ]
-    notes = os.path.realpath(kb)
+    notes = [os.path.realpath(kb) for kb in kbs]
     found = {os.path.realpath(folder): folder for folder in reversed((*declared, *beside))}
-    return tuple(sorted(folder for real, folder in found.items() if real != notes and not notes.startswith(f"{real}/")))
+    return tuple(
+        sorted(folder for real, folder in found.items() if not any(f"{kb}/".startswith(f"{real}/") for kb in notes))
+    )
 
 
 def is_repository(folder: Path) -> bool:

@@ -62,6 +62,7 @@ def find_denial(payload: "Payload", project: "Callable[[], session_project.Sessi
         cwd=call_folder(payload),
         home=os.environ.get("HOME") or "/",
         is_agent_note=lambda path: project().is_agent_note(path),
+        is_in_default_kb=lambda path: project().is_in_default_kb(path),
         # a name with a NUL is none
         resolve=lambda path: path if "\0" in path else os.path.realpath(path),
         variables=os.environ,

@@ -54,3 +54,16 @@ def test_a_rule_is_read_in_every_form(world: World, monkeypatch: pytest.MonkeyPa
     path.write_bytes(text.encode())
     assert world.home / "notes" == parse_rule(text, source=path, home=world.home).kb
     assert str(world.home / "notes") in kb_names.all_kb_names()
+
+
+def test_the_folders_of_named_knowledge_bases_count_after_the_defaults(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever their blocks stand, and in a rule that is malformed for it as well."""
+    monkeypatch.setenv("HOME", str(world.home))
+    monkeypatch.setenv("XDG_STATE_HOME", str(world.home / "state"))
+    path = world.home / ".claude" / "rules" / "knowledge-base.md"
+    path.write_text(f"```roamkb:kb/club\n~/sync/club/\n```\n\n{path.read_text()}\n```roamkb:kb/Bad Name\n~/odd\n```\n")
+    names = kb_names.all_kb_names()
+    assert str(world.kb) == names[0]
+    assert {str(world.home / "sync" / "club"), str(world.home / "odd")} <= set(names)

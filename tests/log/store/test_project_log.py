@@ -45,7 +45,7 @@ def log(tmp_path: Path) -> Log:
     """A project's log, adopted."""
     root = tmp_path / "site"
     root.mkdir()
-    init(Log(root, tmp_path / "state"), home=tmp_path, kb=None)
+    init(Log(root, tmp_path / "state"), home=tmp_path, kbs=())
     return Log(root, tmp_path / "state").require_adopted()
 
 
@@ -259,7 +259,7 @@ def test_a_folder_that_any_command_can_make_adopts_nothing(tmp_path: Path, log: 
     with pytest.raises(NoLog, match="came with the project"):
         theirs.require_adopted()
     with pytest.raises(UsageError, match="came with the project"):
-        init(theirs, home=tmp_path / "home", kb=None)
+        init(theirs, home=tmp_path / "home", kbs=())
     assert log.is_adopted
     (tmp_path / "state" / "adopted" / log.local_folder.name).unlink()
     with pytest.raises(NoLog):
@@ -281,8 +281,8 @@ def test_a_repository_cannot_bring_its_own_adoption(tmp_path: Path, log: Log) ->
     assert not Log(clone, here).is_adopted
     assert not Log(log.root, elsewhere).is_adopted
     with pytest.raises(UsageError, match="came with the project"):
-        init(Log(clone, here), home=tmp_path, kb=None, led_by="CLAUDECODE is set")
-    assert init(Log(clone, here), home=tmp_path, kb=None, ask=lambda _: "y").adopted is not None
+        init(Log(clone, here), home=tmp_path, kbs=(), led_by="CLAUDECODE is set")
+    assert init(Log(clone, here), home=tmp_path, kbs=(), ask=lambda _: "y").adopted is not None
     found = Log(clone, here).require_adopted()
     assert [] == read_receipts(found.local_folder)
     assert found.local_folder.name != log.local_folder.name

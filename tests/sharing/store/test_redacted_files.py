@@ -32,7 +32,7 @@ KEPT = Learning(id="L2", key="k2", type="fact", content="Zebras are striped")
 def log_with_both(tmp_path: Path) -> Log:
     """A log with both lines."""
     (tmp_path / "site").mkdir()
-    init(Log(tmp_path / "site", tmp_path / "state"), home=tmp_path, kb=None)
+    init(Log(tmp_path / "site", tmp_path / "state"), home=tmp_path, kbs=())
     log = Log(tmp_path / "site", tmp_path / "state").require_adopted()
     log.append_entries([GONE, KEPT])
     return log
