@@ -3,9 +3,11 @@
 from abc import ABC
 from abc import abstractmethod
 from collections.abc import Callable
+from copy import copy
 from functools import cached_property
 from os.path import expanduser  # Path's raises where there is no such user
 from pathlib import Path
+from typing import Self
 
 from roamkb import __version__
 from roamkb.app.environment import ProcessEnvironment
@@ -17,9 +19,12 @@ from roamkb.boundary import policy
 from roamkb.boundary.store import folder_evidence
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import UsageError
+from roamkb.core.model import DEFAULT_KB
+from roamkb.core.model import EVERY_KB
 from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import one_line
 from roamkb.fs import locks
 from roamkb.fs import tree_digest
@@ -58,23 +63,71 @@ class KnowledgeBaseContext(ABC):
         self.seen_tree: tree_digest.TreeDigest | None = None
         #: Finds the notes again and again, where this process answers many questions.
         self._live_walk: Callable[[Path], walk.NotesWalk] | None = None
+        #: Which of the rule's knowledge bases this is.
+        self.kb_name = DEFAULT_KB
+        #: The same for the default one, to which the projects' logs belong; None where this is it.
+        self._default: Self | None = None
 
     @property
     @abstractmethod
     def log(self) -> "project_log.ProjectLog":
         """The log of the current project."""
 
+    def of_kb(self, name: str | None) -> Self:
+        """Return the same for the knowledge base called `name`; without a name this.
+
+        Raises:
+            UsageError: the rule names none like that; nothing was read or written.
+        """
+        default = self._default or self
+        if name is None or name == self.kb_name:
+            return self
+        if name == default.kb_name:
+            return default
+        if name == EVERY_KB:
+            raise UsageError("--kb all is for search and show", hint="name one of them")
+        other = copy(self)
+        # what was seen of one folder says nothing about another
+        other.kb_name, other.seen_tree, other._default = name, None, default  # noqa: SLF001
+        # a rule that is broken otherwise is said in its place
+        other.find_rule()
+        return other
+
+    @property
+    def is_named(self) -> bool:
+        """Whether this is one of the knowledge bases with a name."""
+        return self._default is not None
+
+    @property
+    def kb_names(self) -> tuple[str, ...]:
+        """The names of the rule's knowledge bases, the default one's first; raise `BadRule` where it can't be read."""
+        rule = (self._default or self).rule
+        return (rule.kb_name, *(other.name for other in rule.others))
+
+    def find_rule(self, kb_name: str = "") -> Rule | BadRule:
+        """Return the rule for this knowledge base or another, or its fault as a value."""
+        return folder_evidence.find_rule(
+            self.environment.home, account_home=self.environment.account_home, kb_name=kb_name or self.kb_name
+        )
+
     @property
     def rule(self) -> Rule:
-        """The rule that holds here; raise `BadRule` where it can't be read."""
-        return folder_evidence.load_rule(self.environment.home, account_home=self.environment.account_home)
+        """The rule that holds here, for this knowledge base; raise `BadRule` where it can't be read."""
+        rule = folder_evidence.load_rule(
+            self.environment.home, account_home=self.environment.account_home, kb_name=self.kb_name
+        )
+        self._require_own_places(rule)
+        return rule
+
+    def _require_own_places(self, rule: Rule) -> None:
+        """Raise `DiskError` where what is kept of one of several knowledge bases would lie in another."""
+        if rule.others:
+            self.state_folders.require_apart(rule.all_folders)
 
     @property
     def current_project(self) -> Project:
         """The project of this session, classified by the strictest of all evidence."""
-        return self.judge_project(
-            folder_evidence.find_rule(self.environment.home, account_home=self.environment.account_home)
-        )
+        return self.judge_project(self.find_rule())
 
     def judge_project(self, rule: Rule | BadRule) -> Project:
         """Return what `rule` makes of this session, and of who had it begun from inside of a wall."""
@@ -97,13 +150,16 @@ class KnowledgeBaseContext(ABC):
         A rule that another process puts in place meanwhile counts from the next call on. Where
         there is no leave, the project's own log takes `keep`, if it has one.
         """
-        rule = folder_evidence.find_rule(self.environment.home, account_home=self.environment.account_home)
+        rule = self.find_rule()
         project = self.judge_project(rule)
+        if isinstance(rule, Rule) and project.kind is ProjectKind.UNKNOWN and not self.is_named:
+            project = self._with_permitted_names(project, rule)
         kept_in = learn.keep_refused(self.log, keep()) if keep and project.kind is not ProjectKind.PERSONAL else None
         if isinstance(rule, BadRule):
             # no project is personal then, so there is no KB to name either
             policy.require_permit(project, fact, kb=Path(), written_to=kept_in, undone=undone)
             raise rule
+        self._require_own_places(rule)
         warnings = tuple(
             f"the work root {root} isn't there: if that is a slip, work is taken for personal; mend it in "
             f"{rule.source}, or make the folder"
@@ -114,6 +170,16 @@ class KnowledgeBaseContext(ABC):
         )
         return write_permit, self._open_notes_of_rule(rule)
 
+    def _with_permitted_names(self, project: Project, rule: Rule) -> Project:
+        """Return a refused project with a hint at the knowledge bases that it may write to by name."""
+        names = [
+            other.name
+            for other in rule.others
+            if self.judge_project(self.find_rule(other.name)).kind is ProjectKind.PERSONAL
+        ]
+        permitted = " or ".join(f"`--kb {name}`" for name in names)
+        return replace(project, hint=f"{permitted} would be permitted; {project.hint}") if names else project
+
     def _open_notes(self) -> "kb_notes.Notes":
         """Return the notes as they are now; nothing is cached from one call to the next."""
         return self._open_notes_of_rule(self.rule)
@@ -121,7 +187,12 @@ class KnowledgeBaseContext(ABC):
     def _open_notes_of_rule(self, rule: Rule) -> "kb_notes.Notes":
         own = self._own_writes(rule.kb)
         return kb_notes.Notes(
-            rule.kb, todo_lines=rule.todo_lines, own=own, tree=self.seen_tree, live_walk=self._live_walk
+            rule.kb,
+            todo_lines=rule.todo_lines,
+            own=own,
+            tree=self.seen_tree,
+            live_walk=self._live_walk,
+            label=rule.kb_name if rule.others else None,
         )
 
     def _own_writes(self, kb: Path) -> "own_writes.OwnWrites | None":
@@ -181,19 +252,22 @@ class KnowledgeBaseContext(ABC):
         return None if path is None else self._absolute_path(path)
 
     def _project_name(self, project: Project) -> str:
-        """Return the project's root as a note shows it: below HOME with `~`.
+        """Return the project's root as a note shows it: below HOME with `~`, in a named knowledge base its last name.
 
         Raises:
             SecretFound: the path holds a credential, and every note would.
         """
-        name = self._tilde_path(project.root) if project.root else ""
+        root = project.root or Path()
+        # how a person's folders are called is nothing to those who share a named one
+        name = root.name if self.is_named or not project.root else self._tilde_path(root)
         detector.refuse_secrets(name)
         return name
 
     def _project_aliases(self, project: str) -> frozenset[str]:
         """Return the names that the notes of a project may call it."""
         folder = self._absolute_path(project)
-        names = (project.rstrip("/"), self._tilde_path(folder), self._tilde_path(folder.resolve()))
+        names = [project.rstrip("/"), self._tilde_path(folder), self._tilde_path(folder.resolve())]
+        names += [folder.name] if self.is_named else []
         return frozenset(map(writer.stored_value, names))
 
     def _tilde_path(self, folder: Path) -> str:

@@ -14,8 +14,11 @@ from datetime import date
 from functools import partial
 from typing import NamedTuple
 
+from roamkb.app import every_kb
 from roamkb.app.environment import ProcessEnvironment
 from roamkb.app.log import project_log
+from roamkb.app.named_kb import for_each_kb
+from roamkb.app.named_kb import for_named_kb
 from roamkb.app.operation_method import takes_request
 from roamkb.app.setup import KnowledgeBaseSetup
 from roamkb.boundary import human_consent
@@ -25,6 +28,7 @@ from roamkb.context import brief_text
 from roamkb.context import relevance_threshold
 from roamkb.context import suggestions
 from roamkb.core.errors import BadRule
+from roamkb.core.errors import NoKnowledgeBase
 from roamkb.core.errors import NoNode
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import Refused
@@ -34,6 +38,7 @@ from roamkb.core.model import NodeCandidate
 from roamkb.core.model import ProjectKind
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import as_text_tuple
+from roamkb.core.text import one_line
 from roamkb.fs import locks
 from roamkb.journal.store import past_folder
 from roamkb.kb import daily as kb_daily
@@ -94,7 +99,8 @@ class KnowledgeBase(KnowledgeBaseSetup):
         """The log of the current project."""
         return project_log.ProjectLog(
             self.environment,
-            self,
+            # allowance for a named knowledge base says nothing about a log
+            self._default or self,
             folder=self.project_folder,
             ask=self._ask,
             human=self._human,
@@ -103,6 +109,7 @@ class KnowledgeBase(KnowledgeBaseSetup):
     # Reading
 
     @takes_request(lambda: kb_search.SearchRequest)
+    @for_each_kb(lambda: every_kb.search)
     def search(self, request: "kb_search.SearchRequest") -> "kb_search.SearchResult":
         """Return the nodes that answer `words`, best first.
 
@@ -198,6 +205,7 @@ class KnowledgeBase(KnowledgeBaseSetup):
         return replace(related_result, hits=kb_search.fit_budget(related_result.hits, budget))
 
     @takes_request(lambda: kb_show.ShowRequest)
+    @for_each_kb(lambda: every_kb.show)
     def show(self, request: "kb_show.ShowRequest") -> "kb_show.ShownNode":
         """Return the node called `name` by id, title, alias or path, with its text."""
         notes = self._open_notes()
@@ -207,6 +215,7 @@ class KnowledgeBase(KnowledgeBaseSetup):
             )
 
     @takes_request(lambda: kb_links.LinksRequest)
+    @for_named_kb
     def links(self, request: "kb_links.LinksRequest") -> "kb_links.NodeLinks | graph.LinkGraph":
         """Return the links of the node called `name`, both ways; with `graph`, all nodes and links."""
         if request.graph == (request.name is not None):
@@ -226,6 +235,7 @@ class KnowledgeBase(KnowledgeBaseSetup):
             )
 
     @takes_request(lambda: kb_daily.DailyRequest)
+    @for_named_kb
     def daily(self, request: "kb_daily.DailyRequest") -> "kb_daily.DailyNote":
         """Return the note of a day, and what agents did that day; what this project's log promoted is marked."""
         notes = self._open_notes()
@@ -240,7 +250,9 @@ class KnowledgeBase(KnowledgeBaseSetup):
     def _parse_daily_day(self, text: str | None) -> date:
         return kb_daily.parse_daily_day(text, today=self.environment.now().date())
 
-    def tags(self) -> "kb_tags.TagList":
+    @takes_request(lambda: kb_tags.TagsRequest)
+    @for_named_kb
+    def tags(self, _: "kb_tags.TagsRequest") -> "kb_tags.TagList":
         """Return the tags that are in use, with counts."""
         return kb_tags.tags(self._open_index(self._open_notes()))
 
@@ -251,17 +263,22 @@ class KnowledgeBase(KnowledgeBaseSetup):
             raise UsageError("--stats changes and checks nothing", hint="give one option")
         return index_admin.index(self._open_index(self._open_notes()), rebuild=request.rebuild, check=request.check)
 
-    def nodes(self) -> "kb_nodes.NodeList":
+    @takes_request(lambda: kb_nodes.NodesRequest)
+    @for_named_kb
+    def nodes(self, _: "kb_nodes.NodesRequest") -> "kb_nodes.NodeList":
         """Return every node with all its fields, as org-roam sees them."""
         return kb_nodes.nodes(self._open_notes())
 
-    def inventory(self) -> "kb_trash.NodeInventory":
+    @takes_request(lambda: kb_trash.InventoryRequest)
+    @for_named_kb
+    def inventory(self, _: "kb_trash.InventoryRequest") -> "kb_trash.NodeInventory":
         """Return every node that agents wrote, newest first."""
         return kb_trash.inventory(self._open_notes())
 
     # Writing
 
     @takes_request(lambda: kb_write.WriteRequest)
+    @for_named_kb
     def write(self, request: "kb_write.WriteRequest") -> "kb_write.WrittenNode":
         """Write one fact as a new agent node.
 
@@ -308,7 +325,31 @@ class KnowledgeBase(KnowledgeBaseSetup):
             anyway=anyway,
             dry_run=dry_run,
             folder=self.environment.cwd,
+            require_own_ids=self._require_own_ids if self.is_named else lambda _: None,
         )
+
+    def _require_own_ids(self, ids: Collection[str]) -> None:
+        """Raise `UsageError` for an id that this named knowledge base lacks and another one has, or may have.
+
+        An id tells those who share it of a note that they haven't got.
+        """
+        foreign_ids = {*ids} - {*self.find_titles(ids)}
+        for name in self.kb_names if foreign_ids else ():
+            if name == self.kb_name:
+                continue
+            try:
+                known = self.of_kb(name).find_titles(foreign_ids)
+            except NoKnowledgeBase as error:
+                raise UsageError(
+                    f"{one_line(min(foreign_ids))} is no node of {self.kb_name}, and whether it is one of {name} can't "
+                    f"be seen: {error.why}; nothing was written",
+                    hint="leave the link out",
+                ) from error
+            if known:
+                raise UsageError(
+                    f"{one_line(min(known))} is a node of {name}, and not of {self.kb_name}; nothing was written",
+                    hint="leave the link out: what is shared tells nothing of other notes",
+                )
 
     def has_node_id(self, id: str) -> bool:
         """Return whether a node has that id, or a note in the trash had it."""
@@ -344,6 +385,7 @@ class KnowledgeBase(KnowledgeBaseSetup):
             self._require_permit(fact)
 
     @takes_request(lambda: kb_supersede.SupersedeRequest)
+    @for_named_kb
     def supersede(self, request: "kb_supersede.SupersedeRequest") -> "kb_supersede.SupersededNode":
         """Write one fact as a new agent node that replaces the one called `name`; see `write`."""
         fact = partial(self._node_content, request)
@@ -362,6 +404,7 @@ class KnowledgeBase(KnowledgeBaseSetup):
             )
 
     @takes_request(lambda: kb_trash.TrashRequest)
+    @for_named_kb
     def trash(self, request: "kb_trash.TrashRequest") -> "kb_trash.TrashedNodes":
         """Move one agent node, or all that the filters let through, to this machine's trash."""
         permit, notes = self._require_permit(request.name or "agent nodes", undone="nothing was moved to the trash")
@@ -385,6 +428,7 @@ class KnowledgeBase(KnowledgeBaseSetup):
         )
 
     @takes_request(lambda: kb_trash.RestoreRequest)
+    @for_named_kb
     def restore(self, request: "kb_trash.RestoreRequest") -> "kb_trash.RestoredNodes":
         """Put a trashed node back, or all that was trashed last; without either, list the trash."""
         if request.last:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from roamkb import __version__
 from roamkb.app.base import KnowledgeBaseContext
+from roamkb.app.named_kb import for_named_kb
 from roamkb.app.operation_method import takes_request
 from roamkb.boundary import classify as boundary_classify
 from roamkb.boundary.store import folder_evidence
@@ -51,6 +52,7 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
         return kb_hygiene.hygiene(self._open_notes(), home=self.environment.home, org=request.org)
 
     @takes_request(lambda: kb_conflicts.ConflictsRequest)
+    @for_named_kb
     def conflicts(self, request: "kb_conflicts.ConflictsRequest") -> "kb_conflicts.ConflictList":
         """Return syncers' conflict copies; with `adopt`, properly name those with an id of their own."""
         if not request.adopt:
@@ -71,7 +73,7 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
         """Return the faults of this installation, and the cures."""
         import platform
 
-        rule = folder_evidence.find_rule(self.environment.home, account_home=self.environment.account_home)
+        rule = self.find_rule()
         log = None
         with suppress(RoamkbError):
             log = self.log.unchecked_log()

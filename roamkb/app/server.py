@@ -87,7 +87,7 @@ class ServedKnowledgeBase(KnowledgeBase):
         Raises:
             DiskError: it can't be kept, would lie in the knowledge base, or others could know it.
         """
-        rule = folder_evidence.find_rule(self.environment.home, account_home=self.environment.account_home)
+        rule = self.find_rule()
         if not isinstance(rule, BadRule):
             # who syncs a knowledge base would sync the token
             self.state_folders.require_apart(rule.all_folders)

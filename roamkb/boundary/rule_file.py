@@ -7,6 +7,7 @@ A block is a fence at the beginning of a line whose info string is `roamkb:NAME`
     ```
 
 `kb`, `work-roots` and `project-parents` are there exactly once, `todo` and `model-addresses` at most once.
+`kb/NAME` and `project-parents/NAME` name a further knowledge base, and are there both or neither.
 Blank lines and lines that begin with `#` don't count.
 
 The rule decides what may leave a project, so whatever could be read in two ways is an
@@ -25,6 +26,7 @@ error, and an error makes every project unknown:
 * A project parent that begins with a wildcard: every folder would be personal.
 * An address of a model that is more than a server (`https://host`, with a port or not), or that a
   pattern stands in: what is said at work goes to no address that isn't spelt out.
+* A name of a knowledge base that isn't `[a-z][a-z0-9-]*`, or that one of the two blocks has alone.
 
 An empty list of project parents is allowed: nothing is personal then. A work root that
 ends in `/*` or `/**` means the folder itself as well: who denies all that is in it denies it.
@@ -32,6 +34,7 @@ ends in `/*` or `/**` means the folder itself as well: who denies all that is in
 
 import re
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -42,6 +45,9 @@ from roamkb.core.errors import UsageError
 from roamkb.core.gitignore import entry_fault
 from roamkb.core.gitignore import escape_path
 from roamkb.core.gitignore import literal_path
+from roamkb.core.model import DEFAULT_KB
+from roamkb.core.model import EVERY_KB
+from roamkb.core.model import NamedKb
 from roamkb.core.model import Rule
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
@@ -49,6 +55,8 @@ from roamkb.core.text import strip_hidden
 
 #: What a person writes who has no work roots; an empty block could be an accident.
 NO_WORK_ROOTS = "none"
+#: What `--kb` takes beside names.
+RESERVED_NAMES = (DEFAULT_KB, EVERY_KB)
 
 _KB_BLOCK = "roamkb:kb"
 _WORK_BLOCK = "roamkb:work-roots"
@@ -56,6 +64,8 @@ _PARENTS_BLOCK = "roamkb:project-parents"
 _TODO_BLOCK = "roamkb:todo"
 _ADDRESSES_BLOCK = "roamkb:model-addresses"
 _REQUIRED_BLOCKS = (_KB_BLOCK, _WORK_BLOCK, _PARENTS_BLOCK)
+#: A block of a further knowledge base: the block's name, and the knowledge base's.
+_NAMED_BLOCK = lazily(rf"({_KB_BLOCK}|{_PARENTS_BLOCK})/([a-z][a-z0-9-]{{0,39}})\Z")
 
 _FENCE_LINE = lazily(r"^( {0,3})(`{3,}|~{3,})[ \t]*(.*?)[ \t]*$")
 #: Anything that a reader could take for one of our blocks.
@@ -92,6 +102,7 @@ def parse_rule(text: str, *, source: Path, home: Path) -> Rule:
         project_parents=_parse_parents(blocks[_PARENTS_BLOCK], source, home),
         todo_lines=tuple(entry for _, entry in todo.entries) if todo else (),
         model_addresses=_parse_origins(addresses, source) if addresses else (),
+        others=tuple(_parse_named(blocks, source, home)),
     )
 
 
@@ -133,7 +144,10 @@ def _parse_blocks(text: str, source: Path) -> dict[str, _RuleBlock]:
     """Return the marked blocks by name."""
     blocks: dict[str, _RuleBlock] = {}
     for block in _scan_blocks(text.replace("\r\n", "\n").split("\n"), source):
-        if block.name not in (*_REQUIRED_BLOCKS, _TODO_BLOCK, _ADDRESSES_BLOCK):
+        named = _NAMED_BLOCK.match(block.name)
+        if named and named[2] in RESERVED_NAMES:
+            raise BadRule(source, f"calls a knowledge base {named[2]} in line {block.start}, which means another thing")
+        if not named and block.name not in (*_REQUIRED_BLOCKS, _TODO_BLOCK, _ADDRESSES_BLOCK):
             raise BadRule(source, f"has an unknown block `{block.name}` in line {block.start}")
         if block.name in blocks:
             raise BadRule(source, f"has the block `{block.name}` twice, again in line {block.start}")
@@ -199,12 +213,26 @@ def _strip_trailing_blanks(line: str) -> str:
     return stripped + line[len(stripped) :][:1] if dangling else stripped
 
 
+def _parse_named(blocks: Mapping[str, _RuleBlock], source: Path, home: Path) -> Iterator[NamedKb]:
+    """Yield the further knowledge bases, in the order of their folders' blocks."""
+    for block in blocks.values():
+        if named := _NAMED_BLOCK.match(block.name):
+            (kb_block, parents_block) = (f"{kind}/{named[2]}" for kind in (_KB_BLOCK, _PARENTS_BLOCK))
+            for name in (kb_block, parents_block):
+                if name not in blocks:
+                    raise BadRule(source, f"has the block `{block.name}` without `{name}`")
+            if block.name == kb_block:
+                parents = _parse_parents(blocks[parents_block], source, home)
+                yield NamedKb(name=named[2], folder=_parse_kb(block, source, home), project_parents=parents)
+
+
 def _parse_kb(block: _RuleBlock, source: Path, home: Path) -> Path:
-    """Return the knowledge base's folder."""
+    """Return a knowledge base's folder."""
     entry = _single_entry(block, source)
     if fault := _path_fault(entry):
         raise BadRule(source, f"names a KB that {fault} (line {block.entries[0][0]})")
-    return home / entry[2:] if entry.startswith("~/") else Path(entry)
+    # a doubled slash would begin at the root
+    return home / entry[2:].lstrip("/") if entry.startswith("~/") else Path(entry)
 
 
 def _single_entry(block: _RuleBlock, source: Path) -> str:
@@ -311,7 +339,11 @@ def _entry_fault(entry: str, block: str) -> str | None:
         return f"holds . or ..: {entry!r}; write the folder itself"
     if fault := entry_fault(bare):
         return f"{fault}: {entry!r}"
-    if block == _PARENTS_BLOCK and bare == entry and (not parts or literal_path("/" + parts[0]) is None):
+    if (
+        block.partition("/")[0] == _PARENTS_BLOCK
+        and bare == entry
+        and (not parts or literal_path("/" + parts[0]) is None)
+    ):
         return f"makes every folder personal: {entry!r}"
     return None
 

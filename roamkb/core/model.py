@@ -17,6 +17,11 @@ from roamkb.core.unreadable_file import UnreadableFile as UnreadableFile
 PROVENANCES: Final = ("user-stated", "observed", "inferred", "external")
 
 
+#: What `--kb` calls the knowledge base without a name, and all of them.
+DEFAULT_KB: Final = "default"
+EVERY_KB: Final = "all"
+
+
 class ProjectKind(StrEnum):
     """Kinds of projects, the strictest first."""
 
@@ -42,7 +47,6 @@ class Project:
 class NamedKb:
     """A knowledge base of the rule, and the projects that may write to it."""
 
-    #: Empty for the default one.
     name: str
     folder: Path
     #: Absolute entries in gitignore syntax, `~` expanded.
@@ -67,8 +71,8 @@ class Rule:
     account: "Rule | None" = None
     #: The folder below which this rule may allow alone: another HOME, with a knowledge base of its own.
     alone_below: Path | None = None
-    #: The name of the knowledge base in question; empty for the default one.
-    kb_name: str = ""
+    #: The name of the knowledge base in question.
+    kb_name: str = DEFAULT_KB
     #: The rule's other knowledge bases: nothing that is allowed for one is allowed for another.
     others: tuple[NamedKb, ...] = ()
 
@@ -187,7 +191,7 @@ class Successor:
 class Hit:
     """One node that a search found, and the reasons."""
 
-    JSON = "id title path line tags score text why sure date lines replaced_by?"
+    JSON = "id title path line tags score text why sure date lines replaced_by? kb?"
     #: None for text in a file that holds no node around it.
     id: str | None
     title: str
@@ -205,6 +209,8 @@ class Hit:
     lines: Annotated[tuple[tuple[int, str], ...], _strip_numbered_lines, Rows("line text")] = ()
     #: What replaced it, and what replaced that, up to now; None in a search of the present.
     replaced_by: tuple[Successor, ...] | None = None
+    #: The name of its knowledge base; None where there is one alone.
+    kb: str | None = None
 
     @property
     def replaced_mark(self) -> str:

@@ -26,6 +26,7 @@ from roamkb.boundary.store.folder_evidence import classify_folder
 from roamkb.boundary.store.folder_evidence import find_rule
 from roamkb.boundary.store.folder_evidence import lies_in_notes
 from roamkb.boundary.store.folder_evidence import lies_within
+from roamkb.boundary.store.folder_evidence import select_kb
 from roamkb.boundary.store.folder_evidence import session_project
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import DiskError
@@ -178,9 +179,11 @@ def require_install_permit(
     project = strictest_project(
         session_project(session, candidate) for candidate in (deciding_rule, written_rule) if candidate
     )
+    changes = tuple(step for step in steps if step.path and step.change)
+    candidates = [candidate for candidate in (written_rule, account_rule, rule) if isinstance(candidate, Rule)]
+    _require_named_permits(command_name, changes, candidates, session)
     if project.kind is ProjectKind.PERSONAL:
         return
-    changes = tuple(step for step in steps if step.path and step.change)
     rule_file = rule_path(home)
     # it may be a link
     rule_files = (rule_file, real_path(rule_file))
@@ -196,8 +199,7 @@ def require_install_permit(
         kb = next(candidate.kb for candidate in (written_rule, deciding_rule) if isinstance(candidate, Rule))
         hint = "only your human changes what keeps agents in bounds: outside of work, or by hand"
         require_permit(replace(project, hint=hint), f"{command_name}, which would change hooks", kb=kb)
-    rules = (candidate for candidate in (written_rule, account_rule, rule) if isinstance(candidate, Rule))
-    kbs = {folder for candidate in rules for folder in candidate.all_folders}
+    kbs = {candidate.kb for candidate in candidates}
     is_new = written_rule is None or isinstance(read_path_state(rule_file), SymbolicLink)
     for step in changes:
         is_free = project.kind is not ProjectKind.WORK and _touches_no_note(step, is_new=is_new)
@@ -205,6 +207,17 @@ def require_install_permit(
             for kb in kbs:
                 if lies_within(step.path, kb):
                     require_permit(project, f"{command_name} {step.what} {step.path}", kb=kb)
+
+
+def _require_named_permits(
+    command_name: str, changes: Iterable[InstallStep], rules: Iterable[Rule], session: CallOrigin
+) -> None:
+    """Raise `Refused` for a step in a knowledge base with a name, unless the session may write to that one."""
+    for rule, other in ((rule, other) for rule in rules for other in rule.others):
+        for step in changes:
+            if step.path and lies_within(step.path, other.folder):
+                project = session_project(session, select_kb(rule, other.name))
+                require_permit(project, f"{command_name} {step.what} {step.path}", kb=other.folder)
 
 
 def _touches_no_note(step: InstallStep, *, is_new: bool) -> bool:

@@ -155,11 +155,13 @@ OPERATIONS: tuple[Operation, ...] = (
         "tags",
         "List the tags that are in use, the most frequent first.",
         "roamkb tags",
+        request="TagsRequest",
     ),
     Operation(
         "nodes",
         "List every node with all its fields, as org-roam sees them.",
         "roamkb nodes --json",
+        request="NodesRequest",
     ),
     Operation(
         "write",
@@ -189,6 +191,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "inventory",
         "List every node that agents wrote, newest first.",
         "roamkb inventory",
+        request="InventoryRequest",
     ),
     Operation(
         "init",

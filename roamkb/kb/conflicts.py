@@ -15,6 +15,7 @@ from roamkb.core.errors import NotFound
 from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.core.model import UnreadableFile
+from roamkb.core.request import KbOption
 from roamkb.core.request import flag_option
 from roamkb.core.request import optional_argument
 from roamkb.core.startup.dataclasses import KW_ONLY
@@ -44,6 +45,7 @@ class ConflictsRequest:
     file: str | None = optional_argument("Only copies of this file.", metavar="FILE", values="files")
     _: KW_ONLY
     adopt: bool = flag_option("--adopt", "Name copies that have an id of their own; a human's only if FILE says so.")
+    kb: KbOption = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

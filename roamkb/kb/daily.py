@@ -19,7 +19,9 @@ from roamkb.core.model import Node
 from roamkb.core.model import NodeCandidate
 from roamkb.core.model import Note
 from roamkb.core.model import UnreadableFile
+from roamkb.core.request import KbOption
 from roamkb.core.request import optional_argument
+from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import one_line
@@ -50,6 +52,8 @@ class DailyRequest:
     day: str | None = optional_argument(
         "today (default), yesterday, tomorrow, 2026-11-22, 7d, or days from today as -3.", metavar="DAY"
     )
+    _: KW_ONLY
+    kb: KbOption = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from roamkb.core.json_form import OrNull
 from roamkb.core.model import Link
 from roamkb.core.model import Node
 from roamkb.core.model import Note
+from roamkb.core.request import KbOption
 from roamkb.core.request import flag_option
 from roamkb.core.request import optional_argument
 from roamkb.core.startup.dataclasses import KW_ONLY
@@ -32,6 +33,7 @@ class LinksRequest:
     )
     _: KW_ONLY
     graph: bool = flag_option("--graph", "All nodes and links, as Graphviz draws them.")
+    kb: KbOption = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,9 +4,17 @@ from pathlib import Path
 
 from roamkb.core.model import Node
 from roamkb.core.model import UnreadableFile
+from roamkb.core.request import KbOption
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.notes.store.notes import merge_equal_ids
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodesRequest:
+    """Options of `nodes`."""
+
+    kb: KbOption = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,9 @@ from typing import Annotated
 
 from roamkb.core.model import Node
 from roamkb.core.model import Note
+from roamkb.core.request import AnyKbOption
 from roamkb.core.request import Argument
+from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.kb.notes.store.bibliographies import Bibliographies
 from roamkb.kb.notes.store.bibliographies import CitedEntry
@@ -21,6 +23,8 @@ class ShowRequest:
     name: Annotated[
         str, Argument("Id, title, alias, ref or path of the node.", metavar="ID|TITLE|PATH", values="titles")
     ]
+    _: KW_ONLY
+    kb: AnyKbOption = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,12 +34,14 @@ class ShownNode:
     Text that lies in no node is shown as its file, by a node without an id.
     """
 
-    JSON = "*node path body works"
+    JSON = "*node path body works kb?"
     node: Node
     path: Path
     body: str
     #: The works that it is about or cites, as the bibliographies at hand have them.
     works: tuple[CitedEntry, ...] = ()
+    #: The name of its knowledge base; None where there is one alone.
+    kb: str | None = None
 
 
 def show(
@@ -49,7 +55,7 @@ def show(
     note, placed_node = get_place(notes, name, folder=folder)
     node = placed_node or file_without_id(note)
     works = bibliographies.find_works(note, node) if bibliographies else ()
-    return ShownNode(node=node, path=notes.note_path(note), body=body_of(note, node), works=works)
+    return ShownNode(node=node, path=notes.note_path(note), body=body_of(note, node), works=works, kb=notes.label)
 
 
 def file_without_id(note: Note) -> Node:

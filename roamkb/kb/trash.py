@@ -21,6 +21,7 @@ from roamkb.core.model import Node
 from roamkb.core.model import NodeCandidate
 from roamkb.core.model import Note
 from roamkb.core.model import UnreadableFile
+from roamkb.core.request import KbOption
 from roamkb.core.request import flag_option
 from roamkb.core.request import optional_argument
 from roamkb.core.request import text_option
@@ -52,6 +53,7 @@ class TrashRequest:
     since: str | None = text_option("--since", "With --all-agent: made on or after this day.", metavar="D")
     from_project: str | None = text_option("--from", "With --all-agent: written from this project.", metavar="PROJECT")
     yes: bool = flag_option("--yes", "With --all-agent: do it, don't only list them.")
+    kb: KbOption = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,14 @@ class RestoreRequest:
     name: str | None = optional_argument("The trashed node's id.", metavar="ID")
     _: KW_ONLY
     last: bool = flag_option("--last", "All that the last `trash` moved, one node or many.")
+    kb: KbOption = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InventoryRequest:
+    """Options of `inventory`."""
+
+    kb: KbOption = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Callable
+from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Sequence
 from datetime import datetime
@@ -23,6 +24,7 @@ from roamkb.core.model import Project
 from roamkb.core.model import Ref
 from roamkb.core.model import UnreadableFile
 from roamkb.core.request import Argument
+from roamkb.core.request import KbOption
 from roamkb.core.request import flag_option
 from roamkb.core.request import repeatable_option
 from roamkb.core.request import text_option
@@ -30,6 +32,7 @@ from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import count_phrase
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import one_line
 from roamkb.core.text import shorten_title
 from roamkb.fs.files import read_file
@@ -64,6 +67,10 @@ from roamkb.text.similarity.jaccard import text_likeness
 #: As on `learn` (docs/architecture.md): a person would call these the same.
 ALIKE = 0.80
 _IN_TAGS = "org allows letters, digits and _ @ # % in one"
+#: Also where org takes it for no link: another program may, and a reader does.
+_USUAL_ID = lazily(r"(?i)(?<![\da-f])[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}(?![\da-f])")
+_AFTER_ID = ".,;:!?)}*/_=~+"
+_ID_REFERENCE = lazily(r"(?i)\bid:([^\s\[\]<>\"']+)")
 #: Shorter bodies say too little to be compared with others.
 _COMPARABLE = 40
 
@@ -92,6 +99,7 @@ class ContentOptions:
     by: str | None = text_option("--by", "Who writes (the agent that is running).", metavar="AGENT")
     anyway: bool = flag_option("--anyway", "Write it although a node like it is there.")
     dry_run: bool = flag_option("--dry-run", "Show the file; write nothing.")
+    kb: KbOption = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +175,8 @@ class WriteOptions:
     dry_run: bool = False
     #: Paths of related nodes are relative to it.
     folder: Path | None = None
+    #: Raises for ids of a text that only another knowledge base has.
+    require_own_ids: Callable[[Collection[str]], None] = lambda _: None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,6 +249,7 @@ def plan_write(
     )
     text = render_node(draft)
     parsed_node = _parse_checked(draft, text)
+    options.require_own_ids(_linked_ids(text, parsed_node))
     warnings = [*permit.warnings, *_content_warnings(fact)]
     about_same = _nodes_with_refs(notes, index, parsed_node.refs, besides=supersedes)
     if about_same and not options.anyway:
@@ -265,6 +276,12 @@ def plan_write(
         related=draft.related,
     )
     return PlannedNode(node=node, names=tuple(names))
+
+
+def _linked_ids(text: str, node: Node) -> set[str]:
+    """Return the ids that a text names as a link would, in whatever syntax, and all words of an id's usual form."""
+    named_ids = {id.rstrip(_AFTER_ID) for id in _ID_REFERENCE.findall(text)}
+    return {link.dest for link in node.links if link.type == "id"} | named_ids | {*_USUAL_ID.findall(text)} - {node.id}
 
 
 def _org_body(fact: NodeContent) -> str:

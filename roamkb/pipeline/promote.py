@@ -33,6 +33,7 @@ from roamkb.core.json_form import Rows
 from roamkb.core.model import NodeCandidate
 from roamkb.core.model import ProjectKind
 from roamkb.core.request import AsOfOption
+from roamkb.core.request import KbOption
 from roamkb.core.request import flag_option
 from roamkb.core.request import remaining_arguments
 from roamkb.core.request import text_option
@@ -95,6 +96,7 @@ class PromoteRequest:
         "--section", "With --to: the heading that they belong under (the end of the file).", metavar="HEADING"
     )
     session: str | None = text_option("--session", "The session that wraps up.", metavar="S")
+    kb: KbOption = None
     as_of: AsOfOption = None
 
 
@@ -154,6 +156,8 @@ class PromotionContext:
     related_ids: Callable[[str, int], Sequence[str]]
     #: Whether a node with that id is there, or in the trash.
     has_node: Callable[[str], bool]
+    #: The name of the knowledge base; empty for the default one.
+    kb_name: str = ""
 
 
 def promotion_candidates(state: LogState) -> list[LearningState]:
@@ -276,7 +280,7 @@ def promote(
                     raise
                 outcome = NotPromoted(standing=standing, reason=error.message)
             if isinstance(outcome, WrittenNode) or outcome.reason == _IS_THERE:
-                _record_promotion(log, standing, author, dry_run=dry_run)
+                _record_promotion(log, standing, author, kb_name=promotion_context.kb_name, dry_run=dry_run)
                 promoted_nodes.add_promoted(standing)
         if isinstance(outcome, WrittenNode):
             nodes.append((standing, outcome))
@@ -317,7 +321,7 @@ def _promote_one(
         return NotPromoted(standing=standing, reason="a node says so already", known=error.candidates)
     except NotDurable:
         # it is there
-        _record_promotion(log, standing, author, dry_run=dry_run)
+        _record_promotion(log, standing, author, kb_name=promotion_context.kb_name, dry_run=dry_run)
         raise
     return written
 
@@ -349,9 +353,10 @@ class _PromotedNodes:
         return ""
 
 
-def _record_promotion(log: Log, standing: LearningState, author: Author, *, dry_run: bool) -> None:
+def _record_promotion(log: Log, standing: LearningState, author: Author, *, kb_name: str, dry_run: bool) -> None:
     if dry_run:
         return
+    place = {"kb": kb_name} if kb_name else {}
     with (
         tell_progress(
             lambda: "the node is there, and the log doesn't know it yet", hint="call it again, and it is recorded"
@@ -359,7 +364,7 @@ def _record_promotion(log: Log, standing: LearningState, author: Author, *, dry_
         log.append_lock(),
     ):
         stamps = EventFactory(author, after=log.read_contents().last_event, command="promote")
-        log.append_entries(events=[stamps.new_event("promoted", standing.id, node=node_id(standing))])
+        log.append_entries(events=[stamps.new_event("promoted", standing.id, node=node_id(standing), **place)])
 
 
 def _node_content(standing: LearningState, promotion_context: PromotionContext, author: Author) -> NodeContent:

@@ -196,9 +196,11 @@ def _left_places(
     log: Log, contents: LogContents, redaction: Redaction, events: tuple[LedgerEvent, ...]
 ) -> Iterator[str]:
     """Yield what holds the text and isn't touched, each with what a human can do."""
-    for node in dict.fromkeys(event.text_field("node") for event in events if event.event == "promoted"):
+    promoted = (event for event in events if event.event == "promoted")
+    for node, kb in dict.fromkeys((event.text_field("node"), event.text_field("kb")) for event in promoted):
         if node:
-            yield f"the note {one_line(node)} that it became: `roamkb trash {one_line(node)}`"
+            place = f" --kb {one_line(kb)}" if kb else ""
+            yield f"the note {one_line(node)} that it became: `roamkb trash {one_line(node)}{place}`"
     landed = (event.text_field("target") for event in events if event.event in ("approved", "applied"))
     for target in dict.fromkeys(filter(None, landed)):
         yield f"a line of {one_line(target)}, if it is still there: take it out in an editor"

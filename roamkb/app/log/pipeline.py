@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 
+from roamkb.app import knowledge_base
 from roamkb.app.log import project_context
 from roamkb.app.log.instructions import propose_lines
 from roamkb.app.log.learn import judge_context
@@ -266,6 +267,8 @@ def promote(
         raise UsageError("--as-of is for the list of candidates", hint="nothing is promoted in the past")
     if request.to is None and request.section is None:
         return promote_nodes(context, request)
+    if request.kb is not None:
+        raise UsageError("--kb is about notes", hint="leave --to and --section out")
     if request.to is None:
         raise UsageError("--section goes with --to", hint="roamkb promote KEY --to CLAUDE.md --section S")
     if request.ask:
@@ -282,6 +285,7 @@ def promote_nodes(
     context: "project_context.ProjectContext", request: "pipeline_promote.PromoteRequest"
 ) -> "pipeline_promote.PromoteResult":
     """Promote learnings to nodes, or return the candidates: `promote` without a rule file."""
+    kb = context.kb.of_kb(request.kb)
     log, author = context.log_to_write(""), context.make_author(session=request.session)
     state = log.read_contents().replay_state(as_of=context.parse_moment("--as-of", request.as_of))
     if not request.keys and not request.all:
@@ -299,28 +303,27 @@ def promote_nodes(
         chosen = [known_learnings.get_learning(log, state, key) for key in as_text_tuple(request.keys)]
     try:
         for learning_state in chosen[:1]:
-            context.kb.require_write_permit(learning_state.learning.content)
+            kb.require_write_permit(learning_state.learning.content)
     except Refused as refusal:
         # it stays where it is
         raise Refused(refusal.project, refusal.fact, written_to=log.knowledge) from refusal
     promote_result = pipeline_promote.promote(
-        log, _promotion_context(context), chosen, author, dry_run=request.dry_run, careful=request.all
+        log, _promotion_context(kb), chosen, author, dry_run=request.dry_run, careful=request.all
     )
     if not request.all:
         return promote_result
     return replace(promote_result, hindered=pipeline_promote.count_hindrances(_unpromotable_to_explain(state, chosen)))
 
 
-def _promotion_context(context: "project_context.ProjectContext") -> "pipeline_promote.PromotionContext":
+def _promotion_context(kb: "knowledge_base.KnowledgeBase") -> "pipeline_promote.PromotionContext":
     return pipeline_promote.PromotionContext(
-        write_node=context.kb.write_as,
+        write_node=kb.write_as,
         # a link lasts: what shares one word is no relation
         related_ids=lambda text, limit: [
-            hit.id
-            for hit in context.kb.find_relevant_nodes(text, limit=limit).items
-            if hit.id and not hit.replaced_mark
+            hit.id for hit in kb.find_relevant_nodes(text, limit=limit).items if hit.id and not hit.replaced_mark
         ],
-        has_node=context.kb.has_node_id,
+        has_node=kb.has_node_id,
+        kb_name=kb.kb_name if kb.is_named else "",
     )
 
 

@@ -15,6 +15,8 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import reduce
+from itertools import combinations
 from pathlib import Path
 from posixpath import basename
 from posixpath import dirname
@@ -37,12 +39,15 @@ from roamkb.boundary.rule_file import parse_rule
 from roamkb.boundary.store import processes
 from roamkb.core.errors import IS_MISSING
 from roamkb.core.errors import BadRule
+from roamkb.core.errors import UsageError
 from roamkb.core.gitignore import deepest_common_folder
 from roamkb.core.gitignore import escape_path
 from roamkb.core.gitignore import is_under
 from roamkb.core.gitignore import is_within
 from roamkb.core.gitignore import literal_path
 from roamkb.core.gitignore import may_contain
+from roamkb.core.model import DEFAULT_KB
+from roamkb.core.model import NamedKb
 from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
@@ -50,6 +55,7 @@ from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
 from roamkb.core.startup.dataclasses import replace
+from roamkb.core.text import one_line
 from roamkb.fs import git_repository
 from roamkb.fs.files import MissingFile
 from roamkb.fs.files import error_reason
@@ -163,14 +169,17 @@ def _written_down(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             yield f"the {harness.title} session" + (f" ({number})" if number > 1 else ""), folder
 
 
-def load_rule(home: Path, *, account_home: Path) -> Rule:
-    """Return the rule of `home`, or raise `BadRule`.
+def load_rule(home: Path, *, account_home: Path, kb_name: str = DEFAULT_KB) -> Rule:
+    """Return the rule of `home` for one of its knowledge bases, or raise `BadRule`.
 
     `HOME` is the caller's to set, so the rule in the home that the password database
     names adds its work roots, and has to allow as well; it is broken only if it's there and
     can't be read. What lies in such a HOME, as its knowledge base does, is that HOME's affair.
+
+    Raises:
+        UsageError: it names no knowledge base like that.
     """
-    rule = _read_rule(home)
+    rule = select_kb(_read_rule(home), kb_name)
     if not _is_same_folder(home, account_home) and lexists(account_home / RULE_PATH):
         account_rule = _read_rule(account_home)
         roots = dict.fromkeys((*rule.work_roots, *account_rule.work_roots))
@@ -179,6 +188,7 @@ def load_rule(home: Path, *, account_home: Path) -> Rule:
             and not lies_within(account_home, home)
             and not any(_overlap(folder, other) for folder in rule.all_folders for other in account_rule.all_folders)
         )
+        account_rule = _account_rule_for(rule.kb, account_rule)
         rule = replace(rule, work_roots=tuple(roots), account=account_rule, alone_below=home if is_apart else None)
     rule_on_disk = _RuleOnDisk(rule)
     for folder in rule.all_folders:
@@ -191,10 +201,43 @@ def load_rule(home: Path, *, account_home: Path) -> Rule:
     return rule
 
 
-def find_rule(home: Path, *, account_home: Path) -> Rule | BadRule:
+def select_kb(rule: Rule, name: str) -> Rule:
+    """Return `rule` for its knowledge base called `name`.
+
+    Raises:
+        UsageError: it has none.
+    """
+    if name == rule.kb_name:
+        return rule
+    selected = next((other for other in rule.others if other.name == name), None)
+    if selected is None:
+        names = ", ".join(sorted({rule.kb_name, *(other.name for other in rule.others)}))
+        raise UsageError(f"the rule {rule.source} names no knowledge base {one_line(name)}", hint=f"one of {names}")
+    deselected = NamedKb(name=rule.kb_name, folder=rule.kb, project_parents=rule.project_parents)
+    return replace(
+        rule,
+        kb=selected.folder,
+        project_parents=selected.project_parents,
+        kb_name=name,
+        others=(deselected, *(other for other in rule.others if other is not selected)),
+    )
+
+
+def _account_rule_for(folder: Path, account_rule: Rule) -> Rule:
+    """Return the account's own rule for its knowledge bases that `folder` touches, of which each must allow.
+
+    A HOME may call a folder what it likes; where it touches none of theirs, their default one must allow.
+    """
+    names = (account_rule.kb_name, *(other.name for other in account_rule.others))
+    rules = [select_kb(account_rule, name) for name in names]
+    touched = [rule for rule in rules if _overlap(folder, rule.kb)] or [account_rule]
+    return reduce(lambda inner, rule: replace(rule, account=inner), touched[1:], touched[0])
+
+
+def find_rule(home: Path, *, account_home: Path, kb_name: str = DEFAULT_KB) -> Rule | BadRule:
     """Return the rule, or its fault as a value: every project is unknown then."""
     try:
-        return load_rule(home, account_home=account_home)
+        return load_rule(home, account_home=account_home, kb_name=kb_name)
     except BadRule as fault:
         return fault
 
@@ -534,7 +577,23 @@ def _read_rule(home: Path) -> Rule:
         text = data.removeprefix(BOM_UTF8).decode()
     except UnicodeDecodeError:
         raise BadRule(source, "isn't valid UTF-8") from None
-    return parse_rule(text, source=source, home=home)
+    rule = parse_rule(text, source=source, home=home)
+    require_apart(rule)
+    return rule
+
+
+def require_apart(rule: Rule) -> None:
+    """Raise `BadRule` where two of the rule's folders are one, or one lies in the other, by whatever name."""
+    names = (rule.kb_name, *(other.name for other in rule.others))
+    for (name, folder), (other_name, other) in combinations(zip(names, rule.all_folders, strict=True), 2):
+        try:
+            is_one = _overlap(folder, other)
+        except OSError as error:
+            raise BadRule(rule.source, f"names a KB that can't be looked at: {error_reason(error)}") from None
+        if is_one:
+            raise BadRule(
+                rule.source, f"names knowledge bases that aren't apart: {name} is {folder}, {other_name} is {other}"
+            )
 
 
 def _require_own_file(source: Path, real: Path, status: os.stat_result) -> None:

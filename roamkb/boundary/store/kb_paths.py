@@ -49,6 +49,7 @@ def _named_paths(rule: str) -> list[str]:
             lines = file.read(_RULE_LIMIT).splitlines()
     except OSError:
         return []
+    home = rule.removesuffix(_RULE_PATH).rstrip("/")
     default_names: list[str] = []
     other_names: list[str] = []
     names: list[str] | None = None
@@ -57,7 +58,9 @@ def _named_paths(rule: str) -> list[str]:
             is_other = "roamkb:kb/" in line
             names = other_names if is_other else default_names if "roamkb:kb" in line else None
         elif names is not None and line.startswith(("/", "~")):
-            names.append(os.path.normpath(os.path.expanduser(line)))
+            # `~` is the home that the rule lies in, whatever this process calls its own
+            path = home + line[1:] if line.startswith("~/") else os.path.expanduser(line)
+            names.append(os.path.normpath(path))
     return default_names + other_names
 
 

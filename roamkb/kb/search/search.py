@@ -12,6 +12,7 @@ from roamkb.core.errors import UsageError
 from roamkb.core.json_form import OrNull
 from roamkb.core.model import Hit
 from roamkb.core.model import UnreadableFile
+from roamkb.core.request import AnyKbOption
 from roamkb.core.request import count_option
 from roamkb.core.request import flag_option
 from roamkb.core.request import remaining_arguments
@@ -89,6 +90,7 @@ class SearchRequest:
     trace: bool = flag_option(
         "--trace", "The best 50 candidates instead, each with its signals and why it isn't shown."
     )
+    kb: AnyKbOption = None
 
     @property
     def text(self) -> str:
@@ -177,7 +179,8 @@ def search(
         result = _search_words(finder, notes, query, request, rate_evidence)
     # to count them takes a walk, which a search with hits is spared
     encrypted = None if result.hits else len(notes.kb_walk.encrypted)
-    return replace(result, hits=fit_budget(result.hits, request.budget), encrypted=encrypted)
+    hits = result.hits if notes.label is None else tuple(replace(hit, kb=notes.label) for hit in result.hits)
+    return replace(result, hits=fit_budget(hits, request.budget), encrypted=encrypted)
 
 
 def _search_pattern(notes: Notes, query: Query, request: SearchRequest) -> SearchResult:

@@ -68,12 +68,15 @@ class Notes:
         own: OwnWrites | None = None,
         tree: TreeDigest | None = None,
         live_walk: Callable[[Path], NotesWalk] | None = None,
+        label: str | None = None,
     ) -> None:
         """Take the folder; `tree` is its digest where the process has just made it.
 
         `live_walk` finds the files in a process that lives on.
         """
         self.kb = kb
+        #: What results call it; None where there is no other.
+        self.label = label
         self._tree = tree
         self._live_walk = live_walk
         #: Where it is recorded what roamkb does to them; None where nobody looks after that.
