@@ -39,7 +39,8 @@ def search(base: KnowledgeBase, request: SearchRequest) -> SearchResult:
     hits = [hit for result in results for hit in result.hits]
     is_unranked = request.regex or request.lines or request.files
     if not is_unranked:
-        hits.sort(key=lambda hit: -hit.score)
+        # a score is relative to the best of its own search, and sure ones are compared by what they share
+        hits.sort(key=lambda hit: (not hit.sure, -hit.score))
     return replace(
         results[0],
         hits=fit_budget(tuple(hits[: _most_hits(request, is_unranked=is_unranked)]), request.budget),

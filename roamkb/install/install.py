@@ -213,7 +213,7 @@ def _require_named_permits(
     command_name: str, changes: Iterable[InstallStep], rules: Iterable[Rule], session: CallOrigin
 ) -> None:
     """Raise `Refused` for a step in a knowledge base with a name, unless the session may write to that one."""
-    for rule, other in ((rule, other) for rule in rules for other in rule.others):
+    for rule, other in [(candidate, other) for candidate in rules for other in candidate.others]:
         for step in changes:
             if step.path and lies_within(step.path, other.folder):
                 project = session_project(session, select_kb(rule, other.name))
