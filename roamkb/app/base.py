@@ -87,7 +87,9 @@ class KnowledgeBaseContext(ABC):
         if name == EVERY_KB:
             raise UsageError("--kb all is for search and show", hint="name one of them")
         other = copy(self)
-        # what was seen of one folder says nothing about another
+        # what was found out about one says nothing about another
+        for kept in [kept for kept in vars(other) if isinstance(getattr(type(other), kept, None), cached_property)]:
+            del vars(other)[kept]
         other.kb_name, other.seen_tree, other._default = name, None, default  # noqa: SLF001
         # a rule that is broken otherwise is said in its place
         other.find_rule()

@@ -47,6 +47,7 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
         )
 
     @takes_request(lambda: kb_hygiene.HygieneRequest)
+    @for_named_kb
     def hygiene(self, request: "kb_hygiene.HygieneRequest") -> "kb_hygiene.HygieneReport":
         """Return the findings in the knowledge base that its human may want to tidy."""
         return kb_hygiene.hygiene(self._open_notes(), home=self.environment.home, org=request.org)
@@ -98,6 +99,7 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
         )
 
     @takes_request(lambda: journal_verb.JournalRequest)
+    @for_named_kb
     def journal(
         self, request: "journal_verb.JournalRequest"
     ) -> "journal_verb.MomentList | journal_verb.MomentDiff | journal_verb.RestoreResult":
@@ -145,6 +147,7 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
             home=self.environment.home,
             human=self._human,
             agent=led_by,
+            other_kbs=() if self.is_named else tuple(other.name for other in rule.others),
         )
 
     def _install_options(self, request: "requests.InstallRequest") -> "plan.InstallOptions":

@@ -218,10 +218,18 @@ def _carry_out_confirmed(
     return outcome
 
 
+def _called_kb(
+    session: "events.HookEventSession", call: SpooledCall, values: ParameterValues, *, id: str
+) -> KnowledgeBase:
+    """Return the knowledge base that the call is about."""
+    name = values.get("kb")
+    return _SpooledKnowledgeBase(session, call, id=id).of_kb(None if name is None else str(name))
+
+
 def _carry_out_call(
     session: "events.HookEventSession", call: SpooledCall, values: ParameterValues, *, id: str
 ) -> SpooledOutcome:
-    kb = _SpooledKnowledgeBase(session, call, id=id)
+    kb = _called_kb(session, call, values, id=id)
     if call.verb in ("write", "supersede") and kb.has_node_id(id):
         # only a forged call can have one
         raise RoamkbError(f"{id} is another node's id", hint="call it again")
@@ -233,7 +241,7 @@ def _resume_killed_call(
     session: "events.HookEventSession", call: SpooledCall, values: ParameterValues
 ) -> SpooledOutcome | None:
     """Return the outcome of a call whose hook was killed; None where it is to be made once more."""
-    kb = _SpooledKnowledgeBase(session, call, id=call.id)
+    kb = _called_kb(session, call, values, id=call.id)
     name = str(values.get("name"))
     if call.verb in ("write", "supersede") and kb.has_node_id(call.id):
         if call.verb == "write" or kb.show(name).node.properties.get(SUPERSEDED_BY) == call.id:

@@ -4,10 +4,12 @@ Nothing stops the checkup: what can't be looked at is a fault of that one check.
 """
 
 import sys
+from collections.abc import Iterator
 from collections.abc import Sequence
 from pathlib import Path
 
 from roamkb.boundary.store.folder_evidence import missing_roots
+from roamkb.boundary.store.folder_evidence import select_kb
 from roamkb.context.store.injections import recent_hook_errors
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import DiskError
@@ -16,6 +18,7 @@ from roamkb.core.gitignore import literal_path
 from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
 from roamkb.fs.append import read_lines
@@ -84,6 +87,8 @@ def doctor(context: DoctorContext) -> DoctorReport:
             )
     if isinstance(context.rule, Rule):
         checks += check_notes(context, context.rule)
+        for other in context.rule.others:
+            checks += _check_named_notes(context, select_kb(context.rule, other.name))
     return DoctorReport(checks=tuple(checks))
 
 
@@ -134,7 +139,19 @@ def _check_rule(rule: Rule | BadRule) -> DoctorCheck:
     if isinstance(rule, BadRule):
         hint = f"until then every project is unknown and may not write; {rule.hint}"
         return DoctorCheck(name="rule", ok=False, detail=rule.message, fix=hint)
-    return DoctorCheck(name="rule", ok=True, detail=f"{rule.source} names {rule.kb}")
+    return DoctorCheck(name="rule", ok=True, detail=f"{rule.source} names {', '.join(map(str, rule.all_folders))}")
+
+
+def _check_named_notes(context: DoctorContext, rule: Rule) -> Iterator[DoctorCheck]:
+    """Yield the checks of a knowledge base with a name, which stands before each check's."""
+    yield DoctorCheck(
+        name=f"{rule.kb_name}: project parents",
+        ok=True,
+        detail=join_first(rule.project_parents) or "none: no project may write there",
+        proved=False,
+    )
+    for check in check_notes(replace(context, rule=rule), rule):
+        yield replace(check, name=f"{rule.kb_name}: {check.name}")
 
 
 def _check_work_roots(rule: Rule) -> DoctorCheck:

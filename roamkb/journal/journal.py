@@ -18,6 +18,7 @@ from roamkb.core.errors import UsageError
 from roamkb.core.json_form import Keys
 from roamkb.core.json_form import OrNull
 from roamkb.core.json_form import Rows
+from roamkb.core.request import KbOption
 from roamkb.core.request import flag_option
 from roamkb.core.request import optional_argument
 from roamkb.core.request import remaining_arguments
@@ -83,6 +84,7 @@ class JournalRequest:
     diff: bool = flag_option("--diff", "show: the texts' differences as well.")
     create_kb: bool = flag_option("--create-kb", "restore: make the notes' folder again where it is gone.")
     dry_run: bool = flag_option("--dry-run", "restore: say what would be done; do nothing.")
+    kb: KbOption = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +147,8 @@ class JournalContext:
     human: HumanAtTerminal | None = None
     #: By what an agent is known to run this.
     agent: str = ""
+    #: The names of the rule's other knowledge bases, where this is the default one's.
+    other_kbs: tuple[str, ...] = ()
 
     def take_look(self, *, restored: RestorePlan | None = None) -> None:
         """Record all changes since the last look, and their makers; a plan's steps are a restore's."""

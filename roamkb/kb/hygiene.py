@@ -12,6 +12,7 @@ from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.core.model import Ref
 from roamkb.core.model import UnreadableFile
+from roamkb.core.request import KbOption
 from roamkb.core.request import flag_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
@@ -39,6 +40,7 @@ class HygieneRequest:
 
     _: KW_ONLY
     org: bool = flag_option("--org", "As an org file to open in Emacs.")
+    kb: KbOption = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from roamkb.app.hooks.session import HookSession
 from roamkb.app.knowledge_base import KnowledgeBase
 from roamkb.boundary.policy import require_permit
 from roamkb.core.errors import Ambiguous
@@ -261,6 +262,20 @@ def test_what_is_kept_of_one_lies_in_no_other(two: TwoKbs, variable: str, folder
         with pytest.raises(DiskError, match="may not lie in"):
             kb.write("It goes nowhere", kb=name)
     assert not (two.world.home / folder / "kept").exists()
+
+
+def test_what_a_hook_found_out_about_one_is_forgotten_for_another(two: TwoKbs) -> None:
+    """A hook's session reads the rule once and may know its project from before: of the default one."""
+    for place, kind in (("code/site", ProjectKind.UNKNOWN), ("hall/stage", ProjectKind.PERSONAL)):
+        payload = {"session_id": "s", "cwd": str(two.world.home / place)}
+        session_pass = {"projects": {"session_project": ("personal", place)}}
+        session = HookSession(payload, two.open(place).environment, session_pass=session_pass)
+        kb = session.knowledge_base
+        assert (two.world.kb, ProjectKind.PERSONAL) == (kb.rule.kb, kb.current_project.kind)
+        named = kb.of_kb("club")
+        assert (two.club, kind) == (named.rule.kb, named.current_project.kind)
+        assert named.of_kb("default") is kb
+        assert two.club == named.search("mondays").hits[0].path.parent
 
 
 def test_a_refused_fact_is_kept_by_the_log_as_ever(two: TwoKbs) -> None:

@@ -55,11 +55,30 @@ class SessionJournal:
         return self._look_and_mark_turn(at_work=False)
 
     def _look_and_mark_turn(self, *, marks: bool = False, at_work: bool | None) -> str:
-        """Look at the notes, and remember whether the agent is at work from now on."""
+        """Look at the notes of each knowledge base, and remember whether the agent is at work from now on."""
+        lines: list[str] = []
         with suppress(RoamkbError, OSError):
             keeper = self._kb.journal_context()
             if keeper is None or not self._id:
                 return ""
+            lines.append(self._look_at_kb(self._kb, keeper, marks=marks, at_work=at_work))
+            for name in keeper.other_kbs:
+                with suppress(RoamkbError, OSError):
+                    other = self._kb.of_kb(name)
+                    if other_keeper := other.journal_context():
+                        lines.append(self._look_at_kb(other, other_keeper, marks=marks, at_work=at_work))
+        return "\n".join(filter(None, lines))
+
+    def _look_at_kb(
+        self,
+        kb: "knowledge_base.KnowledgeBase",
+        keeper: "journal_verb.JournalContext",
+        *,
+        marks: bool,
+        at_work: bool | None,
+    ) -> str:
+        name = kb.kb_name if kb.is_named else ""
+        with suppress(RoamkbError, OSError):
             journal = keeper.journal
             was_at_work = self._id in journal.sessions_at_work()
             is_cut_short = False
@@ -67,10 +86,10 @@ class SessionJournal:
                 looked = self._look_at_notes(keeper, marks=marks)
                 is_cut_short = looked.is_cut_short
                 # what the hook asks the notes next is asked at the same moment
-                self._kb.seen_tree = looked.unchanged_tree
-                return _unexplained_changes_line(looked)
+                kb.seen_tree = looked.unchanged_tree
+                return _unexplained_changes_line(looked, name)
             except NoKnowledgeBase as error:
-                return _lost_notes_line(error) if was_at_work and journal.is_there else ""
+                return _lost_notes_line(error, name) if was_at_work and journal.is_there else ""
             finally:
                 if at_work:
                     begin_turn(str(journal.folder), self._session_id)
@@ -99,7 +118,7 @@ class SessionJournal:
         )
 
 
-def _unexplained_changes_line(look_result: "journal_store.LookResult") -> str:
+def _unexplained_changes_line(look_result: "journal_store.LookResult", kb_name: str) -> str:
     """Return one line about changes that nothing explains; empty without any."""
     changes = look_result.untold
     if not changes:
@@ -107,15 +126,22 @@ def _unexplained_changes_line(look_result: "journal_store.LookResult") -> str:
     names = [f"{one_line(change.path.decode('utf-8', 'replace'))} {change.what}" for change in changes[:_NAMED_CHANGES]]
     more = f" and {len(changes) - _NAMED_CHANGES} more" if len(changes) > _NAMED_CHANGES else ""
     noun = "file" if len(changes) == 1 else "files"
+    label, option = _name_words(kb_name)
     return (
-        f"roamkb: {len(changes)} {noun} of the knowledge base changed, and nothing explains it: "
-        f"{', '.join(names)}{more}. `roamkb journal show` says more, "
-        "`roamkb journal restore --all` brings back what was."
+        f"roamkb: {len(changes)} {noun} of the knowledge base{label} changed, and nothing explains it: "
+        f"{', '.join(names)}{more}. `roamkb journal show{option}` says more, "
+        f"`roamkb journal restore --all{option}` brings back what was."
     )
 
 
-def _lost_notes_line(error: NoKnowledgeBase) -> str:
+def _lost_notes_line(error: NoKnowledgeBase, kb_name: str) -> str:
+    _, option = _name_words(kb_name)
     return (
-        f"roamkb: {error.message}. If it isn't merely unmounted: `roamkb journal restore --all --create-kb` "
+        f"roamkb: {error.message}. If it isn't merely unmounted: `roamkb journal restore --all --create-kb{option}` "
         "makes it again from the journal."
     )
+
+
+def _name_words(kb_name: str) -> tuple[str, str]:
+    """Return what is said after `knowledge base`, and after a command about it; empty for the default one."""
+    return (f" {kb_name}", f" --kb {kb_name}") if kb_name else ("", "")

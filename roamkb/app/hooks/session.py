@@ -65,7 +65,8 @@ class _HookKnowledgeBase(KnowledgeBase):
 
         A permit to write a note doesn't ask it, and judges the session anew.
         """
-        return self._judged_projects.get("session_project") or super().current_project
+        judged = None if self.is_named else self._judged_projects.get("session_project")
+        return judged or super().current_project
 
     @cached_property
     def rule(self) -> Rule:

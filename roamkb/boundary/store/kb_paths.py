@@ -39,6 +39,12 @@ def all_kb_names(homes: Sequence[str] = (), state: str = "") -> list[str]:
     return list(dict.fromkeys(path for name in (*rule_names, *saved) for path in (name, os.path.realpath(name))))
 
 
+def kb_folders() -> list[str]:
+    """Return the real paths of the knowledge bases of the rule that is there, the default's first."""
+    names = next((found for rule in rule_files() if (found := _named_paths(rule))), all_kb_names()[:1])
+    return list(dict.fromkeys(map(os.path.realpath, names)))
+
+
 def _named_paths(rule: str) -> list[str]:
     """Return every path in a rule's blocks of knowledge bases, the default's first.
 

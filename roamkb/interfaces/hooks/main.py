@@ -268,10 +268,11 @@ def _answer_subagent_start(payload: "Payload") -> "Answer":
 
 def _answer_prompt(payload: "Payload") -> "Answer":
     id = str(payload.get("session_id", ""))
-    if quiet := glance.find_quiet_journal(id):
-        glance.begin_turn(quiet.folder, id)
+    quiet = glance.find_quiet_journals(id)
+    for journal in quiet:
+        glance.begin_turn(journal.folder, id)
     journal_line = "" if quiet else _event_session(payload).session_journal.start_turn()
-    return _with_human_message(_suggest_for_prompt(payload, quiet.tree if quiet else None), journal_line)
+    return _with_human_message(_suggest_for_prompt(payload, quiet[0].tree if quiet else None), journal_line)
 
 
 def _suggest_for_prompt(payload: "Payload", seen_tree: "TreeDigest | None") -> "Answer":
@@ -311,8 +312,9 @@ def _answer_stop(event: str, payload: "Payload") -> "Answer":
 def _look_at_notes(payload: "Payload") -> str:
     """Have the journal look at the notes, if they aren't as it saw them; return a line for the human."""
     id = str(payload.get("session_id", ""))
-    if quiet := glance.find_quiet_journal(id):
-        glance.end_turn(quiet.folder, id)
+    if quiet := glance.find_quiet_journals(id):
+        for journal in quiet:
+            glance.end_turn(journal.folder, id)
         return ""
     return _event_session(payload).session_journal.finish_turn()
 

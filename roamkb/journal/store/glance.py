@@ -10,7 +10,7 @@ wrong answer costs only time: whoever isn't sure has somebody look. This imports
 import os
 import time
 
-from roamkb.boundary.store.kb_paths import all_kb_names
+from roamkb.boundary.store.kb_paths import kb_folders
 from roamkb.core.startup import digests
 from roamkb.fs.tree_digest import TreeDigest
 from roamkb.fs.tree_digest import digest_tree
@@ -46,17 +46,18 @@ class QuietJournal:
         self.tree = tree
 
 
-def find_quiet_journal(session: str) -> QuietJournal | None:
-    """Return the journal if all is recorded and nothing is left to report; else None."""
-    for name in all_kb_names()[:1]:
-        real = os.path.realpath(name)
+def find_quiet_journals(session: str) -> list[QuietJournal]:
+    """Return the journals of all knowledge bases if all is recorded and nothing is left to report; else none."""
+    journals: list[QuietJournal] = []
+    for real in kb_folders():
         key = digests.sha256(os.fsencode(real)).hexdigest()[:_KEY_LENGTH]
         folder = os.path.join(default_state_dir(), JOURNAL, key)
         recorded = _told_tree(os.path.join(folder, JOURNAL_DB), session_key(session))
         tree = digest_tree(real, deadline=time.monotonic() + _MAX_GLANCE_SECONDS) if recorded else None
-        if tree is not None and tree.hex == recorded:
-            return QuietJournal(folder, tree)
-    return None
+        if tree is None or tree.hex != recorded:
+            return []
+        journals.append(QuietJournal(folder, tree))
+    return journals
 
 
 def _told_tree(database: str, session: str) -> str | None:

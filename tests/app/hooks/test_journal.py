@@ -356,6 +356,29 @@ def test_a_turn_begins_and_ends_where_there_is_nothing_to_see(notes: World) -> N
 
 def find_quiet_of(world: World) -> bool:
     """Whether a glance finds nothing to look at."""
-    code = "import sys; from roamkb.journal.store.glance import find_quiet_journal; sys.exit(not find_quiet_journal('s-1'))"
+    code = "import sys; from roamkb.journal.store.glance import find_quiet_journals; sys.exit(not find_quiet_journals('s-1'))"
     done = subprocess.run([sys.executable, "-c", code], env=world.environment(), check=False)
     return done.returncode == 0
+
+
+def test_a_knowledge_base_with_a_name_has_its_own_journal(notes: World) -> None:
+    """What an agent destroyed there is told with its name, and comes back by it; the default one stays as it is."""
+    club = notes.home / "sync" / "club"
+    (club / ".stfolder").mkdir(parents=True)
+    (club / "rules.org").write_text(":PROPERTIES:\n:ID: rules\n:END:\n#+title: Rules\n")
+    rule = notes.home / ".claude" / "rules" / "knowledge-base.md"
+    blocks = "```roamkb:kb/club\n~/sync/club\n```\n```roamkb:project-parents/club\n~/hall\n```\n"
+    rule.write_text(f"{rule.read_text()}\n{blocks}")
+    began(notes)
+    before = files(notes)
+    text = (club / "rules.org").read_bytes()
+    (club / "rules.org").unlink()
+    told = str(hook(notes, "stop")["systemMessage"])
+    assert "1 file of the knowledge base club changed" in told
+    assert "`roamkb journal restore --all --kb club`" in told
+    ran, terminal = at_a_terminal(notes, "journal", "restore", "--all", "--kb", "club")
+    assert 0 == ran.status, (ran, terminal)
+    assert (text, before) == ((club / "rules.org").read_bytes(), files(notes))
+    checks = {check["name"]: check["ok"] for check in notes.run("doctor", "--json").json["checks"]}
+    assert checks["club: knowledge base"]
+    assert checks["knowledge base"]
