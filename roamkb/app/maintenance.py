@@ -36,6 +36,7 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
     """Operations for the human's maintenance: classification, hygiene, installation."""
 
     @takes_request(lambda: boundary_classify.ClassifyRequest)
+    @for_named_kb
     def classify(self, request: "boundary_classify.ClassifyRequest") -> Project:
         """Return the project of `folder` with the reason for its kind; without it, this session's."""
         if request.folder is None:
@@ -44,6 +45,7 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
             self._absolute_path(request.folder),
             home=self.environment.home,
             account_home=self.environment.account_home,
+            kb_name=self.kb_name,
         )
 
     @takes_request(lambda: kb_hygiene.HygieneRequest)
