@@ -9,9 +9,12 @@ from roamkb.app.base import KnowledgeBaseContext
 from roamkb.app.named_kb import for_named_kb
 from roamkb.app.operation_method import takes_request
 from roamkb.boundary import classify as boundary_classify
+from roamkb.boundary import human_consent
 from roamkb.boundary.store import folder_evidence
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
+from roamkb.core.gitignore import escape_path
+from roamkb.core.model import NamedKb
 from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
 from roamkb.core.text import as_text_tuple
@@ -20,6 +23,7 @@ from roamkb.harnesses.registry import declared_by
 from roamkb.install import doctor as install_doctor
 from roamkb.install import doctor_report
 from roamkb.install import doctor_wall
+from roamkb.install import named_kb_removal
 from roamkb.install import plan
 from roamkb.install import requests
 from roamkb.install import uninstall as install_uninstall
@@ -155,10 +159,26 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
     def _install_options(self, request: "requests.InstallRequest") -> "plan.InstallOptions":
         from importlib.util import find_spec
 
+        kb = self._optional_absolute_path(request.kb)
+        parents = tuple(map(self._absolute_path, as_text_tuple(request.project_parents)))
+        named_kb = None
+        if request.kb_name is not None:
+            # who may write to one could else allow itself another
+            human_consent.require_no_agent(self.environment.agent_evidence)
+            if kb is None or not parents or request.create_kb:
+                raise UsageError(
+                    "a further knowledge base has a folder of its own that is there, and projects of its own",
+                    hint="roamkb install --kb-name NAME --kb DIR --project-parent DIR",
+                )
+            named_kb = NamedKb(
+                name=request.kb_name, folder=kb, project_parents=tuple(escape_path(str(parent)) for parent in parents)
+            )
+            kb, parents = None, ()
         return plan.InstallOptions(
-            kb=self._optional_absolute_path(request.kb),
+            kb=kb,
             work_roots=tuple(map(self._absolute_path, as_text_tuple(request.work_roots))),
-            project_parents=tuple(map(self._absolute_path, as_text_tuple(request.project_parents))),
+            project_parents=parents,
+            named_kb=named_kb,
             agents_md=self._optional_absolute_path(request.agents_md),
             snippets=self._optional_absolute_path(request.snippets),
             create_kb=request.create_kb,
@@ -172,6 +192,15 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
     @takes_request(lambda: requests.UninstallRequest)
     def uninstall(self, request: "requests.UninstallRequest") -> "plan.InstallReport":
         """Remove the installed parts, and name what stays; with `purge`, roamkb's own data as well."""
+        if request.kb_name is not None:
+            human_consent.require_no_agent(self.environment.agent_evidence)
+            return named_kb_removal.remove_named_kb(
+                request.kb_name,
+                dry_run=request.dry_run,
+                home=self.environment.home,
+                account_home=self.environment.account_home,
+                session=self._call_origin,
+            )
         options = plan.InstallOptions(
             agents_md=self._optional_absolute_path(request.agents_md),
             snippets=self._optional_absolute_path(request.snippets),

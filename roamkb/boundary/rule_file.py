@@ -51,6 +51,7 @@ from roamkb.core.model import NamedKb
 from roamkb.core.model import Rule
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
+from roamkb.core.text import one_line
 from roamkb.core.text import strip_hidden
 
 #: What a person writes who has no work roots; an empty block could be an accident.
@@ -63,6 +64,8 @@ _WORK_BLOCK = "roamkb:work-roots"
 _PARENTS_BLOCK = "roamkb:project-parents"
 _TODO_BLOCK = "roamkb:todo"
 _ADDRESSES_BLOCK = "roamkb:model-addresses"
+#: Of what `install` adds; for readers.
+_SECTION_HEADING = "## Knowledge base: {}"
 _REQUIRED_BLOCKS = (_KB_BLOCK, _WORK_BLOCK, _PARENTS_BLOCK)
 #: A block of a further knowledge base: the block's name, and the knowledge base's.
 _NAMED_BLOCK = lazily(rf"({_KB_BLOCK}|{_PARENTS_BLOCK})/([a-z][a-z0-9-]{{0,39}})\Z")
@@ -138,6 +141,44 @@ def render_rule(template: str, *, kb: str, work_roots: Sequence[str], project_pa
         if block.name in new_entries and [entry for _, entry in block.entries] != new_entries[block.name]:
             lines[block.start : block.end] = new_entries[block.name]
     return "\n".join(lines)
+
+
+def with_named_kb(text: str, name: str, *, kb: str, project_parents: Sequence[str]) -> str:
+    """Return the rule `text` with a further knowledge base, in place of what it says of one of that name.
+
+    Raises `UsageError` for a name or an entry that `parse_rule` would refuse.
+    """
+    if not _NAMED_BLOCK.match(f"{_KB_BLOCK}/{name}") or name in RESERVED_NAMES:
+        raise UsageError(
+            f"{one_line(name)} is no name of a knowledge base",
+            hint="a letter a-z, then letters, digits and -, 40 at most; not default or all",
+        )
+    for fault in (_path_fault(kb), *(_entry_fault(entry, _PARENTS_BLOCK) for entry in project_parents)):
+        if fault:
+            raise UsageError(f"the entry {fault}")
+    text = without_named_kb(text, name)
+    return f"{text.rstrip(chr(10))}\n{_named_section(name, kb, project_parents)}"
+
+
+def without_named_kb(text: str, name: str) -> str:
+    """Return the rule `text` without its blocks of the knowledge base `name`, and without the heading of ours."""
+    blocks = _parse_blocks(text, Path("the rule")).values()
+    own = [block for block in blocks if (named := _NAMED_BLOCK.match(block.name)) and named[2] == name]
+    entries = {block.name.partition("/")[0]: [entry for _, entry in block.entries] for block in own}
+    section = _named_section(name, "".join(entries.get(_KB_BLOCK, [])), entries.get(_PARENTS_BLOCK, []))
+    if section in text:
+        return text.replace(section, "", 1)
+    # somebody wrote about it, and their words stay
+    lines = text.split("\n")
+    for block in sorted(own, key=lambda block: -block.start):
+        del lines[block.start - 1 : block.end + 1]
+    return "\n".join(lines)
+
+
+def _named_section(name: str, kb: str, project_parents: Sequence[str]) -> str:
+    blocks = ((_KB_BLOCK, [kb]), (_PARENTS_BLOCK, project_parents))
+    fences = ("\n".join((f"```{kind}/{name}", *entries, "```")) for kind, entries in blocks)
+    return "\n" + "\n\n".join((_SECTION_HEADING.format(name), *fences)) + "\n"
 
 
 def _parse_blocks(text: str, source: Path) -> dict[str, _RuleBlock]:

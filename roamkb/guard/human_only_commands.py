@@ -14,8 +14,8 @@ _ROAMKB_COMMAND = r"roamkb(?:[@=].*)?|-mroamkb|roamkb\.__main__|(?:[/~.$].*|.*bi
 _RULE_OPTIONS = ("--kb", "--work-root", "--project-parent", "--yes")
 #: What stands behind one of these is its value, though it looks like an option; a test compares them.
 VALUE_OPTIONS = frozenset(
-    "--agent --agents-md --apply --as-of --class --digest --kb --log --mark --member --name --project --project-parent "
-    "--reason --service --session --snippets --until --work-root".split()
+    "--agent --agents-md --apply --as-of --class --digest --kb --kb-name --log --mark --member --name --project "
+    "--project-parent --reason --service --session --snippets --until --work-root".split()
 )
 #: By verb: what is asked for, and whether the words ask for it; without those words the verb only lists.
 _HUMAN_ONLY_IF: dict[str, tuple[str, Callable[[list[str]], bool]]] = {

@@ -20,12 +20,14 @@ from roamkb.boundary.rule_copy import parse_own_copy
 from roamkb.boundary.rule_copy import render_own_copy
 from roamkb.boundary.rule_file import parse_rule
 from roamkb.boundary.rule_file import render_rule
+from roamkb.boundary.rule_file import with_named_kb
 from roamkb.boundary.store.folder_evidence import RULE_PATH
 from roamkb.boundary.store.folder_evidence import CallOrigin
 from roamkb.boundary.store.folder_evidence import classify_folder
 from roamkb.boundary.store.folder_evidence import find_rule
 from roamkb.boundary.store.folder_evidence import lies_in_notes
 from roamkb.boundary.store.folder_evidence import lies_within
+from roamkb.boundary.store.folder_evidence import require_apart
 from roamkb.boundary.store.folder_evidence import select_kb
 from roamkb.boundary.store.folder_evidence import session_project
 from roamkb.core.errors import BadRule
@@ -107,7 +109,8 @@ def install(  # noqa: PLR0913 - facts of this machine, each by name
         Refused: a session at work would change the rule, or one that isn't personal the knowledge base.
     """
     rule_file, copies_folder = rule_path(home), rule_copies_folder(data)
-    fault = kb_fault(wishes.kb) if wishes.kb and not wishes.create_kb else ""
+    kb_to_be = wishes.named_kb.folder if wishes.named_kb else wishes.kb
+    fault = kb_fault(kb_to_be) if kb_to_be and not wishes.create_kb else ""
     if wishes.agents_md:
         real_file = real_path(wishes.agents_md)
         if not isinstance(read_path_state(real_file.parent), FolderOnDisk):
@@ -117,6 +120,7 @@ def install(  # noqa: PLR0913 - facts of this machine, each by name
     path_states = {path: read_path_state(path) for path in (*rule_paths, *requested_files(wishes))}
     old_copy = _customized_copy(path_states[rule_file], path_states[copies_folder / RULE_NAME])
     rule = _planned_rule(wishes, old_copy, home=home, rules=rules)
+    _require_fit(rule, wishes)
     if lies_in_notes(copies_folder, rule):
         raise DiskError(
             copies_folder,
@@ -138,7 +142,7 @@ def install(  # noqa: PLR0913 - facts of this machine, each by name
         )
     if fault:
         raise UsageError(
-            f"no knowledge base at {wishes.kb}: {fault}; nothing was installed",
+            f"no knowledge base at {kb_to_be}: {fault}; nothing was installed",
             hint="mount it or name another; --create-kb begins one there, with a first note",
         )
     if isinstance(path_states[rule_file], AbsentPath) and not wishes.create_kb:
@@ -207,6 +211,17 @@ def require_install_permit(
             for kb in kbs:
                 if lies_within(step.path, kb):
                     require_permit(project, f"{command_name} {step.what} {step.path}", kb=kb)
+
+
+def _require_fit(rule: Rule, wishes: InstallOptions) -> None:
+    """Raise `UsageError` where the rule to be would be malformed by the folders that it names."""
+    try:
+        require_apart(rule)
+    except BadRule as error:
+        raise UsageError(f"the rule to be {error.why}; nothing was changed", hint="name other folders") from error
+    folder = wishes.named_kb.folder if wishes.named_kb else None
+    if folder and classify_folder(folder, rule).kind is ProjectKind.WORK:
+        raise UsageError(f"{folder} is under a work root, and work's notes are work's; nothing was changed")
 
 
 def _require_named_permits(
@@ -426,6 +441,13 @@ def _own_copy_data(
         work_roots=tuple(dict.fromkeys(work_roots)),
         project_parents=shorten_entries(parents, home),
     )
+    named = {other.name: other for other in present_rule.others if old_copy and old_copy.pristine}
+    if new := wishes.named_kb:
+        known = next((other.project_parents for other in present_rule.others if other.name == new.name), ())
+        named[new.name] = replace(new, project_parents=tuple(dict.fromkeys((*known, *new.project_parents))))
+    for other in named.values():
+        parents = shorten_entries(other.project_parents, home)
+        text = with_named_kb(text, other.name, kb=shorten_path(other.folder, home), project_parents=parents)
     return render_own_copy(RuleCopy(text.encode(), pristine=old_copy is None or old_copy.pristine))
 
 

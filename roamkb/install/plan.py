@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 from roamkb.core.json_form import member_name
+from roamkb.core.model import NamedKb
 from roamkb.core.model import Rule
 from roamkb.core.startup.dataclasses import dataclass
 
@@ -167,6 +168,8 @@ class InstallOptions:
     kb: Path | None = None
     work_roots: tuple[Path, ...] = ()
     project_parents: tuple[Path, ...] = ()
+    #: A further knowledge base, which is added to the rule; of `uninstall`, one that is taken out of it by its name.
+    named_kb: NamedKb | None = None
     #: Whether the shipped rule's folders that aren't there are left out: the human says which are meant.
     omits_absent: bool = False
     agents_md: Path | None = None
@@ -187,7 +190,7 @@ class InstallOptions:
     @property
     def own_copy(self) -> bool:
         """Whether the rule has to differ from the shipped one."""
-        return bool(self.kb or self.work_roots or self.project_parents or self.omits_absent)
+        return bool(self.kb or self.work_roots or self.project_parents or self.named_kb or self.omits_absent)
 
 
 def unchanged_step(step_name: str, path: Path, reason: str) -> InstallStep:

@@ -22,6 +22,9 @@ class InstallRequest:
     project_parents: Sequence[str] = repeatable_option(
         "--project-parent", "A folder of personal projects.", metavar="DIR", values="folders"
     )
+    kb_name: str | None = text_option(
+        "--kb-name", "What --kb and --project-parent are of: another knowledge base, of that name.", metavar="NAME"
+    )
     agents_md: str | None = text_option(
         "--agents-md", "Keep a block with the rule's gist in this file.", metavar="FILE", values="files"
     )
@@ -64,6 +67,9 @@ class UninstallRequest:
     claude: bool = flag_option("--claude", "Take the hooks and rules out of Claude Code's settings as well.")
     codex: bool = flag_option("--codex", "Take the hooks and the MCP server out of Codex's settings as well.")
     gemini: bool = flag_option("--gemini", "Take the hooks and the MCP server out of Gemini CLI's settings as well.")
+    kb_name: str | None = text_option(
+        "--kb-name", "Only take the knowledge base of that name out of the rule; its notes stay.", metavar="NAME"
+    )
     purge: bool = flag_option("--purge", "Take roamkb's cache, state and data too; never notes nor projects' logs.")
     dry_run: bool = flag_option("--dry-run", "Say what would be done; do nothing.")
 
