@@ -257,6 +257,7 @@ class KnowledgeBase(KnowledgeBaseSetup):
         return kb_tags.tags(self._open_index(self._open_notes()))
 
     @takes_request(lambda: index_admin.IndexRequest)
+    @for_named_kb
     def index(self, request: "index_admin.IndexRequest") -> "index_admin.IndexState":
         """Return the state of the search index; build it again or check it where asked."""
         if request.stats and (request.rebuild or request.check):

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from roamkb.core.errors import UsageError
+from roamkb.core.request import KbOption
 from roamkb.core.request import flag_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
@@ -17,6 +18,7 @@ class IndexRequest:
     rebuild: bool = flag_option("--rebuild", "Build it again.")
     check: bool = flag_option("--check", "Compare it with one made just now.")
     stats: bool = flag_option("--stats", "Only say how large it is, as without an option.")
+    kb: KbOption = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -181,15 +181,10 @@ def load_rule(home: Path, *, account_home: Path, kb_name: str = DEFAULT_KB) -> R
     """
     rule = select_kb(_read_rule(home), kb_name)
     if not _is_same_folder(home, account_home) and lexists(account_home / RULE_PATH):
-        account_rule = _read_rule(account_home)
-        roots = dict.fromkeys((*rule.work_roots, *account_rule.work_roots))
-        is_apart = (
-            all(lies_within(folder, home) for folder in rule.all_folders)
-            and not lies_within(account_home, home)
-            and not any(_overlap(folder, other) for folder in rule.all_folders for other in account_rule.all_folders)
-        )
-        account_rule = _account_rule_for(rule.kb, account_rule)
-        rule = replace(rule, work_roots=tuple(roots), account=account_rule, alone_below=home if is_apart else None)
+        try:
+            rule = _with_account(rule, _read_rule(account_home), home=home, account_home=account_home)
+        except OSError as error:
+            raise BadRule(rule.source, f"names a KB that can't be looked at: {error_reason(error)}") from None
     rule_on_disk = _RuleOnDisk(rule)
     for folder in rule.all_folders:
         try:
@@ -199,6 +194,18 @@ def load_rule(home: Path, *, account_home: Path, kb_name: str = DEFAULT_KB) -> R
         if reason:
             raise BadRule(rule.source, f"puts the knowledge base where work is: {reason}")
     return rule
+
+
+def _with_account(rule: Rule, account_rule: Rule, *, home: Path, account_home: Path) -> Rule:
+    """Return the rule of another HOME, with what the account's own denies, and has to allow."""
+    roots = dict.fromkeys((*rule.work_roots, *account_rule.work_roots))
+    is_apart = (
+        all(lies_within(folder, home) for folder in rule.all_folders)
+        and not lies_within(account_home, home)
+        and not any(_overlap(folder, other) for folder in rule.all_folders for other in account_rule.all_folders)
+    )
+    account = _account_rule_for(rule.kb, account_rule)
+    return replace(rule, work_roots=tuple(roots), account=account, alone_below=home if is_apart else None)
 
 
 def select_kb(rule: Rule, name: str) -> Rule:
