@@ -127,21 +127,21 @@ def _offer_post(name: str, parameters: str = "", **choices: tuple[str, ...]) -> 
     return _OfferedRoute(name=name, reads=False, parameters=parameters, choices=choices)
 
 
-_CONTENT_PARAMETERS = "title body markdown tags aliases refs links source by anyway dry_run"
+_CONTENT_PARAMETERS = "title body markdown tags aliases refs links source by anyway dry_run kb"
 _OFFERED_ROUTES: Final = (
     _offer_get(
-        "search", "words tags agent human since before limit regex lines files related budget as_of", pages="hits"
+        "search", "words tags agent human since before limit regex lines files related budget as_of kb", pages="hits"
     ),
-    _offer_get("show", "name"),
-    _offer_get("links", "name graph"),
-    _offer_get("daily", "day"),
-    _offer_get("tags", pages="tags"),
-    _offer_get("nodes", pages="nodes"),
-    _offer_get("inventory", pages="nodes"),
+    _offer_get("show", "name kb"),
+    _offer_get("links", "name graph kb"),
+    _offer_get("daily", "day kb"),
+    _offer_get("tags", "kb", pages="tags"),
+    _offer_get("nodes", "kb", pages="nodes"),
+    _offer_get("inventory", "kb", pages="nodes"),
     _offer_post("write", f"{_CONTENT_PARAMETERS} daily"),
     _offer_post("supersede", f"name {_CONTENT_PARAMETERS}"),
-    _offer_post("trash", "name"),
-    _offer_post("restore", "name"),
+    _offer_post("trash", "name kb"),
+    _offer_post("restore", "name kb"),
     _offer_post(
         "learn",
         "text proposals type tags task category files actions provenance confidence supersedes fix_applied "
