@@ -11,8 +11,8 @@ from tests.interfaces.completion.shells import CompletingShell
 #: A line, and all that is offered at its end without starting roamkb.
 _FIXED: tuple[tuple[str, list[str]], ...] = (
     ("roamkb se", ["search", "serve", "setup"]),
-    ("roamkb tags --", ["--help", "--json", "--project"]),
-    ("roamkb tags -", ["--help", "--json", "--project", "-h"]),
+    ("roamkb tags --", ["--help", "--json", "--kb", "--project"]),
+    ("roamkb tags -", ["--help", "--json", "--kb", "--project", "-h"]),
     ("roamkb links --gr", ["--graph"]),
     ("roamkb task ", ["done", "failed", "list", "similar", "start"]),
     ("roamkb template --reason why up", ["update"]),
