@@ -24,7 +24,9 @@ from roamkb.core.model import Project
 from roamkb.core.model import Rule
 from roamkb.core.startup.dataclasses import replace
 from roamkb.install import doctor_wall
+from roamkb.kb import hygiene
 from roamkb.kb import node_view
+from roamkb.kb import versions
 from roamkb.kb.notes.store import images
 from roamkb.kb.notes.store import walk
 from roamkb.kb.notes.store import watched_walk
@@ -142,6 +144,15 @@ class ServedKnowledgeBase(KnowledgeBase):
             NotFound: there is none, or it lies elsewhere.
         """
         return images.read_image(self.rule.kb, file)
+
+    def compare_versions(self, first: str, second: str) -> "versions.VersionComparison":
+        """Return two versions of a note side by side, by their paths below the knowledge base."""
+        return versions.compare_versions(self._open_notes(), first, second)
+
+    def nodes_with_one_id(self) -> "tuple[hygiene.DuplicateNodes, ...]":
+        """Return the nodes that share their id with another one."""
+        notes = self._open_notes()
+        return hygiene.duplicate_ids(notes, notes.read_all())
 
     def served_project(self) -> Project:
         """Return the project whose log is served, classified by its folder alone."""

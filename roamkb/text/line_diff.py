@@ -30,24 +30,54 @@ def differing_lines(old_text: str, new_text: str) -> tuple[str, ...]:
     Nothing where the texts are alike, or have too little in common to be set side by side.
     """
     old_lines, new_lines = _split_lines(old_text), _split_lines(new_text)
+    output_lines: list[str] = []
+    for (old_start, new_start), (old_end, new_end) in _find_hunks(old_lines, new_lines) or ():
+        output_lines.append(
+            f"@@ -{_hunk_range(old_start, old_end - old_start)} +{_hunk_range(new_start, new_end - new_start)} @@"
+        )
+        output_lines += [f"-{line}" for line in old_lines[old_start:old_end]]
+        output_lines += [f"+{line}" for line in new_lines[new_start:new_end]]
+    return tuple(output_lines)
+
+
+def align_lines(old_text: str, new_text: str) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
+    """Return two texts as runs of lines side by side: alike on both sides, then different, by turns.
+
+    The first run is of lines that are alike, as the last is, and may be empty. Two texts with too little in
+    common are one run that differs.
+    """
+    old_lines, new_lines = _split_lines(old_text), _split_lines(new_text)
+    hunks = _find_hunks(old_lines, new_lines)
+    if hunks is None:
+        hunks = [((0, 0), (len(old_lines), len(new_lines)))]
+    runs: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
+    old_offset = 0
+    for (old_start, new_start), (old_end, new_end) in hunks:
+        common = tuple(old_lines[old_offset:old_start])
+        runs += [(common, common), (tuple(old_lines[old_start:old_end]), tuple(new_lines[new_start:new_end]))]
+        old_offset = old_end
+    rest = tuple(old_lines[old_offset:])
+    return (*runs, (rest, rest))
+
+
+_Hunk = tuple[tuple[int, int], tuple[int, int]]
+
+
+def _find_hunks(old_lines: list[str], new_lines: list[str]) -> list[_Hunk] | None:
+    """Return the start and end of each run of differences; None where there are too many."""
     old_middle, new_middle = _trim_common_ends(old_lines, new_lines)
     most = min(_MOST_DIFFERENCES, _MOST_STEPS // (len(old_middle) + len(new_middle) + 1))
     steps: list[dict[int, int]] = []
     if _edit_distance(old_middle, new_middle, most, steps) is None:
-        return ()
+        return None
     start = next(
         (index for index, pair in enumerate(zip(old_lines, new_lines, strict=False)) if pair[0] != pair[1]), None
     )
     start = min(len(old_lines), len(new_lines)) if start is None else start
-    output_lines: list[str] = []
-    for (old_offset, new_offset), (old_end, new_end) in _trace_hunks(len(old_middle), len(new_middle), steps):
-        output_lines.append(
-            f"@@ -{_hunk_range(start + old_offset, old_end - old_offset)}"
-            f" +{_hunk_range(start + new_offset, new_end - new_offset)} @@"
-        )
-        output_lines += [f"-{line}" for line in old_middle[old_offset:old_end]]
-        output_lines += [f"+{line}" for line in new_middle[new_offset:new_end]]
-    return tuple(output_lines)
+    return [
+        ((start + old_start, start + new_start), (start + old_end, start + new_end))
+        for (old_start, new_start), (old_end, new_end) in _trace_hunks(len(old_middle), len(new_middle), steps)
+    ]
 
 
 def _hunk_range(offset: int, length: int) -> str:
@@ -55,9 +85,7 @@ def _hunk_range(offset: int, length: int) -> str:
     return f"{offset + 1 if length else offset}" + ("" if length == 1 else f",{length}")
 
 
-def _trace_hunks(
-    old_length: int, new_length: int, steps: list[dict[int, int]]
-) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+def _trace_hunks(old_length: int, new_length: int, steps: list[dict[int, int]]) -> list[_Hunk]:
     """Return the start and end of each run of differences, traced back from the end of both texts."""
     if not old_length or not new_length:
         return [((0, 0), (old_length, new_length))] if old_length or new_length else []

@@ -9,6 +9,7 @@ import hmac
 import json
 import math
 from collections.abc import Callable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 from typing import Final
 from urllib.parse import unquote_to_bytes
@@ -56,15 +57,14 @@ class UnwelcomeRequest(Exception):
         return dump_json(answer_json({"error": {"code": self.code, "message": self.message, "hint": self.hint}}))
 
 
-class RequestGuard:
-    """An ASGI application that passes on welcome requests only."""
+class LocalGuard:
+    """An ASGI application that passes on welcome requests only; what is welcome beside its own, each guard says."""
 
-    def __init__(self, app: "ASGIApp", *, authorities: tuple[str, ...], token: str, clock: Callable[[], float]) -> None:
+    def __init__(self, app: "ASGIApp", *, authorities: tuple[str, ...], clock: Callable[[], float]) -> None:
         """Take the server's names as `Host` says them, and a clock that never goes back, in seconds."""
         self._app = app
         self._hosts = tuple(name.encode() for name in authorities)
         self._origins = tuple(f"http://{name}".encode() for name in authorities)
-        self._token = token.encode()
         self._allowance = RateLimit(clock)
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
@@ -73,20 +73,52 @@ class RequestGuard:
             await self._app(scope, receive, send)
             return
         try:
-            body = await self._require_welcome(scope, receive)
+            headers = require_headers(scope)
+            self._require_own_page(headers)
+            body = await self._require_welcome(scope, headers, receive)
         except UnwelcomeRequest as unwelcome:
-            await _send_refusal(send, unwelcome)
+            await self._refuse(send, unwelcome)
             return
         await self._app(scope, replay_body(body, receive), send)
 
-    async def _require_welcome(self, scope: "Scope", receive: "Receive") -> bytes:
+    async def _require_welcome(self, scope: "Scope", headers: dict[bytes, bytes], receive: "Receive") -> bytes:
         """Return the body of a welcome request, or raise `UnwelcomeRequest`."""
-        headers = require_headers(scope)
-        self._require_own_sender(headers)
-        if not self._allowance.take_permit():
+        raise NotImplementedError
+
+    async def _refuse(self, send: "Send", unwelcome: UnwelcomeRequest) -> None:
+        """Answer a request that isn't welcome."""
+        raise NotImplementedError
+
+    def _require_own_page(self, headers: dict[bytes, bytes]) -> None:
+        """Raise where another page sent the request, or named this server otherwise than it is called."""
+        if headers.get(b"host") not in self._hosts:
+            hint = f"it is at {self._origins[0].decode()}/"
+            raise UnwelcomeRequest(403, "host", "the Host header isn't this server's own", hint=hint)
+        if headers.get(b"origin", self._origins[0]) not in self._origins:
+            raise UnwelcomeRequest(403, "origin", "pages of other origins are not answered")
+        if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
+            hint = "open the address by itself, not by a link of another site"
+            raise UnwelcomeRequest(403, "origin", "pages of other sites are not answered", hint=hint)
+
+    def _require_permit(self, scope: "Scope", allowance: "RateLimit") -> None:
+        """Raise where there were too many requests, or this is another than GET and POST."""
+        if not allowance.take_permit():
             raise UnwelcomeRequest(429, "rate", "too many requests", hint="wait a second")
         if scope["type"] != "http" or scope["method"] not in ("GET", "POST"):
             raise UnwelcomeRequest(405, "method", "only GET and POST are answered")
+
+
+class RequestGuard(LocalGuard):
+    """A guard that passes on the requests of those who have the token."""
+
+    def __init__(self, app: "ASGIApp", *, authorities: tuple[str, ...], token: str, clock: Callable[[], float]) -> None:
+        """Take the token beside what `LocalGuard` takes."""
+        super().__init__(app, authorities=authorities, clock=clock)
+        self._token = token.encode()
+
+    async def _require_welcome(self, scope: "Scope", headers: dict[bytes, bytes], receive: "Receive") -> bytes:
+        self._require_token(headers)
+        self._require_permit(scope, self._allowance)
         require_plain_target(scope)
         size = _require_body_size(headers, scope["method"])
         body = await read_body(receive, size)
@@ -94,13 +126,12 @@ class RequestGuard:
             _require_json_object(body)
         return body
 
-    def _require_own_sender(self, headers: dict[bytes, bytes]) -> None:
-        if headers.get(b"host") not in self._hosts:
-            raise UnwelcomeRequest(403, "host", "the Host header isn't this server's own")
-        if headers.get(b"origin", self._origins[0]) not in self._origins:
-            raise UnwelcomeRequest(403, "origin", "pages of other origins are not answered")
-        if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
-            raise UnwelcomeRequest(403, "origin", "pages of other sites are not answered")
+    async def _refuse(self, send: "Send", unwelcome: UnwelcomeRequest) -> None:
+        challenge = ((b"www-authenticate", b"Bearer"),) if unwelcome.status == 401 else ()
+        headers = ((b"content-type", b"application/json"), *SAFE_HEADERS, *challenge)
+        await send_refusal(send, unwelcome.status, unwelcome.error_json, headers)
+
+    def _require_token(self, headers: dict[bytes, bytes]) -> None:
         scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
         if scheme.lower() != b"bearer" or not hmac.compare_digest(token.strip(), self._token):
             raise UnwelcomeRequest(
@@ -167,19 +198,25 @@ def require_plain_target(scope: "Scope") -> None:
 
 def _require_body_size(headers: dict[bytes, bytes], method: str) -> int:
     """Return the size of the body to come, in bytes."""
-    declared_size = headers.get(b"content-length", b"0")
-    if not declared_size.isdigit():
-        raise UnwelcomeRequest(400, "usage", "Content-Length is no number")
-    if len(declared_size) > 12 or int(declared_size) > MAX_BODY_BYTES:
-        raise UnwelcomeRequest(413, "too_large", f"a body has at most {MAX_BODY_BYTES:,} bytes")
+    size = declared_size(headers)
     if method == "GET":
-        if int(declared_size):
+        if size:
             raise UnwelcomeRequest(400, "usage", "a GET has no body", hint="give query parameters")
         return 0
     kind, _, parameter = headers.get(b"content-type", b"").lower().partition(b";")
     if kind.strip() != b"application/json" or parameter.strip() not in (b"", b"charset=utf-8"):
         raise UnwelcomeRequest(415, "media_type", "a body is JSON", hint="Content-Type: application/json")
-    return int(declared_size)
+    return size
+
+
+def declared_size(headers: dict[bytes, bytes], *, most: int = MAX_BODY_BYTES) -> int:
+    """Return the size of a body in bytes, as its headers say; raise `UnwelcomeRequest` above `most`."""
+    declared = headers.get(b"content-length", b"0")
+    if not declared.isdigit():
+        raise UnwelcomeRequest(400, "usage", "Content-Length is no number")
+    if len(declared) > 12 or int(declared) > most:
+        raise UnwelcomeRequest(413, "too_large", f"a body has at most {most:,} bytes")
+    return int(declared)
 
 
 async def read_body(receive: "Receive", size: int) -> bytes:
@@ -271,18 +308,15 @@ def replay_body(body: bytes, receive: "Receive") -> "Receive":
     return receive_again
 
 
-async def _send_refusal(send: "Send", unwelcome: UnwelcomeRequest) -> None:
-    body = unwelcome.error_json.encode()
-    headers = [
-        (b"content-type", b"application/json"),
+async def send_refusal(send: "Send", status: int, text: str, headers: Iterable[tuple[bytes, bytes]]) -> None:
+    """Send an answer to a request whose body nobody may have read."""
+    body = text.encode()
+    framing = [
         (b"content-length", str(len(body)).encode()),
         # what is left of a body that nobody read must not be taken for the next request
         (b"connection", b"close"),
-        *SAFE_HEADERS,
     ]
-    if unwelcome.status == 401:
-        headers.append((b"www-authenticate", b"Bearer"))
-    await send({"type": "http.response.start", "status": unwelcome.status, "headers": headers})
+    await send({"type": "http.response.start", "status": status, "headers": [*headers, *framing]})
     await send({"type": "http.response.body", "body": body})
 
 

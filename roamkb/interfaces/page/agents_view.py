@@ -1,4 +1,4 @@
-"""Agents' notes: every node that agents wrote, the latest first, with who wrote it and where from."""
+"""Agents' notes: every node that agents wrote, the latest first, and those that went to the trash."""
 
 from itertools import groupby
 
@@ -20,6 +20,7 @@ _MOST_ROWS = 200
 class AgentNoteRow:
     """An agent's note for a template."""
 
+    id: str
     href: str
     title: str
     date: str
@@ -38,9 +39,16 @@ def view_agents(kb: "server.ServedKnowledgeBase", _: Request) -> tuple[int, str]
     return 200, render_page("agents.html", months=months, count=written.count, more=max(written.count - _MOST_ROWS, 0))
 
 
+def view_trash(kb: "server.ServedKnowledgeBase", _: Request) -> tuple[int, str]:
+    """Return the page of what is in the trash, the latest first."""
+    trashed = kb.restore().nodes
+    return 200, render_page("trash.html", rows=trashed[:_MOST_ROWS], more=max(len(trashed) - _MOST_ROWS, 0))
+
+
 def _row(node: Node) -> AgentNoteRow:
     properties = node.properties
     return AgentNoteRow(
+        id=node.id,
         href=node_href(node.id),
         title=shorten_title(node.title) or "untitled",
         date=properties.get("CREATED", "").strip("[]<>")[:10],

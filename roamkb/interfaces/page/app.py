@@ -1,15 +1,17 @@
-"""The page's views over HTTP, each made of the library's own reading operations, for the session's browser."""
+"""The page's views and forms over HTTP, each by the library's own operations, for the session's browser."""
 
 import json
 import sys
 import threading
 import time
 from collections.abc import Callable
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Final
 
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
@@ -19,20 +21,34 @@ from starlette.types import ASGIApp
 
 from roamkb.app.server import ServedKnowledgeBase
 from roamkb.core.errors import RoamkbError
+from roamkb.core.errors import UsageError
 from roamkb.core.text import clip_text
 from roamkb.core.text import one_line
 from roamkb.interfaces.http.app import STATUSES
 from roamkb.interfaces.page import agents_view
 from roamkb.interfaces.page import checks_view
+from roamkb.interfaces.page import conflicts_view
 from roamkb.interfaces.page import home_view
+from roamkb.interfaces.page import learning_page
 from roamkb.interfaces.page import learnings_view
 from roamkb.interfaces.page import node_page
+from roamkb.interfaces.page import review_view
 from roamkb.interfaces.page import search_view
+from roamkb.interfaces.page.forms import BACK_FIELD
+from roamkb.interfaces.page.forms import FORMS
+from roamkb.interfaces.page.forms import FormAction
+from roamkb.interfaces.page.forms import add_parameter
+from roamkb.interfaces.page.forms import own_address
+from roamkb.interfaces.page.forms import parse_form
 from roamkb.interfaces.page.guard import ENTER_PATH
+from roamkb.interfaces.page.guard import FORM_PATH
 from roamkb.interfaces.page.guard import HEADERS
 from roamkb.interfaces.page.guard import REPORT_PATH
 from roamkb.interfaces.page.guard import STATIC_PATH
 from roamkb.interfaces.page.guard import PageGuard
+from roamkb.interfaces.page.outcomes import OUTCOME_PARAMETER
+from roamkb.interfaces.page.outcomes import OutcomeShelf
+from roamkb.interfaces.page.outcomes import shown_outcome
 from roamkb.interfaces.page.session import PageSession
 from roamkb.interfaces.page.templating import FOLDER
 from roamkb.interfaces.page.templating import render_page
@@ -43,6 +59,8 @@ _STATIC: Final = {"page.css": "text/css; charset=utf-8", "page.js": "text/javasc
 _MOST_REPORTS: Final = 20
 _LONGEST_REPORT: Final = 1000
 
+#: What is offered to be done, by the last part of its address.
+_ACTIONS: Final[Mapping[str, FormAction]] = {**FORMS, "merge": conflicts_view.write_merged}
 #: A view: of the knowledge base as who asks may use it, the status and the HTML.
 View = Callable[[ServedKnowledgeBase, Request], tuple[int, str]]
 
@@ -54,6 +72,7 @@ class PageServer:
         """Make the session, whose one-time address is `entrance`."""
         self._kb = kb
         self._session = PageSession(port, time.monotonic)
+        self._outcomes = OutcomeShelf()
         self._reports = 0
         self.address = f"http://localhost:{port}/"
         routes = [
@@ -63,6 +82,12 @@ class PageServer:
             Route("/agents", self._endpoint(agents_view.view_agents)),
             Route("/learnings", self._endpoint(learnings_view.view_learnings)),
             Route("/checks", self._endpoint(checks_view.view_checks)),
+            Route("/trash", self._endpoint(agents_view.view_trash)),
+            Route("/learning", self._endpoint(learning_page.view_learning)),
+            Route("/review", self._endpoint(review_view.view_review)),
+            Route("/conflicts", self._endpoint(conflicts_view.view_conflicts)),
+            Route("/conflict", self._endpoint(conflicts_view.view_conflict)),
+            Route(f"{FORM_PATH}{{name}}", self._do, methods=["POST"]),
             Route("/image", self._image),
             Route(ENTER_PATH, self._enter),
             Route(f"{STATIC_PATH}{{name}}", _static_file),
@@ -94,15 +119,37 @@ class PageServer:
         """Return a view as an endpoint, which runs in a thread."""
 
         def endpoint(request: Request) -> Response:
-            try:
-                status, html = view(self._kb_for(request), request)
-            except RoamkbError as error:
-                status, html = STATUSES.get(error.code, 400), _render_error(error)
-            except OSError as error:
-                status, html = 500, _render_error(RoamkbError(f"{error.filename or 'disk'}: {error.strerror}"))
-            return Response(html, status, media_type="text/html", headers=HEADERS)
+            # each request has a thread's context of its own
+            shown_outcome.set(self._outcomes.find(request.query_params.get(OUTCOME_PARAMETER, "")))
+            return _answer_or_explain(partial(self._make_view, view, request))
 
         return endpoint
+
+    def _make_view(self, view: View, request: Request) -> Response:
+        status, html = view(self._kb_for(request), request)
+        return Response(html, status, media_type="text/html", headers=HEADERS)
+
+    async def _do(self, request: Request) -> Response:
+        """Carry out a form, and lead to a page that says what it did."""
+        body = await request.body()
+        return await run_in_threadpool(self._carry_out, request, body)
+
+    def _carry_out(self, request: Request, body: bytes) -> Response:
+        action = _ACTIONS.get(request.path_params["name"])
+        if action is None:
+            raise HTTPException(404)
+        try:
+            fields = parse_form(body)
+        except UsageError as error:
+            return _explain(error)
+        back = own_address(fields.get(BACK_FIELD, ""), default="/")
+
+        def lead_on() -> Response:
+            outcome = action(self._kb_for(request), fields)
+            address = add_parameter(outcome.href or back, OUTCOME_PARAMETER, self._outcomes.add(outcome))
+            return RedirectResponse(address, 303, headers=HEADERS)
+
+        return _answer_or_explain(lead_on, back=back)
 
     def _kb_for(self, request: Request) -> ServedKnowledgeBase:
         """Return the knowledge base, judged by the session that the browser was begun from."""
@@ -144,14 +191,24 @@ def _static_file(request: Request) -> Response:
     return Response(data, headers={**HEADERS, "Content-Type": _STATIC[name]})
 
 
-def _render_error(error: RoamkbError) -> str:
-    return render_page("refusal.html", message=error.message, hint=error.hint)
+def _answer_or_explain(make_answer: Callable[[], Response], *, back: str = "/") -> Response:
+    try:
+        return make_answer()
+    except RoamkbError as error:
+        return _explain(error, back=back)
+    except OSError as error:
+        return _explain(RoamkbError(f"{error.filename or 'disk'}: {error.strerror}"), status=500, back=back)
+
+
+def _explain(error: RoamkbError, *, status: int | None = None, back: str = "/") -> Response:
+    """Return a page that says what went wrong and what to do, with the way back."""
+    html = render_page("refusal.html", message=error.message, hint=error.hint, back=back)
+    return Response(html, status or STATUSES.get(error.code, 400), media_type="text/html", headers=HEADERS)
 
 
 def _answer_fault(_: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
-    message = {404: "there is nothing at that address", 405: "the page changes nothing"}.get(
-        status, "that is a fault of roamkb's; the server's terminal says more"
-    )
+    messages = {404: "there is nothing at that address", 405: "nothing is read at that address, or nothing sent there"}
+    message = messages.get(status, "that is a fault of roamkb's; the server's terminal says more")
     refusal = render_page("refusal.html", message=message, hint="")
     return Response(refusal, status, media_type="text/html", headers=HEADERS)

@@ -4,12 +4,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 from typing import Final
 
+from roamkb.interfaces.http.request_guard import LocalGuard
 from roamkb.interfaces.http.request_guard import RateLimit
 from roamkb.interfaces.http.request_guard import UnwelcomeRequest
+from roamkb.interfaces.http.request_guard import declared_size
 from roamkb.interfaces.http.request_guard import read_body
-from roamkb.interfaces.http.request_guard import replay_body
-from roamkb.interfaces.http.request_guard import require_headers
 from roamkb.interfaces.http.request_guard import require_plain_target
+from roamkb.interfaces.http.request_guard import send_refusal
 from roamkb.interfaces.page.session import PageSession
 from roamkb.interfaces.page.templating import render_page
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 REPORT_PATH: Final = "/csp-report"
 ENTER_PATH: Final = "/enter"
 STATIC_PATH: Final = "/static/"
+#: Below it lies what changes something, a form each.
+FORM_PATH: Final = "/do/"
+_FORM_TYPE: Final = b"application/x-www-form-urlencoded"
 #: Bytes of a report; a browser's has about one thousand.
 _MOST_REPORT_BYTES: Final = 16 * 1024
 _REPORT_TYPES: Final = (b"application/csp-report", b"application/reports+json")
@@ -37,42 +41,28 @@ HEADERS: Final = {
     "Content-Security-Policy": POLICY,
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
+    # with "no-referrer" a browser says of no form whose page has it
+    "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 
 
-class PageGuard:
-    """An ASGI application that passes on the requests of the session's browser only."""
+class PageGuard(LocalGuard):
+    """A guard that passes on the requests of the session's browser."""
 
     def __init__(self, app: "ASGIApp", *, authority: str, session: PageSession, clock: Callable[[], float]) -> None:
-        """Take the server's name as `Host` must have it, and a clock that never goes back, in seconds."""
-        self._app = app
-        self._host = authority.encode()
-        self._origin = f"http://{authority}".encode()
+        """Take the session beside what `LocalGuard` takes."""
+        super().__init__(app, authorities=(authority,), clock=clock)
         self._session = session
-        self._allowance = RateLimit(clock)
         #: Of all who have no session: another user of this machine could use up the browser's.
         self._strangers = RateLimit(clock)
 
-    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
-        """Answer one request, or pass it on."""
-        try:
-            body = await self._require_welcome(scope, receive)
-        except UnwelcomeRequest as unwelcome:
-            await _send_refusal(send, unwelcome)
-            return
-        await self._app(scope, replay_body(body, receive), send)
-
-    async def _require_welcome(self, scope: "Scope", receive: "Receive") -> bytes:
-        headers = require_headers(scope)
-        self._require_own_sender(headers)
+    async def _require_welcome(self, scope: "Scope", headers: dict[bytes, bytes], receive: "Receive") -> bytes:
+        if b"sec-purpose" in headers or b"purpose" in headers:
+            raise UnwelcomeRequest(403, "prefetch", "nothing is fetched beforehand")
         is_holder = self._is_holder(scope)
-        if not (self._allowance if is_holder else self._strangers).take_permit():
-            raise UnwelcomeRequest(429, "rate", "too many requests", hint="wait a second")
-        if scope["type"] != "http" or scope["method"] not in ("GET", "POST"):
-            raise UnwelcomeRequest(405, "method", "the page answers GET only")
+        self._require_permit(scope, self._allowance if is_holder else self._strangers)
         if scope.get("raw_path") != b"/" or scope["path"] != "/":
             require_plain_target(scope)
         elif b"%00" in scope["query_string"]:
@@ -87,45 +77,28 @@ class PageGuard:
             )
         return await _require_body(scope, receive, headers)
 
+    async def _refuse(self, send: "Send", unwelcome: UnwelcomeRequest) -> None:
+        html = render_page("refusal.html", message=unwelcome.message, hint=unwelcome.hint)
+        own_headers = ((name.lower().encode(), value.encode()) for name, value in HEADERS.items())
+        await send_refusal(send, unwelcome.status, html, ((b"content-type", b"text/html; charset=utf-8"), *own_headers))
+
     def _is_holder(self, scope: "Scope") -> bool:
         cookies = [value.decode("latin-1") for name, value in scope["headers"] if name == b"cookie"]
         return self._session.is_holder(";".join(cookies))
 
-    def _require_own_sender(self, headers: dict[bytes, bytes]) -> None:
-        if headers.get(b"host") != self._host:
-            where = f"http://{self._host.decode()}/"
-            raise UnwelcomeRequest(403, "host", "the Host header isn't the page's own", hint=f"the page is at {where}")
-        if headers.get(b"origin", self._origin) != self._origin:
-            raise UnwelcomeRequest(403, "origin", "pages of other origins are not answered")
-        if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
-            hint = "open the address by itself, not by a link of another site"
-            raise UnwelcomeRequest(403, "origin", "pages of other sites are not answered", hint=hint)
-        if b"sec-purpose" in headers or b"purpose" in headers:
-            raise UnwelcomeRequest(403, "prefetch", "nothing is fetched beforehand")
-
 
 async def _require_body(scope: "Scope", receive: "Receive", headers: dict[bytes, bytes]) -> bytes:
-    """Return the body: a report of a browser's, or none."""
-    size = headers.get(b"content-length", b"0")
+    """Return the body: a browser's report, a form's fields, or none."""
     if scope["method"] == "GET":
-        if size != b"0":
+        if declared_size(headers):
             raise UnwelcomeRequest(400, "usage", "a GET has no body")
         return b""
-    if scope["path"] != REPORT_PATH or headers.get(b"content-type", b"").partition(b";")[0] not in _REPORT_TYPES:
-        raise UnwelcomeRequest(405, "method", "the page changes nothing")
-    if not size.isdigit() or len(size) > 9 or int(size) > _MOST_REPORT_BYTES:
-        raise UnwelcomeRequest(413, "too_large", f"a report has at most {_MOST_REPORT_BYTES:,} bytes")
-    return await read_body(receive, int(size))
-
-
-async def _send_refusal(send: "Send", unwelcome: UnwelcomeRequest) -> None:
-    body = render_page("refusal.html", message=unwelcome.message, hint=unwelcome.hint).encode()
-    headers = [
-        (b"content-type", b"text/html; charset=utf-8"),
-        (b"content-length", str(len(body)).encode()),
-        # what is left of a body that nobody read must not be taken for the next request
-        (b"connection", b"close"),
-        *((name.lower().encode(), value.encode()) for name, value in HEADERS.items()),
-    ]
-    await send({"type": "http.response.start", "status": unwelcome.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    path, kind = scope["path"], headers.get(b"content-type", b"").partition(b";")[0]
+    if path == REPORT_PATH and kind in _REPORT_TYPES:
+        return await read_body(receive, declared_size(headers, most=_MOST_REPORT_BYTES))
+    if not path.startswith(FORM_PATH) or kind != _FORM_TYPE:
+        raise UnwelcomeRequest(405, "method", "nothing is sent to that address", hint="use the page's own buttons")
+    # a browser says of every form whose page has it, and what it says was compared before
+    if b"origin" not in headers or headers.get(b"sec-fetch-site", b"same-origin") != b"same-origin":
+        raise UnwelcomeRequest(403, "origin", "the form isn't this page's own", hint="use the page's own buttons")
+    return await read_body(receive, declared_size(headers))

@@ -97,7 +97,7 @@ def _waiting(kb: "server.ServedKnowledgeBase") -> HomePart:
     queue = kb.log.review()
     proposals = getattr(queue, "proposals", ())
     lines = [f"{waiting.text} → {waiting.proposal.target}" for waiting in proposals]
-    return _listed(lines, "proposed line", none="no proposal waits")
+    return _listed(lines, "proposed line", none="no proposal waits", href="/review")
 
 
 def _contradictions(kb: "server.ServedKnowledgeBase") -> HomePart:
@@ -108,7 +108,7 @@ def _contradictions(kb: "server.ServedKnowledgeBase") -> HomePart:
 def _conflict_copies(kb: "server.ServedKnowledgeBase") -> HomePart:
     copies = kb.conflicts().copies
     texts = [f"{copy.title or copy.path.name}: {copy.path.name}" for copy in copies]
-    return _listed(texts, "conflict copy", "conflict copies", none="none")
+    return _listed(texts, "conflict copy", "conflict copies", none="none", href="/conflicts")
 
 
 def _hooks(kb: "server.ServedKnowledgeBase") -> HomePart:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from collections.abc import Sequence
 from datetime import datetime
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 
@@ -24,6 +25,8 @@ _LONGEST_QUOTE = 600
 class LearningRow:
     """A learning for a template."""
 
+    id: str
+    href: str
     key: str
     kind: str
     content: str
@@ -50,10 +53,10 @@ def view_learnings(kb: "server.ServedKnowledgeBase", _: Request) -> tuple[int, s
         (state for state in learnings if state.status != SUPERSEDED),
         key=lambda state: (-state.confidence, -(state.last_used or 0.0)),
     )
-    pairs = [(_row(one), _row(other)) for one, other in kb.disputed_pairs()]
+    pairs = [(learning_row(one), learning_row(other)) for one, other in kb.disputed_pairs()]
     return 200, render_page(
         "learnings.html",
-        rows=[_row(state) for state in in_force[:_MOST_ROWS]],
+        rows=[learning_row(state) for state in in_force[:_MOST_ROWS]],
         more=max(len(in_force) - _MOST_ROWS, 0),
         pairs=pairs,
         problem=None,
@@ -61,10 +64,13 @@ def view_learnings(kb: "server.ServedKnowledgeBase", _: Request) -> tuple[int, s
     )
 
 
-def _row(state: LearningState) -> LearningRow:
+def learning_row(state: LearningState) -> LearningRow:
+    """Return a learning as a template shows it."""
     learning = state.learning
     marks = (state.verdict, *(() if state.status == "active" else (state.status,)), *state.flags)
     return LearningRow(
+        id=state.id,
+        href=f"/learning?{urlencode({'id': state.id})}",
         key=learning.key,
         kind=learning.type,
         content=learning.content,
@@ -72,7 +78,7 @@ def _row(state: LearningState) -> LearningRow:
         occurrences=state.occurrences,
         state=tuple(mark.replace("_", " ") for mark in marks),
         agent=learning.agent,
-        date=_day(learning.ts),
+        date=local_day(learning.ts),
         evidence=clip_text(_quoted_evidence(state), _LONGEST_QUOTE),
         files=tuple(learning.files),
         is_contested=MAY_CONTRADICT in state.flags,
@@ -86,7 +92,8 @@ def _quoted_evidence(state: LearningState) -> str:
     return quote if isinstance(quote, str) else ""
 
 
-def _day(seconds: float | None) -> str:
+def local_day(seconds: float | None) -> str:
+    """Return a moment's day here, empty where there is none."""
     try:
         return datetime.fromtimestamp(seconds).date().isoformat() if seconds else ""
     except (OverflowError, OSError, ValueError):

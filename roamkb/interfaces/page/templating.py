@@ -10,6 +10,7 @@ from markupsafe import Markup
 from markupsafe import escape
 
 from roamkb.core.text import strip_hidden
+from roamkb.interfaces.page.outcomes import shown_outcome
 
 FOLDER = Path(__file__).parent
 
@@ -45,7 +46,7 @@ def _clean_value(value: object) -> object:
 
 def render_page(name: str, **values: object) -> str:
     """Return the page of a template; `values` are its variables."""
-    return _environment().get_template(name).render(values)
+    return _environment().get_template(name).render(values, outcome=shown_outcome.get())
 
 
 def as_markup(html: str) -> Markup:

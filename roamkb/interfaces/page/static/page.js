@@ -46,6 +46,15 @@ function step(by) {
   hits[next].focus();
 }
 
+// Only what stands at the proposal that has the focus; a button that is disabled says why where it stands.
+function decide(key) {
+  const proposal = document.activeElement.closest(".proposal");
+  const button = proposal && proposal.querySelector(`[data-key=${key}]`);
+  if (!button) return;
+  if (button.disabled) document.getElementById("status").textContent = button.title;
+  else button.click();
+}
+
 function onKey(event) {
   if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
   const isTyping = event.target.closest("input, textarea, select");
@@ -63,6 +72,7 @@ function onKey(event) {
     field.select();
   } else if (event.key === "j") step(1);
   else if (event.key === "k") step(-1);
+  else if (event.key === "a" || event.key === "r") decide(event.key);
 }
 
 field.addEventListener("input", onType);

@@ -52,9 +52,9 @@ def read_copies(notes: Notes) -> Iterator[CopyOnDisk]:
         original = place if place and lexists(place) else None
         yield CopyOnDisk(
             path=path,
-            content=_read_content(notes, path, place or path),
+            content=read_content(notes, path, place or path),
             original=original,
-            original_content=_read_content(notes, original, original) if original else None,
+            original_content=read_content(notes, original, original) if original else None,
         )
 
 
@@ -95,7 +95,7 @@ def rename_copy(notes: Notes, copy: Path, name: str, *, was: str, lock: Abstract
     return to
 
 
-def _read_content(notes: Notes, path: Path, named_path: Path) -> NoteContent | UnreadableFile:
+def read_content(notes: Notes, path: Path, named_path: Path) -> NoteContent | UnreadableFile:
     """Return the content of `path`, parsed as if its path were `named_path`."""
     if is_encrypted_name(named_path.name):
         return UnreadableFile(path=path, reason="is encrypted")

@@ -1,0 +1,209 @@
+"""Review: what waits for a decision, each as the change that it would make, the harmless first."""
+
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Sequence
+
+from starlette.requests import Request
+
+from roamkb.app import server
+from roamkb.core.change_plan import MIN_DIGEST_LENGTH
+from roamkb.core.errors import NoLog
+from roamkb.core.errors import RoamkbError
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import field
+from roamkb.core.text import times_phrase
+from roamkb.curation.clusters import CONTRADICTION
+from roamkb.curation.clusters import DUPLICATES
+from roamkb.curation.clusters import REPLACED
+from roamkb.curation.clusters import STALE
+from roamkb.curation.clusters import CurationCluster
+from roamkb.curation.curate import CurationProposal
+from roamkb.curation.refine import Refinement
+from roamkb.instructions.queue import ReviewQueue
+from roamkb.instructions.queue import WaitingProposal
+from roamkb.interfaces.page.learnings_view import LearningRow
+from roamkb.interfaces.page.learnings_view import learning_row
+from roamkb.interfaces.page.templating import render_page
+from roamkb.log.jsonl import event_line
+from roamkb.pipeline.promote import PromoteResult
+
+#: Proposals of a part of the page; the command has all.
+_MOST_PROPOSALS = 40
+#: What a decision on a cluster does, the harmless first.
+_CLUSTER_TITLES = {
+    DUPLICATES: "Keep one of several that say the same",
+    REPLACED: "Keep what replaced others",
+    STALE: "Mark what names files that are gone",
+    CONTRADICTION: "Mark what may contradict",
+}
+#: What a line of a difference is, by its first character.
+_LINE_KINDS = {"+": "added", "-": "removed", "@": "place"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewItem:
+    """One proposal for a template."""
+
+    title: str
+    #: The page of the learning that it is about.
+    href: str = ""
+    #: What to know of it, and what to look at twice.
+    about: tuple[str, ...] = ()
+    #: Why nothing can be decided now; empty where something can.
+    problem: str = ""
+    #: The change, each line with its kind.
+    lines: tuple[tuple[str, str], ...] = ()
+    digest: str = ""
+    #: What only a person does, by its name: the label and the command.
+    human_acts: tuple[tuple[str, str, str], ...] = ()
+    #: Forms that need no person's proof: name, label, and fields.
+    acts: tuple[tuple[str, str, dict[str, str]], ...] = ()
+    #: A learning to be said better, and its type.
+    reworded: tuple[LearningRow, str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewPart:
+    """Proposals of one kind."""
+
+    title: str
+    hint: str
+    items: Sequence[ReviewItem] = ()
+    more: int = 0
+    #: The command that has all of them, or decides about all at once.
+    command: str = ""
+    problem: RoamkbError | None = field(default=None, compare=False)
+
+
+def view_review(kb: "server.ServedKnowledgeBase", _: Request) -> tuple[int, str]:
+    """Return the page of all that waits for a decision."""
+    try:
+        kb.log.log_to_read()
+    except NoLog as error:
+        return 200, render_page("review.html", parts=(), problem=error, digest_length=MIN_DIGEST_LENGTH)
+    parts = [_make_part(kb, *part) for part in _PARTS]
+    return 200, render_page("review.html", parts=parts, problem=None, digest_length=MIN_DIGEST_LENGTH)
+
+
+_Listing = Callable[["server.ServedKnowledgeBase"], tuple[Sequence[ReviewItem], str]]
+
+
+def _make_part(kb: "server.ServedKnowledgeBase", title: str, hint: str, list_items: _Listing) -> ReviewPart:
+    try:
+        items, command = list_items(kb)
+    except RoamkbError as error:
+        return ReviewPart(title=title, hint=hint, problem=error)
+    more = max(len(items) - _MOST_PROPOSALS, 0)
+    return ReviewPart(title=title, hint=hint, items=items[:_MOST_PROPOSALS], more=more, command=command)
+
+
+def _instruction_items(kb: "server.ServedKnowledgeBase") -> tuple[Sequence[ReviewItem], str]:
+    queue = kb.log.review()
+    if not isinstance(queue, ReviewQueue):
+        return (), ""
+    able = sum(not waiting.problem for waiting in queue.proposals)
+    command = f"roamkb approve --all --digest {queue.digest[:MIN_DIGEST_LENGTH]}" if able > 1 else "roamkb review"
+    return [_instruction_item(waiting) for waiting in queue.proposals], command
+
+
+def _instruction_item(waiting: WaitingProposal) -> ReviewItem:
+    proposal, standing = waiting.proposal, waiting.standing
+    name, digest = proposal.id[:8], waiting.digest[:MIN_DIGEST_LENGTH]
+    approval = () if waiting.problem else (("approve", "Approve", f"roamkb approve {name} --digest {digest}"),)
+    certainty = (f"{standing.confidence} %", f"said {times_phrase(standing.occurrences)}") if standing else ()
+    return ReviewItem(
+        title=f"{proposal.target}, {proposal.section}" if proposal.section else proposal.target,
+        href=learning_row(standing).href if standing else "",
+        about=(*certainty, *waiting.risks),
+        problem=waiting.problem,
+        lines=diff_lines(waiting.diff or f"+{waiting.text}"),
+        digest=waiting.digest,
+        human_acts=(*approval, ("reject", "Reject", f"roamkb reject {name} --reason WHY")),
+    )
+
+
+def _curation_items(kb: "server.ServedKnowledgeBase") -> tuple[Sequence[ReviewItem], str]:
+    proposal: CurationProposal = kb.log.curate()
+    events = iter(proposal.events)
+    items = {
+        cluster.number: _cluster_item(
+            cluster, [event_line(next(events)).decode().rstrip() for _ in cluster.changes], proposal.digest
+        )
+        for cluster in proposal.clusters
+    }
+    ranks = [*_CLUSTER_TITLES]
+    ordered = sorted(proposal.clusters, key=lambda cluster: (ranks.index(cluster.kind), cluster.number))
+    return [items[cluster.number] for cluster in ordered], "roamkb review --curate"
+
+
+def _cluster_item(cluster: CurationCluster, lines: Sequence[str], digest: str) -> ReviewItem:
+    kept = [f"keep: {cluster.keeper.learning.statement}"] if cluster.keeper else []
+    word = "instead of" if cluster.keeper else "look at"
+    others = [f"{word}: {standing.learning.statement}" for standing in cluster.others]
+    return ReviewItem(
+        title=_CLUSTER_TITLES[cluster.kind],
+        href=learning_row(cluster.keeper or cluster.others[0]).href,
+        about=(
+            cluster.because.replace("_", " "),
+            *kept,
+            *(f"{word}: {one.learning.statement}" for one in cluster.others),
+        ),
+        lines=diff_lines("\n".join(f"+{line}" for line in lines)),
+        digest=digest,
+        human_acts=(("curate", "Approve", f"roamkb curate --apply {digest[:MIN_DIGEST_LENGTH]} --reason WHY"),),
+    )
+
+
+def _promotion_items(kb: "server.ServedKnowledgeBase") -> tuple[Sequence[ReviewItem], str]:
+    result = kb.log.promote()
+    candidates = result.candidates if isinstance(result, PromoteResult) else ()
+    return [_promotion_item(kb, learning_row(standing)) for standing in candidates], "roamkb promote --all"
+
+
+def _promotion_item(kb: "server.ServedKnowledgeBase", row: LearningRow) -> ReviewItem:
+    planned = kb.log.promote((row.id,), dry_run=True)
+    if not isinstance(planned, PromoteResult):
+        return ReviewItem(title=row.key, href=row.href)
+    text = "\n".join(f"+{line}" for _, node in planned.nodes for line in node.text.rstrip("\n").split("\n"))
+    problem = "; ".join(left.reason for left in planned.left)
+    return ReviewItem(
+        title=row.key,
+        href=row.href,
+        about=(f"{row.confidence} %", row.kind),
+        problem=problem,
+        lines=diff_lines(text),
+        acts=() if problem else (("promote", "Write it as a note", {"keys": row.id}),),
+    )
+
+
+def _rough_items(kb: "server.ServedKnowledgeBase") -> tuple[Sequence[ReviewItem], str]:
+    refinement: Refinement = kb.log.refine()
+    return [
+        ReviewItem(
+            title=rough.standing.learning.key,
+            href=learning_row(rough.standing).href,
+            about=rough.reasons,
+            reworded=(learning_row(rough.standing), rough.standing.learning.canonical_type),
+        )
+        for rough in refinement.learnings
+    ], "roamkb refine"
+
+
+_PARTS: tuple[tuple[str, str, _Listing], ...] = (
+    ("Lines for every session", "Agents proposed them for files like CLAUDE.md.", _instruction_items),
+    ("Notes", "Verified learnings that could become agents’ notes.", _promotion_items),
+    ("The log", "What curation would append to the ledger; nothing is taken away.", _curation_items),
+    ("Say it better", "Terse, untagged or noisy learnings; a new wording replaces the old one.", _rough_items),
+)
+
+
+def diff_lines(text: str) -> tuple[tuple[str, str], ...]:
+    """Return the lines of a difference, each with its kind: added, removed, place or same."""
+    return tuple(_kinded_lines(text))
+
+
+def _kinded_lines(text: str) -> Iterator[tuple[str, str]]:
+    for line in text.splitlines():
+        is_head = line.startswith(("+++ ", "--- "))
+        yield ("place" if is_head else _LINE_KINDS.get(line[:1], "same")), line
