@@ -67,7 +67,7 @@ def add_parameter(address: str, name: str, value: str) -> str:
     return f"{path}{'&' if '?' in path else '?'}{urlencode({name: value})}{hash_mark}{place}"
 
 
-def call_operation(kb: "server.ServedKnowledgeBase", name: str, **arguments: str | bool | tuple[str, ...]) -> object:
+def call_operation(kb: "server.ServedKnowledgeBase", name: str, /, **arguments: str | bool | tuple[str, ...]) -> object:
     """Return the result of an operation of the table, which raises what it raises."""
     operation = find_operation(name)
     if operation is None:

@@ -144,11 +144,7 @@ def _cluster_item(cluster: CurationCluster, lines: Sequence[str], digest: str) -
     return ReviewItem(
         title=_CLUSTER_TITLES[cluster.kind],
         href=learning_row(cluster.keeper or cluster.others[0]).href,
-        about=(
-            cluster.because.replace("_", " "),
-            *kept,
-            *(f"{word}: {one.learning.statement}" for one in cluster.others),
-        ),
+        about=(cluster.because.replace("_", " "), *kept, *others),
         lines=diff_lines("\n".join(f"+{line}" for line in lines)),
         digest=digest,
         human_acts=(("curate", "Approve", f"roamkb curate --apply {digest[:MIN_DIGEST_LENGTH]} --reason WHY"),),
