@@ -34,6 +34,14 @@ def test_no_door_of_agents_promotes_or_approves(offered: OperationRoute | McpToo
     assert not (name in LISTED and given & {"keys", "to", "apply", "edit", "curate"})
 
 
+@pytest.mark.parametrize("form", [form for form in FORMS.values() if isinstance(form, OperationForm)])
+def test_no_form_of_the_page_does_what_a_human_must_say(form: OperationForm) -> None:
+    """A browser's cookie is no proof of one; what an agent may do at the terminal, a click may do."""
+    assert form.operation not in NEVER | (LISTED - {"promote"})
+    words = [form.operation, *(f"--{name.replace('_', '-')}" for name in (*form.parameters, *form.fixed))]
+    assert "" == find_approval(["roamkb", *words], ProgramRow(name="roamkb"), "", " ".join(words))
+
+
 def test_a_promotion_is_only_listed(world: World) -> None:
     """Whatever the body says, and whoever asks."""
     world.run("init")

@@ -15,6 +15,7 @@ from roamkb.core.change_plan import matches_digest
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import UsageError
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.text import count_phrase
 from roamkb.core.text import shorten_title
 from roamkb.interfaces.page.forms import FormFields
 from roamkb.interfaces.page.forms import call_operation
@@ -78,7 +79,7 @@ def _copy_row(folder: Path, copy: ConflictCopy) -> ConflictRow:
     second = _file_in(folder, copy.path)
     first = _file_in(folder, copy.original) if copy.original else ""
     is_comparable = copy.lines_added is not None
-    facts = [f"{copy.lines_added} lines more, {copy.lines_removed} fewer"] if is_comparable else []
+    facts = [f"{count_phrase(copy.lines_added or 0, 'line')} more, {copy.lines_removed} fewer"] if is_comparable else []
     return ConflictRow(
         title=shorten_title(copy.title) or second,
         first=first,
@@ -140,6 +141,9 @@ def _side_runs(comparison: VersionComparison) -> Iterator[SideRun]:
             yield SideRun(number=index // 2 + 1, first=first, second=second)
             continue
         # what follows a difference is its context as well, and so is what comes before the next one
+        if len(first) <= 2 * _CONTEXT_LINES + 1 and first:
+            yield SideRun(number=0, first=first, second=first)
+            continue
         after = first[:_CONTEXT_LINES] if index else ()
         before = first[len(after) :][-_CONTEXT_LINES:] if index != last else ()
         hidden = len(first) - len(after) - len(before)
@@ -164,9 +168,11 @@ def write_merged(kb: "server.ServedKnowledgeBase", fields: FormFields) -> FormOu
     if not matches_digest(comparison.digest, fields.get("digest", "")):
         raise ChangedOnDisk(comparison.first.path, "one of the versions isn't as it was shown")
     choices = [fields.get(f"choice-{number}", FIRST) for number in range(1, comparison.differences + 1)]
-    link = comparison.first.node.id
+    original = comparison.first
+    # an id that two notes have names neither of them
+    link = original.node.id if original.node.level else str(original.path)
     written = call_operation(
-        kb, "write", title=title, body=comparison.merge(choices), links=(link,) if link else (), anyway=True
+        kb, "write", title=title, body=comparison.merge(choices), links=(link,), anyway=True
     )
     outcome = tell_result("write", written)
     new_id = written.id if isinstance(written, WrittenNode) else ""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlencode
 
 from tests.conftest import World
 from tests.interfaces.http.served import Answer
@@ -37,15 +38,29 @@ class Paged:
 
     def get(self, path: str, *, cookie: str = "", method: str = "GET", **headers: str | None) -> Answer:
         """Send one request as a browser would, but for the headers given; None leaves one out."""
-        told: dict[str, str | None] = {"Host": f"localhost:{self.served.port}", "Cookie": cookie or None}
-        told |= {name.replace("_", "-"): value for name, value in headers.items()}
+        return self._send(method, path, b"", {"Cookie": cookie or None, **_header_names(headers)})
+
+    def post(self, form: str, fields: Mapping[str, str] | bytes, *, cookie: str, **headers: str | None) -> Answer:
+        """Send one form as the page's own would be sent, but for the headers given; None leaves one out."""
+        body = fields if isinstance(fields, bytes) else urlencode(fields).encode()
+        own: dict[str, str | None] = {
+            "Cookie": cookie or None,
+            "Origin": self.base,
+            "Sec-Fetch-Site": "same-origin",
+            "Content-Type": "application/x-www-form-urlencoded",
+            "Content-Length": str(len(body)),
+        }
+        return self._send("POST", f"/do/{form}", body, own | _header_names(headers))
+
+    def _send(self, method: str, path: str, body: bytes, headers: Mapping[str, str | None]) -> Answer:
+        told = {"Host": f"localhost:{self.served.port}", **headers}
         connection = http.client.HTTPConnection("127.0.0.1", self.served.port)
         try:
             connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             for name, value in told.items():
                 if value is not None:
                     connection.putheader(name, value)
-            connection.endheaders()
+            connection.endheaders(body or None)
             answer = connection.getresponse()
             return Answer(status=answer.status, headers=dict(answer.getheaders()), body=answer.read())
         finally:
@@ -56,6 +71,10 @@ class Paged:
         answer = self.get(self.entrance.removeprefix(self.base))
         assert (303, "/") == (answer.status, answer.headers["location"])
         return answer.headers["set-cookie"].partition(";")[0]
+
+
+def _header_names(headers: Mapping[str, str | None]) -> dict[str, str | None]:
+    return {name.replace("_", "-"): value for name, value in headers.items()}
 
 
 @contextmanager

@@ -58,6 +58,8 @@ _ATTACK = (
     "<style>*{background:url(https://foreign.example/)}</style><base href=https://foreign.example/>"
     "<meta http-equiv=refresh content=0;url=https://foreign.example/><iframe srcdoc=x></iframe>"
 )
+_COPY = "attacked.sync-conflict-20260610-120000-ABCDEFG.org"
+_CONFLICT = f"/conflict?first=attacked.org&second={_COPY}"
 _VIEWS = {
     "home": "/",
     "search": "/search?q=why+does+the+oauth+redirect+fail",
@@ -66,7 +68,15 @@ _VIEWS = {
     "agents": "/agents",
     "learnings": "/learnings",
     "checks": "/checks",
+    "trash": "/trash",
+    "learning": "/learning?id=gotcha-oauth-redirect-uris-must-match-exactly",
+    "review": "/review",
+    "conflicts": "/conflicts",
+    "conflict": _CONFLICT,
 }
+
+
+_DECIDING = ("trash", "review", "conflicts", "conflict")
 
 
 def _skip_without_browser() -> None:
@@ -104,6 +114,11 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     learn(kb.log, "The build takes 30 seconds")
     learn(kb.log, "The build takes 300 seconds")
     learn(kb.log, f"Zebras are striped {_ATTACK}")
+    for number in (30, 300):
+        learn(kb.log, f"Zebras sleep {number} minutes {_ATTACK}", task=_ATTACK, files=(_ATTACK,))
+    world.node("attacked.org", "attacked", f"Zebras {_ATTACK}", f"First\n\n{_ATTACK}\n\nLast")
+    world.node(_COPY, "attacked", f"Zebras {_ATTACK}", f"First\n\n{_ATTACK} {_ATTACK}\n\nLast, or not")
+    kb.trash(kb.write(f"Gone {_ATTACK}", tags=("a",)).id)
     return world
 
 
@@ -160,12 +175,14 @@ def _told(fault: dict[str, Any]) -> tuple[str, list[str]]:
     return fault["id"], [node["html"] for node in fault["nodes"]]
 
 
-def test_what_a_note_holds_does_nothing(tab: Tab, paged: Paged) -> None:
+def test_what_a_note_holds_does_nothing(tab: Tab, paged: Paged, world: World) -> None:
     """No script runs, no other server is asked, and the browser has nothing to report of its policy."""
     tab.requests.clear()
     tab.complaints.clear()
     hostile = [f"/note?id=hostile-{number}" for number in range(0, 300, 20)]
-    for path in ("/", "/search?q=zebra", "/note?id=attack", "/agents", "/learnings", *hostile):
+    learning = world.open().log.recall("zebras sleep").learnings[0]
+    attacked = [f"/learning?id={learning.standing.id}", *(_VIEWS[name] for name in _DECIDING)]
+    for path in ("/", "/search?q=zebra", "/note?id=attack", "/agents", "/learnings", *attacked, *hostile):
         tab.open(paged.base + path)
         assert tab.run("window.ran === undefined && !document.querySelector('main script, iframe, base, main style')")
     assert tab.requests
@@ -262,6 +279,57 @@ def test_everything_can_be_read_without_scripts(tab: Tab, paged: Paged) -> None:
         assert "Sourdough" in _text(tab)
     finally:
         tab.call("Emulation.setScriptExecutionDisabled", value=False)
+
+
+def test_what_is_decided_needs_keys_alone_and_no_script(tab: Tab, paged: Paged, world: World) -> None:
+    """A note into the trash and back, by Tab and Enter; what it did is said on the page that comes."""
+    id = world.open().write("Giraffes have seven bones in the neck").id
+    tab.call("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        for path, told in ((f"/note?id={id}", "moved to the trash"), ("/trash", "put back")):
+            tab.open(paged.base + path)
+            _press_button(tab, id)
+            assert told in _text(tab)
+    finally:
+        tab.call("Emulation.setScriptExecutionDisabled", value=False)
+    assert id in world.open().show(id).node.id
+
+
+def _press_button(tab: Tab, value: str) -> None:
+    """Press the button of the form that has a field of that value."""
+    root = tab.call("DOM.getDocument")["root"]["nodeId"]
+    form = f"form:has(input[value='{value}'])"
+    tab.call("DOM.focus", nodeId=tab.call("DOM.querySelector", nodeId=root, selector=f"{form} button")["nodeId"])
+    tab.forget_events()
+    tab.press("Enter")
+    tab.wait_for("Page.loadEventFired")
+
+
+def test_proposals_are_gone_through_by_keys(tab: Tab, paged: Paged) -> None:
+    """`j` to the next, `a` to its button; one that waits for a person's proof says so and does nothing."""
+    tab.show_as(width=1440)
+    tab.open(f"{paged.base}/review")
+    tab.press("j", text="j")
+    assert tab.run("!!document.activeElement.closest('.proposal')")
+    tab.press("a", text="a")
+    assert "run the command" in tab.run("document.querySelector('[role=status]').textContent")
+    assert "/review" == tab.run("location.pathname")
+
+
+def test_places_are_chosen_and_written(tab: Tab, paged: Paged, world: World) -> None:
+    """Two versions side by side, the second one taken: a new note, and no file changed."""
+    before = world.files()
+    tab.open(paged.base + _CONFLICT)
+    tab.run("document.querySelector('[name=choice-1][value=second]').click()")
+    tab.run("document.getElementById('title').value = 'Zebras, merged'")
+    tab.forget_events()
+    tab.run("document.querySelector('.merge .button:not(a)').click()")
+    tab.wait_for("Page.loadEventFired")
+    assert "/note" == tab.run("location.pathname")
+    assert "Zebras, merged" in tab.run("document.querySelector('h1').textContent")
+    after = world.files()
+    assert before == {name: after[name] for name in before}
+    assert 1 == len(after) - len(before)
 
 
 def _text(tab: Tab) -> str:
