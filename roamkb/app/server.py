@@ -78,6 +78,26 @@ class ServedKnowledgeBase(KnowledgeBase):
         served.callers = tuple(map(socket_peers.read_peer_origin, peer_pids)) or (None,)
         return served
 
+    def for_browser(
+        self, client: "socket_peers.Address | None", server: "socket_peers.Address | None"
+    ) -> "ServedKnowledgeBase":
+        """Return the knowledge base for one request of the page's browser.
+
+        Nobody works where a browser happened to be begun: like a parent's folder, that one can only make the
+        project work. Who can't be seen, or has hidden who began them, is unknown.
+        """
+        served = self.for_connection(client, server)
+        served.callers = tuple(origin and self._without_place(origin) for origin in served.callers)
+        return served
+
+    def _without_place(self, origin: "folder_evidence.CallOrigin") -> "folder_evidence.CallOrigin":
+        if origin.cwd is None:
+            return origin
+        folders = {"the browser's folder": str(origin.cwd)}
+        if origin.pwd:
+            folders["the browser's $PWD"] = origin.pwd
+        return replace(origin, cwd=self.environment.cwd, pwd=None, parents={**origin.parents, **folders})
+
     def judge_project(self, rule: "Rule | BadRule") -> Project:
         """Return the strictest of what began the server and of who asks."""
         callers = (app_callers.judge_asker(one, rule) for one in self.callers)

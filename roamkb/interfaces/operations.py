@@ -46,7 +46,7 @@ class ServeRequest:
         "--host", "127.0.0.1 (default) or ::1; no other is served.", metavar="H", values=("127.0.0.1", "::1")
     )
     page: bool = flag_option(
-        "--page", "Also a page for people, read only, opened in the browser (the extra roamkb[page])."
+        "--page", "Also a page for people, opened in the browser (the extra roamkb[page])."
     )
 
 

@@ -5,11 +5,15 @@ import pytest
 from roamkb.core.request import ParameterShape
 from roamkb.guard.human_only_commands import HUMAN_ONLY_VERBS
 from roamkb.guard.human_only_commands import VALUE_OPTIONS
+from roamkb.guard.human_only_commands import find_approval
 from roamkb.interfaces.http.operation_routes import OperationRoute
 from roamkb.interfaces.http.operation_routes import offered_routes
 from roamkb.interfaces.mcp.tools import TOOLS
 from roamkb.interfaces.mcp.tools import McpTool
 from roamkb.interfaces.operations import OPERATIONS
+from roamkb.interfaces.page.forms import FORMS
+from roamkb.interfaces.page.forms import OperationForm
+from roamkb.shell.programs import ProgramRow
 from tests.conftest import World
 from tests.interfaces.http.served import serving
 
@@ -39,7 +43,7 @@ def test_no_form_of_the_page_does_what_a_human_must_say(form: OperationForm) -> 
     """A browser's cookie is no proof of one; what an agent may do at the terminal, a click may do."""
     assert form.operation not in NEVER | (LISTED - {"promote"})
     words = [form.operation, *(f"--{name.replace('_', '-')}" for name in (*form.parameters, *form.fixed))]
-    assert "" == find_approval(["roamkb", *words], ProgramRow(name="roamkb"), "", " ".join(words))
+    assert "" == find_approval(["roamkb", *words], ProgramRow("", ""), "", " ".join(words))
 
 
 def test_a_promotion_is_only_listed(world: World) -> None:

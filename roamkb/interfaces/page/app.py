@@ -153,7 +153,7 @@ class PageServer:
 
     def _kb_for(self, request: Request) -> ServedKnowledgeBase:
         """Return the knowledge base, judged by the session that the browser was begun from."""
-        return self._kb.for_connection(request.scope.get("client"), request.scope.get("server"))
+        return self._kb.for_browser(request.scope.get("client"), request.scope.get("server"))
 
     def _image(self, request: Request) -> Response:
         try:

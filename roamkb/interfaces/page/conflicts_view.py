@@ -171,9 +171,7 @@ def write_merged(kb: "server.ServedKnowledgeBase", fields: FormFields) -> FormOu
     original = comparison.first
     # an id that two notes have names neither of them
     link = original.node.id if original.node.level else str(original.path)
-    written = call_operation(
-        kb, "write", title=title, body=comparison.merge(choices), links=(link,), anyway=True
-    )
+    written = call_operation(kb, "write", title=title, body=comparison.merge(choices), links=(link,), anyway=True)
     outcome = tell_result("write", written)
     new_id = written.id if isinstance(written, WrittenNode) else ""
     return FormOutcome(

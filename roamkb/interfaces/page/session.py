@@ -13,7 +13,7 @@ class PageSession:
     """The code that opens the page, and the cookie that a browser gets for it.
 
     Every server on `localhost` is sent every cookie of that name, whatever its port; so the name has the port, and
-    a cookie gives no more than a reader's view.
+    a cookie is no proof of a human: who holds it is judged as a command is.
     """
 
     def __init__(self, port: int, clock: Callable[[], float]) -> None:

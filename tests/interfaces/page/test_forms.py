@@ -200,6 +200,18 @@ def test_from_work_nothing_is_changed(world: World, paged: Paged, cookie: str) -
     assert (notes, ledger) == (world.files(), world.log().ledger.read_bytes())
 
 
+def test_a_browser_works_where_the_page_was_opened(world: World, paged: Paged, cookie: str) -> None:
+    """Most are begun in the home folder, which is no project: that only work counts of it, as of a parent's folder."""
+    note = _write(world, "A note that goes from any folder")
+    began_in = Path.cwd()
+    for folder, status in ((world.work, 403), (world.unknown, 303)):
+        os.chdir(folder)
+        try:
+            assert status == paged.post("trash", {"name": note}, cookie=cookie).status
+        finally:
+            os.chdir(began_in)
+
+
 def test_a_learning_is_pinned_preferred_and_said_better(world: World, paged: Paged, cookie: str) -> None:
     """Each by its own command; what an agent brought about can be taken back."""
     id = _learned(world, f"Invoice numbers restart at 1 every year {_ATTACK}", agent="a")

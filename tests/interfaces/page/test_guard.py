@@ -1,4 +1,4 @@
-"""Whom the page is answered to, by a real server: one session, its own origin, reading alone."""
+"""Whom the page is answered to, by a real server: one session, its own origin, its own forms."""
 
 import os
 import re
@@ -103,7 +103,7 @@ def test_a_stranger_is_refused_with_the_cookie_too(
 
 
 def test_nothing_is_changed(paged: Paged, cookie: str) -> None:
-    """GET is all that a view knows; a browser's reports are the one other thing."""
+    """GET is all that a view knows; what changes something has addresses of its own (`test_forms`)."""
     for path in (*PATHS, "/enter", "/static/page.css", "/anything"):
         for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS"):
             answer = paged.get(path, cookie=cookie, method=method, Content_Length="0", Content_Type="application/json")

@@ -118,7 +118,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
         learn(kb.log, f"Zebras sleep {number} minutes {_ATTACK}", task=_ATTACK, files=(_ATTACK,))
     world.node("attacked.org", "attacked", f"Zebras {_ATTACK}", f"First\n\n{_ATTACK}\n\nLast")
     world.node(_COPY, "attacked", f"Zebras {_ATTACK}", f"First\n\n{_ATTACK} {_ATTACK}\n\nLast, or not")
-    kb.trash(kb.write(f"Gone {_ATTACK}", tags=("a",)).id)
+    kb.trash(kb.write(f"Gone {_ATTACK[:250]}", tags=("a",)).id)
     return world
 
 
@@ -180,8 +180,9 @@ def test_what_a_note_holds_does_nothing(tab: Tab, paged: Paged, world: World) ->
     tab.requests.clear()
     tab.complaints.clear()
     hostile = [f"/note?id=hostile-{number}" for number in range(0, 300, 20)]
-    learning = world.open().log.recall("zebras sleep").learnings[0]
-    attacked = [f"/learning?id={learning.standing.id}", *(_VIEWS[name] for name in _DECIDING)]
+    learnings = world.open().log.export().learnings
+    ids = [standing.id for standing in learnings if _ATTACK in standing.learning.content]
+    attacked = [*(f"/learning?id={id}" for id in ids), *(_VIEWS[name] for name in _DECIDING)]
     for path in ("/", "/search?q=zebra", "/note?id=attack", "/agents", "/learnings", *attacked, *hostile):
         tab.open(paged.base + path)
         assert tab.run("window.ran === undefined && !document.querySelector('main script, iframe, base, main style')")
