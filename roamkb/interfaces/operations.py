@@ -45,9 +45,7 @@ class ServeRequest:
     host: str | None = text_option(
         "--host", "127.0.0.1 (default) or ::1; no other is served.", metavar="H", values=("127.0.0.1", "::1")
     )
-    page: bool = flag_option(
-        "--page", "Also a page for people, opened in the browser (the extra roamkb[page])."
-    )
+    page: bool = flag_option("--page", "Also a page for people, opened in the browser (the extra roamkb[page]).")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 import os
 import re
-from collections.abc import Iterator
 from collections.abc import Mapping
 from html import unescape
 from pathlib import Path
@@ -19,7 +18,6 @@ from tests.conftest import learn
 from tests.conftest import make_world
 from tests.interfaces.http.served import Answer
 from tests.interfaces.page.paged import Paged
-from tests.interfaces.page.paged import paging
 
 _COPY = "deploys.sync-conflict-20260610-120000-ABCDEFG.org"
 _DURABLE = "Run the migrations with alembic before the tests, or the fixtures fail"
@@ -38,19 +36,6 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     world.node(_COPY, "deploys", "How we deploy", "From main.\n\nBy systemctl.\n\nIn an hour.")
     world.node("twin.org", "deploys", "How we deploy", "Something else.")
     return world
-
-
-@pytest.fixture(scope="module")
-def paged(world: World) -> Iterator[Paged]:
-    """One server for all forms."""
-    with paging(world) as paged:
-        yield paged
-
-
-@pytest.fixture(scope="module")
-def cookie(paged: Paged) -> str:
-    """The cookie of the one session."""
-    return paged.enter()
 
 
 def _write(world: World, title: str) -> str:

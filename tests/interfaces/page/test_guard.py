@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -38,19 +37,6 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     (world.home / "secret.png").write_bytes(b"\x89PNG\r\n\x1a\n secret")
     (world.kb / "out.png").symlink_to(world.home / "secret.png")
     return world
-
-
-@pytest.fixture(scope="module")
-def paged(world: World) -> Iterator[Paged]:
-    """One server for all requests."""
-    with paging(world) as paged:
-        yield paged
-
-
-@pytest.fixture(scope="module")
-def cookie(paged: Paged) -> str:
-    """The cookie of the one session."""
-    return paged.enter()
 
 
 @pytest.mark.parametrize("path", PATHS)

@@ -123,13 +123,6 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 
 @pytest.fixture(scope="module")
-def paged(world: World) -> Iterator[Paged]:
-    """One server for all tests."""
-    with paging(world) as paged:
-        yield paged
-
-
-@pytest.fixture(scope="module")
 def browser(world: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
     """One browser for all tests."""
     assert world
