@@ -24,6 +24,7 @@ from roamkb.core.model import Project
 from roamkb.core.model import Rule
 from roamkb.core.startup.dataclasses import replace
 from roamkb.install import doctor_wall
+from roamkb.journal import moments
 from roamkb.kb import hygiene
 from roamkb.kb import node_view
 from roamkb.kb import versions
@@ -173,6 +174,18 @@ class ServedKnowledgeBase(KnowledgeBase):
         """Return the nodes that share their id with another one."""
         notes = self._open_notes()
         return hygiene.duplicate_ids(notes, notes.read_all())
+
+    def journal_moments(self) -> "tuple[moments.Moment, ...]":
+        """Return the journal's moments, the latest first, without another look at the notes."""
+        context = self.journal_context()
+        return context.journal.list_moments() if context and context.journal.is_there else ()
+
+    def journal_changes(self, mark: str) -> "tuple[moments.EntryChange, ...]":
+        """Return what had changed by the last look since the moment or session `mark`; raise `NotFound` for none."""
+        context = self.journal_context()
+        if context is None or not context.journal.is_there:
+            return ()
+        return context.journal.changes_since(context.journal.find_moment(mark))
 
     def served_project(self) -> Project:
         """Return the project whose log is served, classified by its folder alone."""

@@ -26,6 +26,7 @@ from roamkb.core.text import clip_text
 from roamkb.core.text import one_line
 from roamkb.interfaces.http.app import STATUSES
 from roamkb.interfaces.page import agents_view
+from roamkb.interfaces.page import changes_view
 from roamkb.interfaces.page import checks_view
 from roamkb.interfaces.page import conflicts_view
 from roamkb.interfaces.page import home_view
@@ -82,6 +83,7 @@ class PageServer:
             Route("/agents", self._endpoint(agents_view.view_agents)),
             Route("/learnings", self._endpoint(learnings_view.view_learnings)),
             Route("/checks", self._endpoint(checks_view.view_checks)),
+            Route("/changes", self._endpoint(changes_view.view_changes)),
             Route("/trash", self._endpoint(agents_view.view_trash)),
             Route("/learning", self._endpoint(learning_page.view_learning)),
             Route("/review", self._endpoint(review_view.view_review)),

@@ -298,6 +298,23 @@ def test_a_copy_with_an_id_of_its_own_is_given_a_name(world: World, paged: Paged
     assert any(name.endswith("a_note_of_its_own.org") or "a_note_of_its_own" in name for name in world.files())
 
 
+def test_all_changes_of_the_files_are_listed_by_day(world: World, paged: Paged, cookie: str) -> None:
+    """As the journal saw them last; what nothing explains is marked."""
+    world.open().journal()
+    world.node("stray.org", "stray", f"Written by hand {_ATTACK}")
+    (world.kb / "<b>.org").write_text("a file that is no note\n")
+    world.open().journal()
+    listed = paged.get("/changes", cookie=cookie).body.decode()
+    assert "2 files changed" in listed
+    href = re.search(r'href="(/changes\?since=\d+)"', listed)
+    assert href
+    since = paged.get(href[1], cookie=cookie).body.decode()
+    assert 'href="/note?name=stray.org"' in since
+    assert "&lt;b&gt;.org" in since
+    assert "added" in since
+    assert 404 == paged.get("/changes?since=99999", cookie=cookie).status
+
+
 @pytest.mark.parametrize(
     ("address", "own"),
     [

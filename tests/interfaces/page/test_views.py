@@ -69,6 +69,8 @@ _VIEWS = {
     "learnings": "/learnings",
     "checks": "/checks",
     "trash": "/trash",
+    "changes": "/changes",
+    "since": "/changes?since=1",
     "learning": "/learning?id=gotcha-oauth-redirect-uris-must-match-exactly",
     "review": "/review",
     "conflicts": "/conflicts",
@@ -76,7 +78,7 @@ _VIEWS = {
 }
 
 
-_DECIDING = ("trash", "review", "conflicts", "conflict")
+_DECIDING = ("trash", "changes", "since", "review", "conflicts", "conflict")
 
 
 def _skip_without_browser() -> None:
@@ -118,7 +120,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
         learn(kb.log, f"Zebras sleep {number} minutes {_ATTACK}", task=_ATTACK, files=(_ATTACK,))
     world.node("attacked.org", "attacked", f"Zebras {_ATTACK}", f"First\n\n{_ATTACK}\n\nLast")
     world.node(_COPY, "attacked", f"Zebras {_ATTACK}", f"First\n\n{_ATTACK} {_ATTACK}\n\nLast, or not")
+    kb.journal()
     kb.trash(kb.write(f"Gone {_ATTACK[:250]}", tags=("a",)).id)
+    kb.journal()
     return world
 
 
