@@ -27,7 +27,7 @@ from roamkb.install import doctor_wall
 from roamkb.journal import moments
 from roamkb.kb import hygiene
 from roamkb.kb import node_view
-from roamkb.kb import versions
+from roamkb.kb.notes import versions
 from roamkb.kb.notes.store import images
 from roamkb.kb.notes.store import walk
 from roamkb.kb.notes.store import watched_walk

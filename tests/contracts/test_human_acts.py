@@ -11,8 +11,8 @@ from roamkb.interfaces.http.operation_routes import offered_routes
 from roamkb.interfaces.mcp.tools import TOOLS
 from roamkb.interfaces.mcp.tools import McpTool
 from roamkb.interfaces.operations import OPERATIONS
-from roamkb.interfaces.page.forms import FORMS
-from roamkb.interfaces.page.forms import OperationForm
+from roamkb.interfaces.page.decisions.forms import FORMS
+from roamkb.interfaces.page.decisions.forms import OperationForm
 from roamkb.shell.programs import ProgramRow
 from tests.conftest import World
 from tests.interfaces.http.served import serving

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roamkb.text.line_diff import align_lines
 from roamkb.text.line_diff import count_line_changes
 from roamkb.text.line_diff import differing_lines
 
@@ -84,3 +85,14 @@ def test_texts_without_a_common_line_are_compared_at_once() -> None:
     new = "".join(f"new {n}\n" for n in range(40_000)) + "same\n" + "tail of new\n"
     assert (40_001, 30_001) == count_line_changes(old, new)
     assert () == differing_lines(old, new)
+
+
+@given(st.lists(st.sampled_from("abc")), st.lists(st.sampled_from("abc")))
+def test_runs_side_by_side_are_both_texts(old: list[str], new: list[str]) -> None:
+    """Alike and different by turns, and nothing of either is lost."""
+    runs = align_lines("\n".join(old), "\n".join(new))
+    assert 1 == len(runs) % 2
+    assert all((first == second) is (number % 2 == 0) for number, (first, second) in enumerate(runs))
+    for side, lines in enumerate((old, new)):
+        expected = [] if lines in ([], [""]) else lines
+        assert expected == [line for run in runs for line in run[side]]

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from markupsafe import escape
 
 from roamkb.core.text import strip_hidden
-from roamkb.interfaces.page.outcomes import shown_outcome
+from roamkb.interfaces.page.decisions.outcomes import shown_outcome
 
 FOLDER = Path(__file__).parent
 

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from roamkb.interfaces.page.forms import own_address
+from roamkb.interfaces.page.decisions.forms import own_address
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
 from tests.conftest import World

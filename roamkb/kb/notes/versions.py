@@ -102,9 +102,8 @@ def compare_versions(notes: Notes, first: str, second: str) -> VersionComparison
 def _read_version(notes: Notes, file: str) -> NoteContent:
     # only what the walk found is read: a name may lead anywhere
     walk = notes.kb_walk
-    places = {path.relative_to(notes.kb).as_posix(): path for path in walk.conflict_copies}
-    note_file = notes.find_note_file(file)
-    path = note_file.path if note_file else places.get(file)
+    copies = (path for path in walk.conflict_copies if path.relative_to(notes.kb).as_posix() == file)
+    path = next((note_file.path for note_file in walk.files if note_file.file == file), None) or next(copies, None)
     if path is None:
         raise NotFound(file, kind="note or conflict copy", hint="`roamkb conflicts` lists the copies")
     content = read_content(notes, path, original_place(path) or path)

@@ -19,7 +19,7 @@ from roamkb.core.text import one_line
 from roamkb.interfaces.operations import Arguments
 from roamkb.interfaces.operations import find_operation
 from roamkb.interfaces.output import render
-from roamkb.interfaces.page.outcomes import FormOutcome
+from roamkb.interfaces.page.decisions.outcomes import FormOutcome
 
 #: The field of every form that says which of the page's addresses is shown next.
 BACK_FIELD: Final = "back"

@@ -17,16 +17,16 @@ from roamkb.core.errors import UsageError
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import count_phrase
 from roamkb.core.text import shorten_title
-from roamkb.interfaces.page.forms import FormFields
-from roamkb.interfaces.page.forms import call_operation
-from roamkb.interfaces.page.forms import tell_result
+from roamkb.interfaces.page.decisions.forms import FormFields
+from roamkb.interfaces.page.decisions.forms import call_operation
+from roamkb.interfaces.page.decisions.forms import tell_result
+from roamkb.interfaces.page.decisions.outcomes import FormOutcome
 from roamkb.interfaces.page.hits import node_href
 from roamkb.interfaces.page.hits import place_href
-from roamkb.interfaces.page.outcomes import FormOutcome
 from roamkb.interfaces.page.templating import render_page
 from roamkb.kb.conflicts import ConflictCopy
-from roamkb.kb.versions import FIRST
-from roamkb.kb.versions import VersionComparison
+from roamkb.kb.notes.versions import FIRST
+from roamkb.kb.notes.versions import VersionComparison
 from roamkb.kb.write import WrittenNode
 
 _MOST_ROWS = 100
