@@ -248,6 +248,8 @@ def test_what_waits_is_shown_as_a_difference_with_its_digest(world: World, paged
     world.run("verify", learning, "--judge", "heuristic")
     (world.personal / "CLAUDE.md").write_text("# Site\n")
     world.run("promote", learning, "--to", "CLAUDE.md")
+    for number in ("20", "200"):
+        _learned(world, f"The monthly export takes {number} minutes to be made")
     proposal = world.open().log.review().proposals[0]  # type: ignore[union-attr]
     html = unescape(paged.get("/review", cookie=cookie).body.decode())
     assert f'<span class="added">+- {_DURABLE}</span>' in html

@@ -172,8 +172,10 @@ def test_a_page_opened_from_work_says_so(world: World) -> None:
         os.chdir(world.work)
         assert b"This browser counts as work" in paged.get("/", cookie=cookie).body
     with paging(world, world.work) as paged:
-        answer = paged.get("/", cookie=paged.enter())
-        assert b"work: <code>" in answer.body
+        cookie = paged.enter()
+        assert b"work: <code>" in paged.get("/", cookie=cookie).body
+        refused = paged.post("trash", {"name": ID}, cookie=cookie)
+        assert (403, True) == (refused.status, b"nothing was moved to the trash" in refused.body)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere ::1 may have no 127.0.0.1 beside it")

@@ -20,6 +20,7 @@ from roamkb.curation.clusters import STALE
 from roamkb.curation.clusters import CurationCluster
 from roamkb.curation.curate import CurationProposal
 from roamkb.curation.refine import Refinement
+from roamkb.curation.refine import RoughLearning
 from roamkb.instructions.queue import ReviewQueue
 from roamkb.instructions.queue import WaitingProposal
 from roamkb.interfaces.page.learnings_view import LearningRow
@@ -86,25 +87,26 @@ def view_review(kb: "server.ServedKnowledgeBase", _: Request) -> tuple[int, str]
     return 200, render_page("review.html", parts=parts, problem=None, digest_length=MIN_DIGEST_LENGTH)
 
 
-_Listing = Callable[["server.ServedKnowledgeBase"], tuple[Sequence[ReviewItem], str]]
+#: Gives the first proposals of a kind, how many there are in all, and the command for them.
+_Listing = Callable[["server.ServedKnowledgeBase"], tuple[Sequence[ReviewItem], int, str]]
 
 
 def _make_part(kb: "server.ServedKnowledgeBase", title: str, hint: str, list_items: _Listing) -> ReviewPart:
     try:
-        items, command = list_items(kb)
+        items, count, command = list_items(kb)
     except RoamkbError as error:
         return ReviewPart(title=title, hint=hint, problem=error)
-    more = max(len(items) - _MOST_PROPOSALS, 0)
-    return ReviewPart(title=title, hint=hint, items=items[:_MOST_PROPOSALS], more=more, command=command)
+    return ReviewPart(title=title, hint=hint, items=items, more=count - len(items), command=command)
 
 
-def _instruction_items(kb: "server.ServedKnowledgeBase") -> tuple[Sequence[ReviewItem], str]:
+def _instruction_items(kb: "server.ServedKnowledgeBase") -> tuple[Sequence[ReviewItem], int, str]:
     queue = kb.log.review()
     if not isinstance(queue, ReviewQueue):
-        return (), ""
+        return (), 0, ""
     able = sum(not waiting.problem for waiting in queue.proposals)
     command = f"roamkb approve --all --digest {queue.digest[:MIN_DIGEST_LENGTH]}" if able > 1 else "roamkb review"
-    return [_instruction_item(waiting) for waiting in queue.proposals], command
+    shown = queue.proposals[:_MOST_PROPOSALS]
+    return [_instruction_item(waiting) for waiting in shown], len(queue.proposals), command
 
 
 def _instruction_item(waiting: WaitingProposal) -> ReviewItem:
@@ -123,7 +125,7 @@ def _instruction_item(waiting: WaitingProposal) -> ReviewItem:
     )
 
 
-def _curation_items(kb: "server.ServedKnowledgeBase") -> tuple[Sequence[ReviewItem], str]:
+def _curation_items(kb: "server.ServedKnowledgeBase") -> tuple[Sequence[ReviewItem], int, str]:
     proposal: CurationProposal = kb.log.curate()
     events = iter(proposal.events)
     items = {
@@ -134,7 +136,8 @@ def _curation_items(kb: "server.ServedKnowledgeBase") -> tuple[Sequence[ReviewIt
     }
     ranks = [*_CLUSTER_TITLES]
     ordered = sorted(proposal.clusters, key=lambda cluster: (ranks.index(cluster.kind), cluster.number))
-    return [items[cluster.number] for cluster in ordered], "roamkb review --curate"
+    shown = ordered[:_MOST_PROPOSALS]
+    return [items[cluster.number] for cluster in shown], len(ordered), "roamkb review --curate"
 
 
 def _cluster_item(cluster: CurationCluster, lines: Sequence[str], digest: str) -> ReviewItem:
@@ -151,10 +154,12 @@ def _cluster_item(cluster: CurationCluster, lines: Sequence[str], digest: str) -
     )
 
 
-def _promotion_items(kb: "server.ServedKnowledgeBase") -> tuple[Sequence[ReviewItem], str]:
+def _promotion_items(kb: "server.ServedKnowledgeBase") -> tuple[Sequence[ReviewItem], int, str]:
     result = kb.log.promote()
     candidates = result.candidates if isinstance(result, PromoteResult) else ()
-    return [_promotion_item(kb, learning_row(standing)) for standing in candidates], "roamkb promote --all"
+    shown = candidates[:_MOST_PROPOSALS]
+    items = [_promotion_item(kb, learning_row(standing)) for standing in shown]
+    return items, len(candidates), "roamkb promote --all"
 
 
 def _promotion_item(kb: "server.ServedKnowledgeBase", row: LearningRow) -> ReviewItem:
@@ -173,17 +178,16 @@ def _promotion_item(kb: "server.ServedKnowledgeBase", row: LearningRow) -> Revie
     )
 
 
-def _rough_items(kb: "server.ServedKnowledgeBase") -> tuple[Sequence[ReviewItem], str]:
+def _rough_items(kb: "server.ServedKnowledgeBase") -> tuple[Sequence[ReviewItem], int, str]:
     refinement: Refinement = kb.log.refine()
-    return [
-        ReviewItem(
-            title=rough.standing.learning.key,
-            href=learning_row(rough.standing).href,
-            about=rough.reasons,
-            reworded=(learning_row(rough.standing), rough.standing.learning.canonical_type),
-        )
-        for rough in refinement.learnings
-    ], "roamkb refine"
+    shown = refinement.learnings[:_MOST_PROPOSALS]
+    return [_rough_item(rough) for rough in shown], len(refinement.learnings), "roamkb refine"
+
+
+def _rough_item(rough: RoughLearning) -> ReviewItem:
+    row = learning_row(rough.standing)
+    type = rough.standing.learning.canonical_type
+    return ReviewItem(title=row.key, href=row.href, about=rough.reasons, reworded=(row, type))
 
 
 _PARTS: tuple[tuple[str, str, _Listing], ...] = (
