@@ -136,6 +136,8 @@ def test_a_form_is_no_address_to_be_opened(world: World, paged: Paged, cookie: s
         ("trash", b"no pairs"),
         ("pin", b"off=1"),
         ("used", b"outcome=success"),
+        ("used", b"name=x"),
+        ("reword", b"type=fact"),
         ("settle", b"keep=x"),
         ("settle", b"keep=no-such&other=none"),
         ("merge", b"first=human.org&second=human.org&title=x"),

@@ -13,6 +13,7 @@ from roamkb.app import server
 from roamkb.core.errors import UsageError
 from roamkb.core.errors import tell_progress
 from roamkb.core.request import ParameterShape
+from roamkb.core.request import VerbParameter
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
 from roamkb.core.text import one_line
@@ -24,7 +25,6 @@ from roamkb.interfaces.page.decisions.outcomes import FormOutcome
 #: The field of every form that says which of the page's addresses is shown next.
 BACK_FIELD: Final = "back"
 _MOST_FIELDS: Final = 2000
-
 
 #: The fields of a form as they were sent: one value a name.
 FormFields = Mapping[str, str]
@@ -102,29 +102,33 @@ class OperationForm:
         if unknown:
             raise UsageError(f"the form has no field {one_line(min(unknown))}")
         given = {name: fields[name] for name in self.parameters if fields.get(name)}
-        # the first says what it is about; a dash would be read as the standard input, and a server has none
-        if self.parameters and (self.parameters[0] not in given or "-" in given.values()):
+        declared = _declared_parameters(self.operation)
+        # the first says what it is about
+        needed = {*self.parameters[:1], *(name for name in self.parameters if declared[name].required)}
+        if needed - given.keys():
             raise UsageError(f"{self.operation} what?", hint="use the page's own buttons")
-        outcome = tell_result(self.operation, call_operation(kb, self.operation, **self.fixed, **self._shape(given)))
+        shaped = {name: _shape_value(declared[name], value) for name, value in given.items()}
+        outcome = tell_result(self.operation, call_operation(kb, self.operation, **self.fixed, **shaped))
         reverse, label = self.reverse
         return FormOutcome(
             text=outcome.text, warnings=outcome.warnings, reverse=reverse, reverse_label=label, fields=given
         )
 
-    def _shape(self, given: Mapping[str, str]) -> dict[str, str | bool | tuple[str, ...]]:
-        """Return the fields as their parameters take them: a switch is on where it is there."""
-        operation = find_operation(self.operation)
-        shapes = {parameter.name: parameter.shape for parameter in operation.parameters} if operation else {}
-        shaped: dict[str, str | bool | tuple[str, ...]] = {}
-        for name, value in given.items():
-            match shapes.get(name):
-                case ParameterShape.FLAG:
-                    shaped[name] = True
-                case ParameterShape.TEXTS:
-                    shaped[name] = (value,)
-                case _:
-                    shaped[name] = value
-        return shaped
+
+def _declared_parameters(name: str) -> Mapping[str, VerbParameter]:
+    operation = find_operation(name)
+    return {parameter.name: parameter for parameter in operation.parameters} if operation else {}
+
+
+def _shape_value(parameter: VerbParameter, value: str) -> str | bool | tuple[str, ...]:
+    """Return a field as its parameter takes it: a switch is on where it is there."""
+    match parameter.shape:
+        case ParameterShape.FLAG:
+            return True
+        case ParameterShape.TEXTS:
+            return (value,)
+        case _:
+            return value
 
 
 def settle_pair(kb: "server.ServedKnowledgeBase", fields: FormFields) -> FormOutcome:
@@ -132,15 +136,21 @@ def settle_pair(kb: "server.ServedKnowledgeBase", fields: FormFields) -> FormOut
 
     `keep` and `other` name them; `text` is the sentence, where both hold.
     """
-    keep, other, text = (fields.get(name, "").strip() for name in ("keep", "other", "text"))
-    if not keep or not other:
+    names = [fields.get(name, "").strip() for name in ("keep", "other")]
+    if not all(names):
         raise UsageError("which two learnings?", hint="use the page's own buttons")
-    if text:
-        call_operation(kb, "learn", text=text, supersedes=other)
-        with tell_progress(lambda: f"{one_line(other)} is replaced", hint=f"{one_line(keep)} isn't yet"):
-            return tell_result("learn", call_operation(kb, "learn", text=text, supersedes=keep))
-    kept = kb.log.explain(keep).standing.learning
-    return tell_result("learn", call_operation(kb, "learn", text=kept.statement, type=kept.type, supersedes=other))
+    kept, other = (kb.log.explain(name).standing for name in names)
+    if kept.id == other.id:
+        raise UsageError("a learning doesn't contradict itself", hint="use the page's own buttons")
+    text = fields.get("text", "").strip()
+    if not text:
+        said = kept.learning
+        return tell_result(
+            "learn", call_operation(kb, "learn", text=said.statement, type=said.type, supersedes=other.id)
+        )
+    call_operation(kb, "learn", text=text, supersedes=other.id)
+    with tell_progress(lambda: f"{one_line(other.learning.key)} is replaced", hint=f"{kept.id} isn't yet"):
+        return tell_result("learn", call_operation(kb, "learn", text=text, supersedes=kept.id))
 
 
 _BACK_TO_TRASH: Final = ("trash", "Back into the trash")
