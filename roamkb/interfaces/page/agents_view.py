@@ -9,6 +9,7 @@ from roamkb.core.model import Node
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import shorten_title
 from roamkb.interfaces.page.hits import node_href
+from roamkb.interfaces.page.templating import first_rows
 from roamkb.interfaces.page.templating import render_page
 from roamkb.org.agent_node import AGENT_TAG
 
@@ -36,13 +37,13 @@ def view_agents(kb: "server.ServedKnowledgeBase", _: Request) -> tuple[int, str]
     written = kb.latest_agent_nodes(_MOST_ROWS)
     rows = [_row(node) for node in written.nodes]
     months = [(month or "undated", list(group)) for month, group in groupby(rows, key=lambda row: row.date[:7])]
-    return 200, render_page("agents.html", months=months, count=written.count, more=max(written.count - _MOST_ROWS, 0))
+    return 200, render_page("agents.html", months=months, count=written.count, more=written.count - len(written.nodes))
 
 
 def view_trash(kb: "server.ServedKnowledgeBase", _: Request) -> tuple[int, str]:
     """Return the page of what is in the trash, the latest first."""
-    trashed = kb.restore().nodes
-    return 200, render_page("trash.html", rows=trashed[:_MOST_ROWS], more=max(len(trashed) - _MOST_ROWS, 0))
+    rows, more = first_rows(kb.restore().nodes, _MOST_ROWS)
+    return 200, render_page("trash.html", rows=rows, more=more)
 
 
 def _row(node: Node) -> AgentNoteRow:

@@ -5,7 +5,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Final
@@ -33,14 +32,9 @@ from roamkb.interfaces.page import node_page
 from roamkb.interfaces.page import search_view
 from roamkb.interfaces.page.decisions import changes_view
 from roamkb.interfaces.page.decisions import conflicts_view
+from roamkb.interfaces.page.decisions import forms
 from roamkb.interfaces.page.decisions import learning_page
 from roamkb.interfaces.page.decisions import review_view
-from roamkb.interfaces.page.decisions.forms import BACK_FIELD
-from roamkb.interfaces.page.decisions.forms import FORMS
-from roamkb.interfaces.page.decisions.forms import FormAction
-from roamkb.interfaces.page.decisions.forms import add_parameter
-from roamkb.interfaces.page.decisions.forms import own_address
-from roamkb.interfaces.page.decisions.forms import parse_form
 from roamkb.interfaces.page.decisions.outcomes import OUTCOME_PARAMETER
 from roamkb.interfaces.page.decisions.outcomes import OutcomeShelf
 from roamkb.interfaces.page.decisions.outcomes import shown_outcome
@@ -60,8 +54,6 @@ _STATIC: Final = {"page.css": "text/css; charset=utf-8", "page.js": "text/javasc
 _MOST_REPORTS: Final = 20
 _LONGEST_REPORT: Final = 1000
 
-#: What is offered to be done, by the last part of its address.
-_ACTIONS: Final[Mapping[str, FormAction]] = {**FORMS, "merge": conflicts_view.write_merged}
 #: A view: of the knowledge base as who asks may use it, the status and the HTML.
 View = Callable[[ServedKnowledgeBase, Request], tuple[int, str]]
 
@@ -137,18 +129,16 @@ class PageServer:
         return await run_in_threadpool(self._carry_out, request, body)
 
     def _carry_out(self, request: Request, body: bytes) -> Response:
-        action = _ACTIONS.get(request.path_params["name"])
-        if action is None:
-            raise HTTPException(404)
+        action = _find_action(request.path_params["name"])
         try:
-            fields = parse_form(body)
+            fields = forms.parse_form(body)
         except UsageError as error:
             return _explain(error)
-        back = own_address(fields.get(BACK_FIELD, ""), default="/")
+        back = forms.own_address(fields.get(forms.BACK_FIELD, ""), default="/")
 
         def lead_on() -> Response:
             outcome = action(self._kb_for(request), fields)
-            address = add_parameter(outcome.href or back, OUTCOME_PARAMETER, self._outcomes.add(outcome))
+            address = forms.add_parameter(outcome.href or back, OUTCOME_PARAMETER, self._outcomes.add(outcome))
             return RedirectResponse(address, 303, headers=HEADERS)
 
         return _answer_or_explain(lead_on, back=back)
@@ -191,6 +181,14 @@ def _static_file(request: Request) -> Response:
         raise HTTPException(404)
     data = (FOLDER / "static" / name).read_bytes()
     return Response(data, headers={**HEADERS, "Content-Type": _STATIC[name]})
+
+
+def _find_action(name: str) -> "forms.FormAction":
+    """Return what a form does, by the last part of its address."""
+    action = conflicts_view.write_merged if name == "merge" else forms.FORMS.get(name)
+    if action is None:
+        raise HTTPException(404)
+    return action
 
 
 def _answer_or_explain(make_answer: Callable[[], Response], *, back: str = "/") -> Response:

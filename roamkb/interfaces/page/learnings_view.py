@@ -11,6 +11,7 @@ from roamkb.app import server
 from roamkb.core.errors import NoLog
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import clip_text
+from roamkb.interfaces.page.templating import first_rows
 from roamkb.interfaces.page.templating import render_page
 from roamkb.log.state.learning_state import MAY_CONTRADICT
 from roamkb.log.state.learning_state import SUPERSEDED
@@ -54,10 +55,11 @@ def view_learnings(kb: "server.ServedKnowledgeBase", _: Request) -> tuple[int, s
         key=lambda state: (-state.confidence, -(state.last_used or 0.0)),
     )
     pairs = [(learning_row(one), learning_row(other)) for one, other in kb.disputed_pairs()]
+    shown, more = first_rows(in_force, _MOST_ROWS)
     return 200, render_page(
         "learnings.html",
-        rows=[learning_row(state) for state in in_force[:_MOST_ROWS]],
-        more=max(len(in_force) - _MOST_ROWS, 0),
+        rows=[learning_row(state) for state in shown],
+        more=more,
         pairs=pairs,
         problem=None,
         project=kb.served_project(),

@@ -1,7 +1,9 @@
 """Templates of the page: every value is text that is escaped and cleaned, unless it is markup already."""
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 from jinja2 import Environment
 from jinja2 import FileSystemLoader
@@ -11,6 +13,8 @@ from markupsafe import escape
 
 from roamkb.core.text import strip_hidden
 from roamkb.interfaces.page.decisions.outcomes import shown_outcome
+
+Row = TypeVar("Row")
 
 FOLDER = Path(__file__).parent
 
@@ -42,6 +46,11 @@ def mark_commands(text: str) -> Markup:
 def _clean_value(value: object) -> object:
     """Return what a template prints, without characters that act instead of showing."""
     return strip_hidden(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def first_rows(rows: Sequence[Row], most: int) -> tuple[Sequence[Row], int]:
+    """Return at most `most` rows for a page, and how many more there are."""
+    return rows[:most], max(len(rows) - most, 0)
 
 
 def render_page(name: str, **values: object) -> str:

@@ -11,6 +11,7 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import count_phrase
 from roamkb.core.timestamps import format_local_iso
 from roamkb.interfaces.page.hits import place_href
+from roamkb.interfaces.page.templating import first_rows
 from roamkb.interfaces.page.templating import render_page
 from roamkb.journal.moments import ChangeKind
 from roamkb.journal.moments import EntryChange
@@ -50,16 +51,16 @@ class ChangeRow:
 def view_changes(kb: "server.ServedKnowledgeBase", request: Request) -> tuple[int, str]:
     """Return the page of the moments at which something had changed; with `since`, of what changed since one."""
     mark = request.query_params.get("since", "")
-    changes = [_change_row(change) for change in kb.journal_changes(mark)] if mark else []
-    moments = kb.journal_moments()
-    rows = [_moment_row(moment, before) for moment, before in pairwise(moments) if moment.changed]
-    days = [(day, list(group)) for day, group in groupby(rows[:_MOST_ROWS], key=lambda row: row.day)]
+    changes, more_changes = first_rows(kb.journal_changes(mark) if mark else (), _MOST_ROWS)
+    moments = () if mark else kb.journal_moments()
+    changed = [(moment, before) for moment, before in pairwise(moments) if moment.changed]
+    rows, more = first_rows([_moment_row(*pair) for pair in changed], _MOST_ROWS)
     return 200, render_page(
         "changes.html",
         mark=mark,
-        changes=changes[:_MOST_ROWS],
-        days=() if mark else days,
-        more=max(len(changes if mark else rows) - _MOST_ROWS, 0),
+        changes=[_change_row(change) for change in changes],
+        days=[(day, list(group)) for day, group in groupby(rows, key=lambda row: row.day)],
+        more=more + more_changes,
     )
 
 

@@ -23,6 +23,7 @@ from roamkb.interfaces.page.decisions.forms import tell_result
 from roamkb.interfaces.page.decisions.outcomes import FormOutcome
 from roamkb.interfaces.page.hits import node_href
 from roamkb.interfaces.page.hits import place_href
+from roamkb.interfaces.page.templating import first_rows
 from roamkb.interfaces.page.templating import render_page
 from roamkb.kb.conflicts import ConflictCopy
 from roamkb.kb.notes.versions import FIRST
@@ -64,14 +65,15 @@ class SideRun:
 def view_conflicts(kb: "server.ServedKnowledgeBase", _: Request) -> tuple[int, str]:
     """Return the page of all conflict copies, and of notes that share an id."""
     copies = [_copy_row(kb.rule.kb, copy) for copy in kb.conflicts().copies]
-    equal = [*_equal_id_rows(kb)]
+    shown_copies, more_copies = first_rows(copies, _MOST_ROWS)
+    shown_equal, more_equal = first_rows([*_equal_id_rows(kb)], _MOST_ROWS)
     return 200, render_page(
         "conflicts.html",
         parts=[
-            ("Conflict copies", "a syncer put them aside: two machines changed one note", copies[:_MOST_ROWS]),
-            ("Notes with one id", "Emacs and roamkb each take one of them", equal[:_MOST_ROWS]),
+            ("Conflict copies", "a syncer put them aside: two machines changed one note", shown_copies),
+            ("Notes with one id", "Emacs and roamkb each take one of them", shown_equal),
         ],
-        more=max(len(copies) - _MOST_ROWS, 0) + max(len(equal) - _MOST_ROWS, 0),
+        more=more_copies + more_equal,
     )
 
 
