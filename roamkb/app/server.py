@@ -25,6 +25,7 @@ from roamkb.core.model import Rule
 from roamkb.core.startup.dataclasses import replace
 from roamkb.install import doctor_wall
 from roamkb.journal import moments
+from roamkb.kb import conflicts
 from roamkb.kb import hygiene
 from roamkb.kb import node_view
 from roamkb.kb.notes import versions
@@ -170,10 +171,11 @@ class ServedKnowledgeBase(KnowledgeBase):
         """Return two versions of a note side by side, by their paths below the knowledge base."""
         return versions.compare_versions(self._open_notes(), first, second)
 
-    def nodes_with_one_id(self) -> "tuple[hygiene.DuplicateNodes, ...]":
-        """Return the nodes that share their id with another one."""
+    def list_versions(self) -> "tuple[tuple[conflicts.ConflictCopy, ...], tuple[hygiene.DuplicateNodes, ...]]":
+        """Return syncers' conflict copies, and the nodes that share their id with another one."""
         notes = self._open_notes()
-        return hygiene.duplicate_ids(notes, notes.read_all())
+        contents = notes.read_all()
+        return conflicts.conflicts(notes, contents=contents).copies, hygiene.duplicate_ids(notes, contents)
 
     def journal_moments(self) -> "tuple[moments.Moment, ...]":
         """Return the journal's moments, the latest first, without another look at the notes."""

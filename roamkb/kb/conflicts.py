@@ -32,6 +32,7 @@ from roamkb.kb.notes.store.conflict_copies import read_copies
 from roamkb.kb.notes.store.conflict_copies import real_place
 from roamkb.kb.notes.store.conflict_copies import rename_copy
 from roamkb.kb.notes.store.notes import Notes
+from roamkb.kb.notes.store.notes import NotesContents
 from roamkb.org.agent_node import is_agent_node
 from roamkb.org.slug import slug
 from roamkb.text.line_diff import count_line_changes
@@ -81,16 +82,18 @@ class ConflictList:
     adopting: bool = False
 
 
-def conflicts(notes: Notes, *, file: str | None = None, folder: Path | None = None) -> ConflictList:
+def conflicts(
+    notes: Notes, *, file: str | None = None, folder: Path | None = None, contents: NotesContents | None = None
+) -> ConflictList:
     """Return each conflict copy with how it differs from its original.
 
     With `file`, a copy or an original, only those of that file; `folder` is where relative
-    paths start.
+    paths start. `contents` spares reading all notes where that was done before.
 
     Raises:
         NotFound: there is neither a note nor a copy of that name.
     """
-    judged = _judge_copies(notes)
+    judged = _judge_copies(notes, contents)
     selected = _select_copies(notes, [copy for _, copy in judged], file, folder)
     return ConflictList(copies=tuple(copy for _, copy in judged if copy in selected))
 
@@ -132,12 +135,12 @@ def adopt_copies(
     return ConflictList(copies=tuple(copies), adopting=True)
 
 
-def _judge_copies(notes: Notes) -> list[tuple[CopyOnDisk, ConflictCopy]]:
+def _judge_copies(notes: Notes, contents: NotesContents | None = None) -> list[tuple[CopyOnDisk, ConflictCopy]]:
     """Return each copy on the disk with its description and its obstacle to adoption."""
     on_disk = list(read_copies(notes))
     if not on_disk:
         return []
-    places = {node.id: notes.note_path(note) for note, node in notes.read_all().node_pairs()}
+    places = {node.id: notes.note_path(note) for note, node in (contents or notes.read_all()).node_pairs()}
     shared = Counter(id for copy in on_disk for id in {node.id for node in _content_nodes(copy.content)})
     return [(copy, _judge_copy(copy, places, shared)) for copy in on_disk]
 

@@ -105,7 +105,7 @@ def hygiene(notes: Notes, *, home: Path, org: bool = False) -> HygieneReport:
         duplicate_refs=_nodes_sharing_ref(notes, pairs),
         dangling=_dangling_links(notes, pairs, home),
         untitled=tuple(_node_line(notes, *pair) for pair in pairs if _is_untitled(*pair)),
-        conflict_copies=conflicts(notes).copies,
+        conflict_copies=conflicts(notes, contents=contents).copies,
         encrypted=find_encrypted(notes, contents),
         skipped=contents.skipped,
         org=org,

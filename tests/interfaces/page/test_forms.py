@@ -9,6 +9,8 @@ from urllib.parse import urlencode
 
 import pytest
 
+from roamkb.app.server import ServedKnowledgeBase
+from roamkb.core.model import ProjectKind
 from roamkb.interfaces.page.decisions.forms import own_address
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
@@ -197,6 +199,14 @@ def test_a_browser_works_where_the_page_was_opened(world: World, paged: Paged, c
             assert status == paged.post("trash", {"name": note}, cookie=cookie).status
         finally:
             os.chdir(began_in)
+
+
+def test_a_browser_that_cannot_be_seen_is_unknown(world: World) -> None:
+    """Another user's, or one that is gone: its forms are refused."""
+    served = ServedKnowledgeBase(world.open().environment)
+    assert ProjectKind.PERSONAL is served.current_project.kind
+    assert ProjectKind.UNKNOWN is served.for_browser(None, None).current_project.kind
+    assert ProjectKind.UNKNOWN is served.for_browser(("127.0.0.1", 1), ("127.0.0.1", 2)).current_project.kind
 
 
 def test_a_learning_is_pinned_preferred_and_said_better(world: World, paged: Paged, cookie: str) -> None:

@@ -1,8 +1,8 @@
 """Conflicts: versions of a note that a syncer put aside, or that share an id, side by side and chosen hunk by hunk."""
 
 import shlex
+from collections.abc import Iterable
 from collections.abc import Iterator
-from itertools import combinations
 from pathlib import Path
 from urllib.parse import quote
 from urllib.parse import urlencode
@@ -26,6 +26,7 @@ from roamkb.interfaces.page.hits import place_href
 from roamkb.interfaces.page.templating import first_rows
 from roamkb.interfaces.page.templating import render_page
 from roamkb.kb.conflicts import ConflictCopy
+from roamkb.kb.hygiene import DuplicateNodes
 from roamkb.kb.notes.versions import FIRST
 from roamkb.kb.notes.versions import VersionComparison
 from roamkb.kb.write import WrittenNode
@@ -64,9 +65,10 @@ class SideRun:
 
 def view_conflicts(kb: "server.ServedKnowledgeBase", _: Request) -> tuple[int, str]:
     """Return the page of all conflict copies, and of notes that share an id."""
-    copies = [_copy_row(kb.rule.kb, copy) for copy in kb.conflicts().copies]
+    copies_found, duplicates = kb.list_versions()
+    copies = [_copy_row(kb.rule.kb, copy) for copy in copies_found]
     shown_copies, more_copies = first_rows(copies, _MOST_ROWS)
-    shown_equal, more_equal = first_rows([*_equal_id_rows(kb)], _MOST_ROWS)
+    shown_equal, more_equal = first_rows([*_equal_id_rows(kb.rule.kb, duplicates)], _MOST_ROWS)
     return 200, render_page(
         "conflicts.html",
         parts=[
@@ -92,10 +94,11 @@ def _copy_row(folder: Path, copy: ConflictCopy) -> ConflictRow:
     )
 
 
-def _equal_id_rows(kb: "server.ServedKnowledgeBase") -> Iterator[ConflictRow]:
-    for duplicates in kb.nodes_with_one_id():
-        files = list(dict.fromkeys(_file_in(kb.rule.kb, node.path) for node in duplicates.nodes))
-        for first, second in combinations(files, 2):
+def _equal_id_rows(folder: Path, all_duplicates: Iterable[DuplicateNodes]) -> Iterator[ConflictRow]:
+    for duplicates in all_duplicates:
+        # each beside the one that roamkb takes
+        first, *others = dict.fromkeys(_file_in(folder, node.path) for node in duplicates.nodes)
+        for second in others:
             yield ConflictRow(
                 title=shorten_title(duplicates.first.title) or first,
                 first=first,
