@@ -19,6 +19,7 @@ from roamkb.log.state.learning_state import LearningState
 
 #: Rows of a page; `roamkb export` has all.
 _MOST_ROWS = 300
+_MOST_PAIRS = 40
 _LONGEST_QUOTE = 600
 
 
@@ -54,13 +55,14 @@ def view_learnings(kb: "server.ServedKnowledgeBase", _: Request) -> tuple[int, s
         (state for state in learnings if state.status != SUPERSEDED),
         key=lambda state: (-state.confidence, -(state.last_used or 0.0)),
     )
-    pairs = [(learning_row(one), learning_row(other)) for one, other in kb.disputed_pairs()]
+    disputed, more_pairs = first_rows(kb.disputed_pairs(), _MOST_PAIRS)
     shown, more = first_rows(in_force, _MOST_ROWS)
     return 200, render_page(
         "learnings.html",
         rows=[learning_row(state) for state in shown],
         more=more,
-        pairs=pairs,
+        pairs=[(learning_row(one), learning_row(other)) for one, other in disputed],
+        more_pairs=more_pairs,
         problem=None,
         project=kb.served_project(),
     )
