@@ -21,13 +21,13 @@ from roamkb.core.text import as_text_tuple
 from roamkb.fs.user_dirs import default_data_dir
 from roamkb.harnesses.registry import declared_by
 from roamkb.install import doctor as install_doctor
-from roamkb.install import doctor_report
-from roamkb.install import doctor_wall
 from roamkb.install import named_kb_removal
 from roamkb.install import plan
 from roamkb.install import requests
 from roamkb.install import uninstall as install_uninstall
 from roamkb.install import wall_setup
+from roamkb.install.checks import doctor_report
+from roamkb.install.checks import doctor_wall
 from roamkb.install.store import apply
 from roamkb.install.store import probe
 from roamkb.journal import journal as journal_verb

@@ -23,7 +23,7 @@ from roamkb.core.errors import UsageError
 from roamkb.core.model import Project
 from roamkb.core.model import Rule
 from roamkb.core.startup.dataclasses import replace
-from roamkb.install import doctor_wall
+from roamkb.install.checks import doctor_wall
 from roamkb.journal import moments
 from roamkb.kb import conflicts
 from roamkb.kb import hygiene

@@ -26,14 +26,14 @@ from roamkb.fs.git_index import tracked_files_below
 from roamkb.fs.git_worktrees import linked_worktrees
 from roamkb.fs.package_manager import installed_version
 from roamkb.fs.package_manager import uninstall_command
-from roamkb.install.doctor_harnesses import check_harnesses
-from roamkb.install.doctor_notes import MAX_CLOCK_LEAD
-from roamkb.install.doctor_notes import check_notes
-from roamkb.install.doctor_report import DoctorCheck
-from roamkb.install.doctor_report import DoctorReport
-from roamkb.install.doctor_report import build_check
-from roamkb.install.doctor_report import join_first
-from roamkb.install.doctor_report import run_check
+from roamkb.install.checks.doctor_harnesses import check_harnesses
+from roamkb.install.checks.doctor_notes import MAX_CLOCK_LEAD
+from roamkb.install.checks.doctor_notes import check_notes
+from roamkb.install.checks.doctor_report import DoctorCheck
+from roamkb.install.checks.doctor_report import DoctorReport
+from roamkb.install.checks.doctor_report import build_check
+from roamkb.install.checks.doctor_report import join_first
+from roamkb.install.checks.doctor_report import run_check
 from roamkb.install.store import machine as checkup
 from roamkb.install.store.machine import DoctorContext
 from roamkb.log.jsonl import LearningLine

@@ -22,7 +22,7 @@ from roamkb.fs.marked_block import without_block
 from roamkb.fs.package_manager import uninstall_command
 from roamkb.fs.user_dirs import JOURNAL
 from roamkb.harnesses.registry import all_harnesses
-from roamkb.install.doctor_report import join_first
+from roamkb.install.checks.doctor_report import join_first
 from roamkb.install.harness_settings import harness_removals
 from roamkb.install.install import RULE_COPY_STEP
 from roamkb.install.install import SNIPPETS

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from roamkb.install.doctor_org import check_org
-from roamkb.install.doctor_report import DoctorCheck
+from roamkb.install.checks.doctor_org import check_org
+from roamkb.install.checks.doctor_report import DoctorCheck
 from roamkb.kb.notes.store.notes import Notes
 
 _KB = Path(__file__).parents[2] / "fixtures" / "kb"

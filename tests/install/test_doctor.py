@@ -16,8 +16,8 @@ from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
 from roamkb.fs.locks import StateFolders
 from roamkb.fs.locks import make_private_folder
+from roamkb.install.checks.doctor_report import DoctorCheck
 from roamkb.install.doctor import doctor
-from roamkb.install.doctor_report import DoctorCheck
 from roamkb.install.snippets import STIGNORE_TEXT
 from roamkb.install.store.machine import DoctorContext
 from tests.conftest import World

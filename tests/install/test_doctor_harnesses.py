@@ -20,8 +20,8 @@ from roamkb.harnesses.claude_code import deny_rules
 from roamkb.harnesses.codex import HARNESS as CODEX
 from roamkb.harnesses.codex import NEW_FILE_TEXT as CODEX_MADE
 from roamkb.harnesses.settings_json import with_hooks
-from roamkb.install.doctor_harnesses import check_harnesses
-from roamkb.install.doctor_report import DoctorCheck
+from roamkb.install.checks.doctor_harnesses import check_harnesses
+from roamkb.install.checks.doctor_report import DoctorCheck
 from roamkb.install.store import probe as harnesses
 from roamkb.install.store.machine import DoctorContext
 from tests.conftest import NOON

@@ -10,8 +10,8 @@ from roamkb.core.text import clip_text
 from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
 from roamkb.core.text import shorten_title
-from roamkb.install.doctor_report import DoctorCheck
-from roamkb.install.doctor_report import DoctorReport
+from roamkb.install.checks.doctor_report import DoctorCheck
+from roamkb.install.checks.doctor_report import DoctorReport
 from roamkb.install.plan import InstallReport
 from roamkb.install.plan import InstallStep
 from roamkb.interfaces.output.render import PrintedResult

@@ -9,8 +9,8 @@ import pytest
 from roamkb.core.model import Rule
 from roamkb.core.model import UnreadableFile
 from roamkb.core.text import HIDDEN_CHARACTERS
-from roamkb.install.doctor_report import DoctorCheck
-from roamkb.install.doctor_report import DoctorReport
+from roamkb.install.checks.doctor_report import DoctorCheck
+from roamkb.install.checks.doctor_report import DoctorReport
 from roamkb.install.plan import InstallReport
 from roamkb.install.plan import InstallStep
 from roamkb.install.plan import StepOutcome

@@ -15,9 +15,9 @@ from roamkb.harnesses.harness import UnreadableSettings
 from roamkb.harnesses.hook_list import Hook
 from roamkb.harnesses.hook_list import HookHandler
 from roamkb.harnesses.registry import all_harnesses
-from roamkb.install.doctor_report import DoctorCheck
-from roamkb.install.doctor_report import build_check
-from roamkb.install.doctor_report import run_check
+from roamkb.install.checks.doctor_report import DoctorCheck
+from roamkb.install.checks.doctor_report import build_check
+from roamkb.install.checks.doctor_report import run_check
 from roamkb.install.install import kb_spellings
 from roamkb.install.plan import AbsentPath
 from roamkb.install.plan import RegularFile

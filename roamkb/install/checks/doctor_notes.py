@@ -15,11 +15,11 @@ from roamkb.core.errors import NotWritable
 from roamkb.core.errors import RoamkbError
 from roamkb.core.model import Rule
 from roamkb.core.text import count_phrase
-from roamkb.install.doctor_org import check_org
-from roamkb.install.doctor_report import DoctorCheck
-from roamkb.install.doctor_report import build_check
-from roamkb.install.doctor_report import join_first
-from roamkb.install.doctor_report import run_check
+from roamkb.install.checks.doctor_org import check_org
+from roamkb.install.checks.doctor_report import DoctorCheck
+from roamkb.install.checks.doctor_report import build_check
+from roamkb.install.checks.doctor_report import join_first
+from roamkb.install.checks.doctor_report import run_check
 from roamkb.install.snippets import STIGNORE_LINES
 from roamkb.install.store import machine as checkup
 from roamkb.install.store.machine import DoctorContext

@@ -12,9 +12,9 @@ from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
 from roamkb.core.text import shorten_title
-from roamkb.install.doctor_report import DoctorCheck
-from roamkb.install.doctor_report import join_first
-from roamkb.install.doctor_report import run_check
+from roamkb.install.checks.doctor_report import DoctorCheck
+from roamkb.install.checks.doctor_report import join_first
+from roamkb.install.checks.doctor_report import run_check
 from roamkb.install.store.org_roam_db import OrgRoamDatabase
 from roamkb.install.store.org_roam_db import OrgRoamNode
 from roamkb.install.store.org_roam_db import UnreadableDatabase

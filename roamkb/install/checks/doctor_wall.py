@@ -18,8 +18,8 @@ from roamkb.harnesses.settings_json import enabled_plugin
 from roamkb.harnesses.settings_json import own_handlers
 from roamkb.harnesses.wall_settings import is_own_launcher
 from roamkb.harnesses.wall_settings import shell_prefix
-from roamkb.install.doctor_report import DoctorCheck
-from roamkb.install.doctor_report import run_check
+from roamkb.install.checks.doctor_report import DoctorCheck
+from roamkb.install.checks.doctor_report import run_check
 from roamkb.install.plan import RegularFile
 from roamkb.install.store.apply import read_path_state
 from roamkb.install.store.apply import real_path
