@@ -38,6 +38,10 @@ class Asked:
         """Say that all notes are the human's."""
         return not os.path.lexists(path)
 
+    def is_in_default_kb(self, _path: str) -> bool:
+        """Say that there is one knowledge base."""
+        return True
+
 
 @pytest.fixture
 def linked(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
