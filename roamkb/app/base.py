@@ -90,7 +90,7 @@ class KnowledgeBaseContext(ABC):
         # what was found out about one says nothing about another
         for kept in [kept for kept in vars(other) if isinstance(getattr(type(other), kept, None), cached_property)]:
             del vars(other)[kept]
-        other.kb_name, other.seen_tree, other._default = name, None, default  # noqa: SLF001
+        other.kb_name, other.seen_tree, other._default = name, None, default  # noqa: SLF001 - a copy of its own
         # a rule that is broken otherwise is said in its place
         other.find_rule()
         return other
