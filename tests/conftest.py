@@ -21,7 +21,7 @@ from roamkb.app.environment import ProcessEnvironment
 from roamkb.app.knowledge_base import KnowledgeBase
 from roamkb.app.log.project_log import ProjectLog
 from roamkb.boundary.rule_file import render_rule
-from roamkb.boundary.store.folder_evidence import hidden_ancestry_reason
+from roamkb.boundary.store.call_origin import hidden_ancestry_reason
 from roamkb.core.ids import new_id
 from roamkb.install.wall_setup import WallSetup
 from roamkb.log.init import InitialisedLog

@@ -16,7 +16,9 @@ from roamkb.app.log import learn
 from roamkb.app.log import project_log
 from roamkb.boundary import human_consent
 from roamkb.boundary import policy
+from roamkb.boundary.store import call_origin
 from roamkb.boundary.store import folder_evidence
+from roamkb.boundary.store import installed_rule
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import UsageError
 from roamkb.core.model import DEFAULT_KB
@@ -108,14 +110,14 @@ class KnowledgeBaseContext(ABC):
 
     def find_rule(self, kb_name: str = "") -> Rule | BadRule:
         """Return the rule for this knowledge base or another, or its fault as a value."""
-        return folder_evidence.find_rule(
+        return installed_rule.find_rule(
             self.environment.home, account_home=self.environment.account_home, kb_name=kb_name or self.kb_name
         )
 
     @property
     def rule(self) -> Rule:
         """The rule that holds here, for this knowledge base; raise `BadRule` where it can't be read."""
-        rule = folder_evidence.load_rule(
+        rule = installed_rule.load_rule(
             self.environment.home, account_home=self.environment.account_home, kb_name=self.kb_name
         )
         self._require_own_places(rule)
@@ -136,8 +138,8 @@ class KnowledgeBaseContext(ABC):
         return session_project.judge_session(self._call_origin, rule, self.environment)
 
     @property
-    def _call_origin(self) -> "folder_evidence.CallOrigin":
-        return folder_evidence.read_call_origin(
+    def _call_origin(self) -> "call_origin.CallOrigin":
+        return call_origin.read_call_origin(
             self.environment.variables,
             cwd=self.environment.cwd,
             pid=self.environment.pid,
@@ -165,7 +167,7 @@ class KnowledgeBaseContext(ABC):
         warnings = tuple(
             f"the work root {root} isn't there: if that is a slip, work is taken for personal; mend it in "
             f"{rule.source}, or make the folder"
-            for root in folder_evidence.missing_roots(rule)
+            for root in installed_rule.missing_roots(rule)
         )
         write_permit = policy.require_permit(
             project, fact, kb=rule.kb, written_to=kept_in, undone=undone, warnings=warnings

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 
 from roamkb.boundary.policy import with_evidence
-from roamkb.boundary.store.folder_evidence import PROC
-from roamkb.boundary.store.folder_evidence import CallOrigin
-from roamkb.boundary.store.folder_evidence import session_project
+from roamkb.boundary.store.call_origin import PROC
+from roamkb.boundary.store.call_origin import CallOrigin
+from roamkb.boundary.store.session_evidence import session_project
 from roamkb.boundary.store.socket_peers import read_environment
 from roamkb.boundary.store.socket_peers import read_peer_origin
 from roamkb.core.errors import BadRule

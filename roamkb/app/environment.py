@@ -8,7 +8,7 @@ from pathlib import Path
 
 from roamkb.boundary import human_consent
 from roamkb.boundary import process_ancestry
-from roamkb.boundary.store import folder_evidence
+from roamkb.boundary.store import call_origin
 from roamkb.boundary.store import processes
 from roamkb.core import ids
 from roamkb.core import node_ids
@@ -70,19 +70,19 @@ class ProcessEnvironment:
     @property
     def nearest_harness(self) -> tuple[str, str] | None:
         """The nearest harness of agents among the parent processes: its process id and name."""
-        return human_consent.find_harness(processes.parent_commands(self.pid, folder_evidence.PROC))
+        return human_consent.find_harness(processes.parent_commands(self.pid, call_origin.PROC))
 
     @property
     def agent_evidence(self) -> str:
         """The evidence that an agent runs this process; empty without any."""
         harness = self.nearest_harness
-        hidden = "" if harness else folder_evidence.hidden_ancestry_reason(self.pid, self.variables)
+        hidden = "" if harness else call_origin.hidden_ancestry_reason(self.pid, self.variables)
         return human_consent.agent_evidence(self.variables, harness, hidden=hidden)
 
     @property
     def missing_login_reason(self) -> str:
         """The reason why no human's login to this terminal can be seen; empty where one can."""
-        return process_ancestry.missing_login_reason(processes.read_ancestry(self.pid, folder_evidence.PROC))
+        return process_ancestry.missing_login_reason(processes.read_ancestry(self.pid, call_origin.PROC))
 
     @staticmethod
     def from_process() -> "ProcessEnvironment":

@@ -11,7 +11,7 @@ from roamkb.app.environment import ProcessEnvironment
 from roamkb.app.knowledge_base import KnowledgeBase
 from roamkb.app.log import learn
 from roamkb.boundary import policy
-from roamkb.boundary.store import folder_evidence
+from roamkb.boundary.store import call_origin
 from roamkb.boundary.store import server_ports as boundary_server_ports
 from roamkb.boundary.store import socket_peers
 from roamkb.boundary.store.processes import ParentProcess
@@ -54,7 +54,7 @@ class ServedKnowledgeBase(KnowledgeBase):
         # shared by all requests
         self._live_walk = watched_walk.WatchedWalk().walk
         #: Who asks; nobody else where that is who began this.
-        self.callers: tuple[folder_evidence.CallOrigin | None, ...] = ()
+        self.callers: tuple[call_origin.CallOrigin | None, ...] = ()
 
     @classmethod
     def open_for_server(cls, *, project: str | None = None) -> "ServedKnowledgeBase":
@@ -62,7 +62,7 @@ class ServedKnowledgeBase(KnowledgeBase):
         return cls(ProcessEnvironment.from_process(), project=project)
 
     @property
-    def _call_origin(self) -> "folder_evidence.CallOrigin":
+    def _call_origin(self) -> "call_origin.CallOrigin":
         # who began it is gone when the shell is, and was seen
         return replace(super()._call_origin, parents=self._parents, hidden=self._hidden)
 
@@ -75,7 +75,7 @@ class ServedKnowledgeBase(KnowledgeBase):
         """
         peer_pids: tuple[int, ...] = ()
         with suppress(OSError):
-            peer_pids = socket_peers.find_peers(client, server, folder_evidence.PROC) if client and server else ()
+            peer_pids = socket_peers.find_peers(client, server, call_origin.PROC) if client and server else ()
         served = copy(self)
         served.callers = tuple(map(socket_peers.read_peer_origin, peer_pids)) or (None,)
         return served
@@ -92,7 +92,7 @@ class ServedKnowledgeBase(KnowledgeBase):
         served.callers = tuple(origin and self._without_place(origin) for origin in served.callers)
         return served
 
-    def _without_place(self, origin: "folder_evidence.CallOrigin") -> "folder_evidence.CallOrigin":
+    def _without_place(self, origin: "call_origin.CallOrigin") -> "call_origin.CallOrigin":
         if origin.cwd is None:
             return origin
         folders = {"the browser's folder": str(origin.cwd)}
@@ -229,7 +229,7 @@ class ServedKnowledgeBase(KnowledgeBase):
 
 def _named_parents(pid: int) -> list[tuple[str, str]]:
     named_folders = []
-    for parent in parent_processes(pid, folder_evidence.PROC):
+    for parent in parent_processes(pid, call_origin.PROC):
         if not isinstance(parent, ParentProcess):
             raise UsageError(
                 f"there are more than {parent.seen} parent processes, and any may be at work",

@@ -8,10 +8,12 @@ from roamkb.app.maintenance import KnowledgeBaseMaintenance
 from roamkb.app.operation_method import takes_request
 from roamkb.boundary import human_consent
 from roamkb.core.startup.dataclasses import fields
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import as_text_tuple
 from roamkb.install import install as install_verb
 from roamkb.install import plan
 from roamkb.install import requests
+from roamkb.install import rule_steps
 from roamkb.install import setup as install_setup
 from roamkb.install import undo as install_undo
 from roamkb.install.store import apply
@@ -51,22 +53,10 @@ class KnowledgeBaseSetup(KnowledgeBaseMaintenance):
 
         A human at a terminal who has no rule yet is asked what `setup` asks.
         """
-        is_first = isinstance(apply.read_path_state(install_verb.rule_path(self.environment.home)), plan.AbsentPath)
+        is_first = isinstance(apply.read_path_state(rule_steps.rule_path(self.environment.home)), plan.AbsentPath)
         if self._asked_human and is_first and not request.dry_run:
             return self.setup(**{field.name: getattr(request, field.name) for field in fields(request)})
-        now = self.environment.now()
-        return install_verb.install(
-            self._install_options(request),
-            home=self.environment.home,
-            data=self._data_folder,
-            account_home=self.environment.account_home,
-            session=self._call_origin,
-            rules=apply.shipped_rules(),
-            wall=self._wall_setup,
-            now=now,
-            new_id=lambda: self.environment.new_id(now),
-            ask=self._ask,
-        )
+        return install_verb.install(self._install_options(request), replace(self._setup_context(), ask=self._ask))
 
     def _setup_context(self) -> "install_setup.SetupContext":
         now = self.environment.now()

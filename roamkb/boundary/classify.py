@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from roamkb.boundary.store.folder_evidence import classify_folder
-from roamkb.boundary.store.folder_evidence import find_rule
+from roamkb.boundary.store.installed_rule import find_rule
 from roamkb.core.model import DEFAULT_KB
 from roamkb.core.model import Project
 from roamkb.core.request import KbOption

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from pathlib import Path
 
-from roamkb.boundary.store.folder_evidence import missing_roots
-from roamkb.boundary.store.folder_evidence import select_kb
+from roamkb.boundary.store.installed_rule import missing_roots
+from roamkb.boundary.store.knowledge_bases import select_kb
 from roamkb.context.store.injections import recent_hook_errors
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import DiskError

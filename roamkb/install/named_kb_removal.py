@@ -6,19 +6,19 @@ from roamkb.boundary.rule_copy import RuleCopy
 from roamkb.boundary.rule_copy import render_own_copy
 from roamkb.boundary.rule_file import parse_rule
 from roamkb.boundary.rule_file import without_named_kb
-from roamkb.boundary.store.folder_evidence import CallOrigin
-from roamkb.boundary.store.folder_evidence import select_kb
+from roamkb.boundary.store.call_origin import CallOrigin
+from roamkb.boundary.store.knowledge_bases import select_kb
 from roamkb.core.errors import UsageError
 from roamkb.core.model import DEFAULT_KB
-from roamkb.install.install import own_copy
-from roamkb.install.install import require_install_permit
-from roamkb.install.install import rule_path
+from roamkb.install.install_permit import require_install_permit
 from roamkb.install.plan import InstallReport
 from roamkb.install.plan import InstallStep
 from roamkb.install.plan import PutFile
 from roamkb.install.plan import StepOutcome
 from roamkb.install.plan import kept_step
 from roamkb.install.plan import left_alone_step
+from roamkb.install.rule_steps import own_copy
+from roamkb.install.rule_steps import rule_path
 from roamkb.install.store.apply import apply_steps
 from roamkb.install.store.apply import read_path_state
 

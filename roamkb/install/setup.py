@@ -3,16 +3,13 @@
 import shlex
 from collections.abc import Callable
 from collections.abc import Iterator
-from collections.abc import Mapping
 from collections.abc import Sequence
-from datetime import datetime
 from itertools import chain
 from pathlib import Path
 
-from roamkb.boundary.store.folder_evidence import CallOrigin
 from roamkb.boundary.store.folder_evidence import classify_folder
-from roamkb.boundary.store.folder_evidence import find_rule
 from roamkb.boundary.store.folder_evidence import lies_within
+from roamkb.boundary.store.installed_rule import find_rule
 from roamkb.core.errors import Interrupted
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
@@ -28,14 +25,9 @@ from roamkb.fs.locks import StateFolders
 from roamkb.harnesses.registry import get_harness
 from roamkb.harnesses.settings_json import own_handlers
 from roamkb.install.harness_settings import harness_steps
-from roamkb.install.install import FIRST_NOTE_STEP
-from roamkb.install.install import entry_folder
+from roamkb.install.install import InstallContext
 from roamkb.install.install import install
-from roamkb.install.install import kb_spellings
-from roamkb.install.install import preview_rule
-from roamkb.install.install import rule_path
-from roamkb.install.install import shorten_entries
-from roamkb.install.install import shorten_path
+from roamkb.install.install_permit import FIRST_NOTE_STEP
 from roamkb.install.plan import AbsentPath
 from roamkb.install.plan import InstallOptions
 from roamkb.install.plan import InstallReport
@@ -44,6 +36,12 @@ from roamkb.install.plan import PutFile
 from roamkb.install.plan import StepOutcome
 from roamkb.install.plan import left_alone_step
 from roamkb.install.plan import unchanged_step
+from roamkb.install.rule_steps import entry_folder
+from roamkb.install.rule_steps import kb_spellings
+from roamkb.install.rule_steps import preview_rule
+from roamkb.install.rule_steps import rule_path
+from roamkb.install.rule_steps import shorten_entries
+from roamkb.install.rule_steps import shorten_path
 from roamkb.install.setup_dialog import MAX_ANSWERS
 from roamkb.install.setup_dialog import AskFunction
 from roamkb.install.setup_dialog import SetupDialog
@@ -57,7 +55,6 @@ from roamkb.install.store.discovery import missing_folders
 from roamkb.install.store.receipt import SetupReceipt
 from roamkb.install.store.receipt import save_receipt
 from roamkb.install.wall_setup import LAUNCHER_STEP
-from roamkb.install.wall_setup import WallSetup
 from roamkb.kb.index_admin import IndexState
 from roamkb.kb.notes.store.walk import kb_fault
 from roamkb.log.init import InitialisedLog
@@ -79,22 +76,12 @@ class SetupOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetupContext:
+class SetupContext(InstallContext):
     """This machine, and what `setup` calls of the rest of the program."""
 
-    home: Path
-    account_home: Path
-    data: Path
     state: StateFolders
-    session: CallOrigin
-    rules: Mapping[Path, bytes]
-    wall: WallSetup
     #: $PATH
     search_path: str
-    now: datetime
-    new_id: Callable[[], str]
-    #: Asks the human; None where there is none at a terminal.
-    ask: AskFunction | None
     begin_log: Callable[[Path], InitialisedLog]
     #: Builds the search index by the rule that counts now.
     build_index: Callable[[], IndexState]
@@ -116,7 +103,7 @@ def setup(options: SetupOptions, context: SetupContext) -> InstallReport:
         options = _answered(options, context, context.ask) if context.ask else _complete(options, context)
     except KeyboardInterrupt:
         raise Interrupted("nothing was changed", hint="`roamkb setup` begins again") from None
-    plan = _install(replace(options.wishes, dry_run=True), context)
+    plan = install(replace(options.wishes, dry_run=True), context)
     _check_work(options.wishes, plan.rule)
     planned_logs = tuple(_planned_log(root) for root in options.logs)
     if options.wishes.dry_run:
@@ -138,26 +125,11 @@ def _require_folders(logs: Sequence[Path]) -> None:
 
 
 def _set_up(options: SetupOptions, context: SetupContext) -> InstallReport:
-    report = _install(options.wishes, context)
+    report = install(options.wishes, context)
     # the human has seen the change, or could have
     seen = tuple(replace(step, diff="") if context.ask else step for step in report.steps)
     steps = (*seen, *(_begin_log(root, context) for root in options.logs), *_index_steps(report.rule, context))
     return replace(report, steps=steps, next_commands=tuple(_next_commands(options, report.rule, context)))
-
-
-def _install(wishes: InstallOptions, context: SetupContext) -> InstallReport:
-    return install(
-        wishes,
-        home=context.home,
-        data=context.data,
-        account_home=context.account_home,
-        session=context.session,
-        rules=context.rules,
-        wall=context.wall,
-        now=context.now,
-        new_id=context.new_id,
-        ask=context.ask,
-    )
 
 
 # the answers

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from roamkb.boundary.store.folder_evidence import RULE_PATH
+from roamkb.boundary.store.installed_rule import RULE_PATH
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.kb.notes.store.init_files import SETTINGS_NAME
 

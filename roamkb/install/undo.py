@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from roamkb.boundary.store.folder_evidence import find_rule
+from roamkb.boundary.store.installed_rule import find_rule
 from roamkb.boundary.store.kb_paths import KEPT_NAMES_FILE
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Rule
@@ -21,11 +21,9 @@ from roamkb.fs.user_dirs import SHARED_FOLDER
 from roamkb.fs.user_dirs import TRUST_FOLDER
 from roamkb.harnesses.registry import get_harness
 from roamkb.install.harness_settings import harness_removals
-from roamkb.install.install import FIRST_NOTE_STEP
-from roamkb.install.install import kb_spellings
 from roamkb.install.install import requested_files
-from roamkb.install.install import require_install_permit
-from roamkb.install.install import rule_path
+from roamkb.install.install_permit import FIRST_NOTE_STEP
+from roamkb.install.install_permit import require_install_permit
 from roamkb.install.plan import AbsentPath
 from roamkb.install.plan import FolderOnDisk
 from roamkb.install.plan import InstallOptions
@@ -36,6 +34,8 @@ from roamkb.install.plan import RemoveAll
 from roamkb.install.plan import RemoveEmptyFolder
 from roamkb.install.plan import StepOutcome
 from roamkb.install.plan import kept_step
+from roamkb.install.rule_steps import kb_spellings
+from roamkb.install.rule_steps import rule_path
 from roamkb.install.setup import INDEX_STEP
 from roamkb.install.setup import LOG_STEP
 from roamkb.install.setup import SetupContext

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from roamkb.boundary.rule_copy import RuleCopy
-from roamkb.boundary.store.folder_evidence import CallOrigin
-from roamkb.boundary.store.folder_evidence import find_rule
+from roamkb.boundary.store.call_origin import CallOrigin
 from roamkb.boundary.store.folder_evidence import lies_within
+from roamkb.boundary.store.installed_rule import find_rule
 from roamkb.core.errors import BadRule
 from roamkb.core.gitignore import literal_path
 from roamkb.core.model import Rule
@@ -24,15 +24,9 @@ from roamkb.fs.user_dirs import JOURNAL
 from roamkb.harnesses.registry import all_harnesses
 from roamkb.install.checks.doctor_report import join_first
 from roamkb.install.harness_settings import harness_removals
-from roamkb.install.install import RULE_COPY_STEP
 from roamkb.install.install import SNIPPETS
-from roamkb.install.install import is_our_link
-from roamkb.install.install import kb_spellings
-from roamkb.install.install import own_copy
 from roamkb.install.install import requested_files
-from roamkb.install.install import require_install_permit
-from roamkb.install.install import rule_copies_folder
-from roamkb.install.install import rule_path
+from roamkb.install.install_permit import require_install_permit
 from roamkb.install.plan import AbsentPath
 from roamkb.install.plan import FolderOnDisk
 from roamkb.install.plan import InstallOptions
@@ -48,6 +42,12 @@ from roamkb.install.plan import SymbolicLink
 from roamkb.install.plan import kept_step
 from roamkb.install.plan import left_alone_step
 from roamkb.install.plan import unchanged_step
+from roamkb.install.rule_steps import RULE_COPY_STEP
+from roamkb.install.rule_steps import is_our_link
+from roamkb.install.rule_steps import kb_spellings
+from roamkb.install.rule_steps import own_copy
+from roamkb.install.rule_steps import rule_copies_folder
+from roamkb.install.rule_steps import rule_path
 from roamkb.install.store.apply import apply_steps
 from roamkb.install.store.apply import folders_in
 from roamkb.install.store.apply import read_path_state

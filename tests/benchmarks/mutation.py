@@ -29,7 +29,10 @@ from queue import SimpleQueue
 ROOT = Path(__file__).parents[2]
 #: By area: what is mutated, and the tests that must notice.
 AREAS: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
-    "boundary": (("roamkb/boundary/*.py", "roamkb/boundary/store/folder_evidence.py"), ("tests/boundary",)),
+    "boundary": (
+        ("roamkb/boundary/*.py", "roamkb/boundary/store/*_evidence.py", "roamkb/boundary/store/knowledge_bases.py"),
+        ("tests/boundary",),
+    ),
     "replay": (
         ("roamkb/log/state/*.py",),
         ("tests/log/state", "tests/log/store/test_state_cache.py"),

@@ -19,12 +19,12 @@ import pytest
 
 import roamkb
 from roamkb.boundary.rule_file import render_rule
-from roamkb.boundary.store.folder_evidence import RULE_PATH
-from roamkb.boundary.store.folder_evidence import CallOrigin
+from roamkb.boundary.store.call_origin import CallOrigin
+from roamkb.boundary.store.call_origin import read_call_origin
 from roamkb.boundary.store.folder_evidence import classify_folder
-from roamkb.boundary.store.folder_evidence import find_rule
-from roamkb.boundary.store.folder_evidence import read_call_origin
-from roamkb.boundary.store.folder_evidence import session_project
+from roamkb.boundary.store.installed_rule import RULE_PATH
+from roamkb.boundary.store.installed_rule import find_rule
+from roamkb.boundary.store.session_evidence import session_project
 from roamkb.core.errors import BadRule
 from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
@@ -38,7 +38,9 @@ WORK, UNKNOWN, PERSONAL = ProjectKind.WORK, ProjectKind.UNKNOWN, ProjectKind.PER
 ASK = """
 import os, sys
 from pathlib import Path
-from roamkb.boundary.store.folder_evidence import find_rule, read_call_origin, session_project
+from roamkb.boundary.store.call_origin import read_call_origin
+from roamkb.boundary.store.installed_rule import find_rule
+from roamkb.boundary.store.session_evidence import session_project
 home = Path(sys.argv[1])
 session = read_call_origin(os.environ, cwd=Path.cwd(), pid=os.getpid())
 project = session_project(session, find_rule(home, account_home=home))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from roamkb.boundary.store.folder_evidence import find_rule
+from roamkb.boundary.store.installed_rule import find_rule
 from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule

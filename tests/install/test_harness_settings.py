@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from roamkb.boundary.store.folder_evidence import CallOrigin
+from roamkb.boundary.store.call_origin import CallOrigin
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
 from roamkb.fs.locks import StateFolders
+from roamkb.install.install import InstallContext
 from roamkb.install.install import install
 from roamkb.install.plan import InstallOptions
 from roamkb.install.plan import InstallReport
@@ -62,15 +63,17 @@ def put(
                 **wishes,
             }
         ),
-        home=world.home,
-        data=world.home / ".local/share/roamkb",
-        account_home=world.home,
-        session=CallOrigin(cwd=cwd or world.home),
-        rules=shipped_rules(),
-        wall=wall_of(world.home),
-        now=NOON,
-        new_id=lambda: "id",
-        ask=ask,
+        InstallContext(
+            home=world.home,
+            data=world.home / ".local/share/roamkb",
+            account_home=world.home,
+            session=CallOrigin(cwd=cwd or world.home),
+            rules=shipped_rules(),
+            wall=wall_of(world.home),
+            now=NOON,
+            new_id=lambda: "id",
+            ask=ask,
+        ),
     )
 
 

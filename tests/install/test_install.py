@@ -12,14 +12,15 @@ import pytest
 
 from roamkb.app.server import ServedKnowledgeBase
 from roamkb.boundary.rule_file import parse_rule
-from roamkb.boundary.store.folder_evidence import CallOrigin
-from roamkb.boundary.store.folder_evidence import find_rule
+from roamkb.boundary.store.call_origin import CallOrigin
+from roamkb.boundary.store.installed_rule import find_rule
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Rule
 from roamkb.fs.locks import StateFolders
+from roamkb.install.install import InstallContext
 from roamkb.install.install import install
 from roamkb.install.plan import InstallOptions
 from roamkb.install.plan import InstallReport
@@ -92,15 +93,17 @@ def installing(
     """Install with `wishes` into `home`, whatever is there."""
     return install(
         InstallOptions(**wishes),
-        home=home,
-        data=data_of(home),
-        account_home=home,
-        session=CallOrigin(cwd=cwd or home),
-        rules=shipped_rules() if rules is None else rules,
-        wall=wall_of(home),
-        now=NOW,
-        new_id=lambda: ID,
-        ask=ask,
+        InstallContext(
+            home=home,
+            data=data_of(home),
+            account_home=home,
+            session=CallOrigin(cwd=cwd or home),
+            rules=shipped_rules() if rules is None else rules,
+            wall=wall_of(home),
+            now=NOW,
+            new_id=lambda: ID,
+            ask=ask,
+        ),
     )
 
 
@@ -920,14 +923,16 @@ def test_another_home_doesn_t_hide_the_account_s_knowledge_base(home: Path, at_w
     with pytest.raises(Refused):
         install(
             InstallOptions(snippets=home / "sync/org/roam"),
-            home=home.parent / "another",
-            data=data_of(home.parent / "another"),
-            account_home=home,
-            session=CallOrigin(cwd=at_work),
-            rules=shipped_rules(),
-            wall=wall_of(home),
-            now=NOW,
-            new_id=lambda: ID,
+            InstallContext(
+                home=home.parent / "another",
+                data=data_of(home.parent / "another"),
+                account_home=home,
+                session=CallOrigin(cwd=at_work),
+                rules=shipped_rules(),
+                wall=wall_of(home),
+                now=NOW,
+                new_id=lambda: ID,
+            ),
         )
 
 

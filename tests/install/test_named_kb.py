@@ -8,7 +8,7 @@ import pytest
 
 from roamkb.app.environment import ProcessEnvironment
 from roamkb.app.knowledge_base import KnowledgeBase
-from roamkb.boundary.store.folder_evidence import load_rule
+from roamkb.boundary.store.installed_rule import load_rule
 from roamkb.core.errors import UsageError
 from roamkb.core.ids import new_id
 from tests.conftest import NOON

@@ -15,7 +15,7 @@ from roamkb.app.hooks.session_project import harness_environment
 from roamkb.app.hooks.session_project import harness_session
 from roamkb.app.knowledge_base import KnowledgeBase
 from roamkb.app.log import project_log as log_project_log
-from roamkb.boundary.store.folder_evidence import CallOrigin
+from roamkb.boundary.store.call_origin import CallOrigin
 from roamkb.context.store import injections
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoLog

@@ -11,10 +11,10 @@ from roamkb.app import callers
 from roamkb.app.environment import ProcessEnvironment
 from roamkb.boundary.policy import strictest_project
 from roamkb.boundary.store import kb_paths
-from roamkb.boundary.store.folder_evidence import CallOrigin
-from roamkb.boundary.store.folder_evidence import find_rule
-from roamkb.boundary.store.folder_evidence import read_call_origin
-from roamkb.boundary.store.folder_evidence import session_project
+from roamkb.boundary.store.call_origin import CallOrigin
+from roamkb.boundary.store.call_origin import read_call_origin
+from roamkb.boundary.store.installed_rule import find_rule
+from roamkb.boundary.store.session_evidence import session_project
 from roamkb.core.errors import BadRule
 from roamkb.core.gitignore import is_within
 from roamkb.core.model import Note

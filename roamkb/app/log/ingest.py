@@ -5,6 +5,8 @@ from pathlib import Path
 from roamkb.app.log import project_context
 from roamkb.boundary import policy
 from roamkb.boundary.store import folder_evidence
+from roamkb.boundary.store import installed_rule
+from roamkb.boundary.store import knowledge_bases
 from roamkb.core import model
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import UsageError
@@ -84,7 +86,7 @@ def require_source(context: "project_context.ProjectContext", path: Path) -> "mo
     Raises:
         Refused: it is another's, and work. UsageError: it is the log itself, or in the knowledge base.
     """
-    rule = folder_evidence.find_rule(context.environment.home, account_home=context.environment.account_home)
+    rule = installed_rule.find_rule(context.environment.home, account_home=context.environment.account_home)
     source = sources.owning_project(path, rule, context.checkout_project)
     is_inside = sources.shares_tree(path, source, context.checkout_project, rule)
     policy.require_own_tree(source, context.log_project, is_inside=is_inside, fact=f"what {path} says")
@@ -92,7 +94,7 @@ def require_source(context: "project_context.ProjectContext", path: Path) -> "mo
         raise UsageError(f"{one_line(below)}; nothing was read", hint="name the folder of the memory itself")
     if folder_evidence.lies_within(path, context.project_root / ".roamkb"):
         raise UsageError(f"{one_line(str(path))} is of the log itself", hint="name another tool's file")
-    if folder_evidence.lies_in_notes(path, rule):
+    if knowledge_bases.lies_in_notes(path, rule):
         raise UsageError(
             f"{one_line(str(path))} lies in the knowledge base, whose notes are no log",
             hint="agents find them there by `roamkb recall WORDS --kb`",

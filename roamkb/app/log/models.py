@@ -7,7 +7,7 @@ from typing import Any
 from roamkb.app.log import project_context
 from roamkb.boundary import human_consent
 from roamkb.boundary import policy
-from roamkb.boundary.store import folder_evidence
+from roamkb.boundary.store import installed_rule
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Project
@@ -59,7 +59,7 @@ def _require_named_address(
     address = model.address
     if address is None or address.is_loopback:
         return
-    rule = folder_evidence.find_rule(context.environment.home, account_home=context.environment.account_home)
+    rule = installed_rule.find_rule(context.environment.home, account_home=context.environment.account_home)
     if isinstance(rule, BadRule) or address.origin_url not in rule.model_addresses:
         raise UsageError(
             f"{project.kind.value} project ({one_line(project.reason)}); not sent to {address.origin_url}: "

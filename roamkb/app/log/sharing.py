@@ -7,6 +7,8 @@ from roamkb.app.log import project_context
 from roamkb.app.log.ingest import require_source
 from roamkb.boundary import policy
 from roamkb.boundary.store import folder_evidence
+from roamkb.boundary.store import installed_rule
+from roamkb.boundary.store import knowledge_bases
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import UsageError
 from roamkb.core.model import ProjectKind
@@ -192,8 +194,8 @@ def _require_bundle_place(context: "project_context.ProjectContext", path: Path,
     )
     is_inside = folder_evidence.lies_within(path, context.project_root)
     policy.require_in_tree(strictest_project, kind, is_inside=is_inside, fact="a bundle of its log", place=path)
-    rule = folder_evidence.find_rule(context.environment.home, account_home=context.environment.account_home)
-    if folder_evidence.lies_in_notes(path, rule):
+    rule = installed_rule.find_rule(context.environment.home, account_home=context.environment.account_home)
+    if knowledge_bases.lies_in_notes(path, rule):
         raise UsageError("a bundle is no note of the knowledge base", hint="name another folder")
     if folder_evidence.lies_within(path, context.project_root / ".roamkb"):
         raise UsageError("a bundle is no file of the log itself", hint="name another folder")

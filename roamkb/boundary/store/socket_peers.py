@@ -8,9 +8,9 @@ from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
 
-from roamkb.boundary.store.folder_evidence import PROC
-from roamkb.boundary.store.folder_evidence import CallOrigin
-from roamkb.boundary.store.folder_evidence import read_call_origin
+from roamkb.boundary.store.call_origin import PROC
+from roamkb.boundary.store.call_origin import CallOrigin
+from roamkb.boundary.store.call_origin import read_call_origin
 
 #: A host and a port.
 Address = tuple[str, int]

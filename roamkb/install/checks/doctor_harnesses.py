@@ -18,9 +18,9 @@ from roamkb.harnesses.registry import all_harnesses
 from roamkb.install.checks.doctor_report import DoctorCheck
 from roamkb.install.checks.doctor_report import build_check
 from roamkb.install.checks.doctor_report import run_check
-from roamkb.install.install import kb_spellings
 from roamkb.install.plan import AbsentPath
 from roamkb.install.plan import RegularFile
+from roamkb.install.rule_steps import kb_spellings
 from roamkb.install.store.apply import read_path_state
 from roamkb.install.store.apply import real_path
 from roamkb.install.store.machine import DoctorContext

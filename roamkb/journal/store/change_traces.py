@@ -17,7 +17,7 @@ from typing import Final
 from roamkb.boundary.human_consent import agent_evidence
 from roamkb.boundary.human_consent import find_harness
 from roamkb.boundary.store import socket_peers
-from roamkb.boundary.store.folder_evidence import PROC
+from roamkb.boundary.store.call_origin import PROC
 from roamkb.boundary.store.processes import parent_commands
 from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.lazy_regex import lazily

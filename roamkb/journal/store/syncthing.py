@@ -20,7 +20,7 @@ from typing import Final
 from urllib.parse import urlencode
 from xml.etree import ElementTree
 
-from roamkb.boundary.store.folder_evidence import PROC
+from roamkb.boundary.store.call_origin import PROC
 from roamkb.boundary.store.socket_peers import find_peers
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import RoamkbError

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 import roamkb
-from roamkb.boundary.store.folder_evidence import RULE_PATH
-from roamkb.boundary.store.folder_evidence import CallOrigin
+from roamkb.boundary.store.call_origin import CallOrigin
+from roamkb.boundary.store.call_origin import read_call_origin
 from roamkb.boundary.store.folder_evidence import classify_folder
-from roamkb.boundary.store.folder_evidence import find_rule
-from roamkb.boundary.store.folder_evidence import load_rule
-from roamkb.boundary.store.folder_evidence import missing_roots
-from roamkb.boundary.store.folder_evidence import read_call_origin
-from roamkb.boundary.store.folder_evidence import session_project
+from roamkb.boundary.store.installed_rule import RULE_PATH
+from roamkb.boundary.store.installed_rule import find_rule
+from roamkb.boundary.store.installed_rule import load_rule
+from roamkb.boundary.store.installed_rule import missing_roots
 from roamkb.boundary.store.processes import ParentProcess
 from roamkb.boundary.store.processes import parent_processes
+from roamkb.boundary.store.session_evidence import session_project
 from roamkb.core.errors import BadRule
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from roamkb.boundary.store.folder_evidence import classify_folder
-from roamkb.boundary.store.folder_evidence import find_rule
-from roamkb.boundary.store.folder_evidence import load_rule
+from roamkb.boundary.store.installed_rule import find_rule
+from roamkb.boundary.store.installed_rule import load_rule
 from roamkb.boundary.store.kb_paths import all_kb_names
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import UsageError

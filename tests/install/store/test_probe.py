@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from roamkb.boundary.store.folder_evidence import find_rule
+from roamkb.boundary.store.installed_rule import find_rule
 from roamkb.core.model import Rule
 from roamkb.harnesses.claude_code import HARNESS
 from roamkb.install.store.probe import find_program

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from roamkb.boundary.store.folder_evidence import classify_folder
-from roamkb.boundary.store.folder_evidence import load_rule
+from roamkb.boundary.store.installed_rule import load_rule
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotFound
 from roamkb.core.model import ProjectKind
