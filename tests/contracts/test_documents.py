@@ -219,6 +219,23 @@ def test_places_in_the_code_are_named_in_one_document() -> None:
     assert {} == {page: found for page in others if (found := place.findall(_TEXTS[page]))}
 
 
+def test_the_modules_that_the_architecture_names_are_there() -> None:
+    """Who follows a call step by step finds each step."""
+    packages = {path.name for path in (_ROOT / "roamkb").iterdir() if path.is_dir()} - {"__pycache__"}
+    named = re.findall(rf"`((?:{'|'.join(packages)})/[a-z_/]*[a-z_])`", _TEXTS["docs/architecture.md"])
+    gone = [name for name in named if not any((_ROOT / "roamkb" / f"{name}{end}").exists() for end in (".py", ""))]
+    assert len(named) > 40
+    assert [] == gone
+
+
+@pytest.mark.parametrize("page", _PAGES)
+def test_no_sentence_stands_twice_on_a_page(page: str) -> None:
+    """Two changes of one paragraph that git joined by a union keep both."""
+    prose = re.sub(r"^```.*?^```$|^\|.*?$", "", _TEXTS[page], flags=re.MULTILINE | re.DOTALL)
+    sentences = [sentence for sentence in re.split(r"(?<=[.:;])\s+", " ".join(prose.split())) if len(sentence) > 60]
+    assert [] == sorted({sentence for sentence in sentences if sentences.count(sentence) > 1})
+
+
 def test_every_decision_that_the_code_cites_is_explained() -> None:
     """A comment says `(D21)`, and the table says why."""
     sources = [path for folder in ("roamkb", "tests") for path in (_ROOT / folder).rglob("*.py")]
