@@ -28,6 +28,7 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
 from roamkb.core.timestamps import Time
 from roamkb.core.wilson_score import wilson_lower_bound
+from roamkb.core.wilson_score import wilson_upper_bound
 from roamkb.log.state.learning_state import ATTEMPTED as ATTEMPTED
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.remedies.error_similarity import is_surely_same
@@ -168,6 +169,11 @@ class Remedy:
     def lower_bound(self) -> Share:
         """The least share of successes, by Wilson."""
         return wilson_lower_bound(self.successes, self.successes + self.failures)
+
+    @property
+    def upper_bound(self) -> float:
+        """The greatest share of successes, by Wilson."""
+        return wilson_upper_bound(self.successes, self.successes + self.failures)
 
     @property
     def failed_in_a_row(self) -> int:

@@ -83,15 +83,15 @@ def learning_row(state: LearningState) -> LearningRow:
         state=tuple(mark.replace("_", " ") for mark in marks),
         agent=learning.agent,
         date=local_day(learning.ts),
-        evidence=clip_text(_quoted_evidence(state), _LONGEST_QUOTE),
+        evidence=clip_text(quoted_evidence(state.learning.extra), _LONGEST_QUOTE),
         files=tuple(learning.files),
         is_contested=MAY_CONTRADICT in state.flags,
     )
 
 
-def _quoted_evidence(state: LearningState) -> str:
-    """Return the words that a learning was taken from, where it has some."""
-    evidence = state.learning.extra.get("evidence")
+def quoted_evidence(fields: Mapping[str, object]) -> str:
+    """Return the words that a learning or an event was taken from, where it has some."""
+    evidence = fields.get("evidence")
     quote = evidence.get("quote") if isinstance(evidence, Mapping) else None
     return quote if isinstance(quote, str) else ""
 

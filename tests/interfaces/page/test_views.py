@@ -67,6 +67,8 @@ _VIEWS = {
     "note": "/note?id=everything",
     "agents": "/agents",
     "learnings": "/learnings",
+    "remedies": "/remedies",
+    "remedy": "/remedies?error=Open+it+with+a+timeout",
     "checks": "/checks",
     "trash": "/trash",
     "changes": "/changes",
@@ -116,6 +118,11 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     learn(kb.log, "The build takes 30 seconds")
     learn(kb.log, "The build takes 300 seconds")
     learn(kb.log, f"Zebras are striped {_ATTACK}")
+    for session in ("s1", "s2"):
+        learn(kb.log, "OAuth redirect URIs must match exactly", session=session, agent=_ATTACK)
+    for technique, outcome in (("Open it with a timeout", "success"), (_ATTACK, "failure"), (_ATTACK, None)):
+        error = f"OperationalError: database is locked {_ATTACK}"
+        kb.log.remedy("record", error=error, technique=technique, outcome=outcome, steps=(_ATTACK,), agent=_ATTACK)
     for number in (30, 300):
         learn(kb.log, f"Zebras sleep {number} minutes {_ATTACK}", task=_ATTACK, files=(_ATTACK,))
     world.node("attacked.org", "attacked", f"Zebras {_ATTACK}", f"First\n\n{_ATTACK}\n\nLast")
@@ -180,7 +187,8 @@ def test_what_a_note_holds_does_nothing(tab: Tab, paged: Paged, world: World) ->
     learnings = world.open().log.export().learnings
     ids = [standing.id for standing in learnings if _ATTACK in standing.learning.content]
     attacked = [*(f"/learning?id={id}" for id in ids), *(_VIEWS[name] for name in _DECIDING)]
-    for path in ("/", "/search?q=zebra", "/note?id=attack", "/agents", "/learnings", *attacked, *hostile):
+    views = ("/", "/search?q=zebra", "/note?id=attack", "/agents", "/learnings", "/remedies")
+    for path in (*views, *attacked, *hostile):
         tab.open(paged.base + path)
         assert tab.run("window.ran === undefined && !document.querySelector('main script, iframe, base, main style')")
     assert tab.requests

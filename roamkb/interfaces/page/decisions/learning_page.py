@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from collections.abc import Sequence
 
 from starlette.requests import Request
 
@@ -12,6 +13,9 @@ from roamkb.core.text import clip_text
 from roamkb.core.text import one_line
 from roamkb.interfaces.page.learnings_view import learning_row
 from roamkb.interfaces.page.learnings_view import local_day
+from roamkb.interfaces.page.learnings_view import quoted_evidence
+from roamkb.interfaces.page.records.confidence_line import draw_confidence
+from roamkb.interfaces.page.templating import first_rows
 from roamkb.interfaces.page.templating import render_page
 from roamkb.log.explain import Explanation
 from roamkb.log.state.learning_state import ConfidenceStep
@@ -20,6 +24,8 @@ from roamkb.tasks.stats import OUTCOMES
 
 #: Letters of what an event says of itself.
 _LONGEST_FIELD = 300
+#: Events of a page; `roamkb explain` has all.
+_MOST_EVENTS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,12 +33,16 @@ class EventRow:
     """An event of a learning's life for a template."""
 
     id: str
+    #: As in the drawing, the first one being 1.
+    number: int
     date: str
     name: str
     by: str
     #: What it did to the confidence, in percent; empty where nothing.
     effect: str
     after: int
+    #: The words that it was taken from, where it says some.
+    quote: str
     details: tuple[tuple[str, str], ...]
     is_undoable: bool
 
@@ -45,6 +55,8 @@ def view_learning(kb: "server.ServedKnowledgeBase", request: Request) -> tuple[i
     explained: Explanation = kb.log.explain(name)
     standing = explained.standing
     learnings = kb.log.export().learnings
+    events, more_events = first_rows([*_event_rows(standing.history)][::-1], _MOST_EVENTS)
+    line = draw_confidence(explained.start, standing.history, said=standing.learning.ts, now=kb.current_time)
     return 200, render_page(
         "learning.html",
         row=learning_row(standing),
@@ -53,7 +65,10 @@ def view_learning(kb: "server.ServedKnowledgeBase", request: Request) -> tuple[i
         start=explained.start,
         why=explained.why,
         ranked=explained.ranked,
-        events=[*_event_rows(standing.history)][::-1],
+        events=events,
+        more_events=more_events,
+        line=line,
+        line_days=(local_day(line.begin), local_day(line.end)),
         flags=[(flag.replace("_", " "), why) for flag, why in standing.flags.items()],
         agents=sorted({state.learning.agent for state in learnings} | {kb.server_agent}),
         outcomes=OUTCOMES,
@@ -61,17 +76,24 @@ def view_learning(kb: "server.ServedKnowledgeBase", request: Request) -> tuple[i
     )
 
 
-def _event_rows(history: list[ConfidenceStep]) -> Iterator[EventRow]:
-    for step in history:
+def _event_rows(history: Sequence[ConfidenceStep]) -> Iterator[EventRow]:
+    for number, step in enumerate(history, start=1):
         event, effect = step.event, step.after - step.before
+        quote = quoted_evidence(event.fields)
         yield EventRow(
             id=event.id,
+            number=number,
             date=local_day(event.ts),
             name=event.event.replace("_", " "),
-            by=" ".join(part for part in (event.by, event.agent, event.task) if part),
-            effect=f"{effect:+d} %" if effect else "",
+            by=event.agent or event.by,
+            effect=f"{effect:+d} %".replace("-", "\N{MINUS SIGN}") if effect else "",
             after=step.after,
-            details=tuple((name.replace("_", " "), _field_text(value)) for name, value in event.fields.items()),
+            quote=clip_text(quote, _LONGEST_FIELD),
+            details=tuple(
+                (name.replace("_", " "), _field_text(value))
+                for name, value in {"command": event.by, "task": event.task, **event.fields}.items()
+                if value and not (quote and name == "evidence")
+            ),
             is_undoable=event.event in UNDOABLE_EVENTS,
         )
 
