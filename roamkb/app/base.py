@@ -3,7 +3,9 @@
 from abc import ABC
 from abc import abstractmethod
 from collections.abc import Callable
-from copy import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date
 from functools import cached_property
 from os.path import expanduser  # Path's raises where there is no such user
 from pathlib import Path
@@ -20,9 +22,11 @@ from roamkb.boundary.store import call_origin
 from roamkb.boundary.store import folder_evidence
 from roamkb.boundary.store import installed_rule
 from roamkb.core.errors import BadRule
+from roamkb.core.errors import NoNode
 from roamkb.core.errors import UsageError
 from roamkb.core.model import DEFAULT_KB
 from roamkb.core.model import EVERY_KB
+from roamkb.core.model import NodeCandidate
 from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
@@ -32,9 +36,11 @@ from roamkb.fs import locks
 from roamkb.fs import tree_digest
 from roamkb.fs.user_dirs import default_cache_dir
 from roamkb.fs.user_dirs import default_state_dir
+from roamkb.kb import daily
 from roamkb.kb import write
 from roamkb.kb.notes.file_names import require_name
 from roamkb.kb.notes.store import bibliographies
+from roamkb.kb.notes.store import lookup
 from roamkb.kb.notes.store import notes as kb_notes
 from roamkb.kb.notes.store import own_writes
 from roamkb.kb.notes.store import trash
@@ -53,7 +59,7 @@ class KnowledgeBaseContext(ABC):
         self,
         around: ProcessEnvironment,
         *,
-        project: str | None = None,
+        project: str | Path | None = None,
         ask: Callable[[str], str] | None = None,
         human: "human_consent.HumanAtTerminal | None" = None,
     ) -> None:
@@ -88,14 +94,15 @@ class KnowledgeBaseContext(ABC):
             return default
         if name == EVERY_KB:
             raise UsageError("--kb all is for search and show", hint="name one of them")
-        other = copy(self)
-        # what was found out about one says nothing about another
-        for kept in [kept for kept in vars(other) if isinstance(getattr(type(other), kept, None), cached_property)]:
-            del vars(other)[kept]
-        other.kb_name, other.seen_tree, other._default = name, None, default  # noqa: SLF001 - a copy of its own
+        other = self._open_again()
+        other.kb_name, other._default = name, default  # noqa: SLF001 - its own class
         # a rule that is broken otherwise is said in its place
         other.find_rule()
         return other
+
+    def _open_again(self) -> Self:
+        """Return another of this session, which has found out nothing yet."""
+        return type(self)(self.environment, project=self.project_folder, ask=self._ask, human=self._human)
 
     @property
     def is_named(self) -> bool:
@@ -235,6 +242,31 @@ class KnowledgeBaseContext(ABC):
             own=self._own_writes(kb),
         )
 
+    @contextmanager
+    def _suggest_nodes_on_error(self, notes: "kb_notes.Notes") -> Iterator[None]:
+        """Add the hits of a search for an unknown name to the error for that name.
+
+        Raises:
+            NoNode: with the candidates, unless it has some that are spelt nearly so.
+        """
+        try:
+            yield
+        except NoNode as error:
+            if entry := self._open_trash(notes.kb).find_entry(error.name):
+                hint = f"it was trashed on {entry.when[:10]}; `roamkb restore {entry.id}` brings it back"
+                raise NoNode(error.name, hint=hint) from error
+            self._bibliographies(notes).raise_if_cited(error)
+            words = query.parse_words(error.name)
+            if error.candidates or words.is_empty:
+                raise
+            answers = self._open_index(notes).find_passages(words, limit=lookup.MOST_CANDIDATES).answers
+            candidates = [
+                NodeCandidate(id=answer.id, title=answer.title, path=notes.kb / answer.file)
+                for answer in answers
+                if answer.id
+            ]
+            raise NoNode(error.name, candidates) from error
+
     def _new_stamp(self) -> "write.NodeStamp":
         now = self.environment.now()
         new_id = self.environment.new_node_id or self.environment.new_id
@@ -247,6 +279,9 @@ class KnowledgeBaseContext(ABC):
         if day is None:
             raise UsageError(f"{option} {one_line(text)} is no day", hint="say 2026-06-10, 2026-06, today or 7d")
         return day
+
+    def _parse_daily_day(self, text: str | None) -> date:
+        return daily.parse_daily_day(text, today=self.environment.now().date())
 
     def _absolute_path(self, path: str) -> Path:
         """Return `path` as an absolute path, from the current folder and with `~` expanded."""

@@ -1,9 +1,11 @@
 """The knowledge base for a server, with the evidence of its callers."""
 
+from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from contextlib import suppress
-from copy import copy
+from pathlib import Path
+from typing import Self
 
 from roamkb.app import access_token
 from roamkb.app import callers as app_callers
@@ -22,6 +24,7 @@ from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Project
 from roamkb.core.model import Rule
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.install.checks import doctor_wall
 from roamkb.journal import moments
@@ -39,22 +42,43 @@ from roamkb.log.store import project_log
 from roamkb.log.store import share_process
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ServerProcess:
+    """What a server finds out once, for all of its requests and knowledge bases."""
+
+    #: The folders of its parents, by what to call them.
+    parents: Mapping[str, str]
+    #: Why it can't be seen who began it; empty where it can.
+    hidden: str
+    #: Finds the notes again and again.
+    live_walk: Callable[[Path], walk.NotesWalk]
+
+
 class ServedKnowledgeBase(KnowledgeBase):
     """A knowledge base whose session lasts: evidence from the shell that began it stays."""
 
-    def __init__(self, around: ProcessEnvironment, *, project: str | None = None) -> None:
-        """Look at the process's parents, once.
+    def __init__(
+        self, around: ProcessEnvironment, *, project: str | Path | None = None, process: "_ServerProcess | None" = None
+    ) -> None:
+        """Look at the process's parents, unless that was done.
 
         Raises:
             UsageError: there are more of them than can be looked at.
         """
         super().__init__(around, project=project)
-        self._parents: Mapping[str, str] = dict(_named_parents(around.pid))
-        self._hidden = super()._call_origin.hidden
-        # shared by all requests
-        self._live_walk = watched_walk.WatchedWalk().walk
+        self._process = process or _ServerProcess(
+            parents=dict(_named_parents(around.pid)),
+            hidden=super()._call_origin.hidden,
+            live_walk=watched_walk.WatchedWalk().walk,
+        )
+        self._live_walk = self._process.live_walk
         #: Who asks; nobody else where that is who began this.
         self.callers: tuple[call_origin.CallOrigin | None, ...] = ()
+
+    def _open_again(self) -> Self:
+        again = type(self)(self.environment, project=self.project_folder, process=self._process)
+        again.callers = self.callers
+        return again
 
     @classmethod
     def open_for_server(cls, *, project: str | None = None) -> "ServedKnowledgeBase":
@@ -64,7 +88,7 @@ class ServedKnowledgeBase(KnowledgeBase):
     @property
     def _call_origin(self) -> "call_origin.CallOrigin":
         # who began it is gone when the shell is, and was seen
-        return replace(super()._call_origin, parents=self._parents, hidden=self._hidden)
+        return replace(super()._call_origin, parents=self._process.parents, hidden=self._process.hidden)
 
     def for_connection(
         self, client: "socket_peers.Address | None", server: "socket_peers.Address | None"
@@ -76,7 +100,7 @@ class ServedKnowledgeBase(KnowledgeBase):
         peer_pids: tuple[int, ...] = ()
         with suppress(OSError):
             peer_pids = socket_peers.find_peers(client, server, call_origin.PROC) if client and server else ()
-        served = copy(self)
+        served = self._open_again()
         served.callers = tuple(map(socket_peers.read_peer_origin, peer_pids)) or (None,)
         return served
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from typing import Final
+from typing import Self
 
 from roamkb.app.environment import ProcessEnvironment
 from roamkb.app.hooks import events
@@ -104,10 +105,14 @@ class _SpooledKnowledgeBase(KnowledgeBase):
             replace(around, cwd=folder if folder.is_dir() else None, new_id=lambda _: id, new_node_id=None),
             project=call.project,
         )
-        self._hooked = session.knowledge_base
+        self._call = (session, call, id)
+
+    def _open_again(self) -> Self:
+        session, call, id = self._call
+        return type(self)(session, call, id=id)
 
     def judge_project(self, rule: "Rule | BadRule") -> Project:
-        return strictest_project((self._hooked.judge_project(rule), super().judge_project(rule)))
+        return strictest_project((self._call[0].knowledge_base.judge_project(rule), super().judge_project(rule)))
 
 
 def carry_out(

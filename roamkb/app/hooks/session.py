@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 from typing import Final
+from typing import Self
 
 from roamkb.app.environment import ProcessEnvironment
 from roamkb.app.hooks import journal as hooks_journal
@@ -51,7 +52,7 @@ class _HookKnowledgeBase(KnowledgeBase):
         self,
         around: ProcessEnvironment,
         *,
-        project: str | None,
+        project: str | Path | None,
         harness_cwd: str,
         judged_projects: Mapping[str, Project],
     ) -> None:
@@ -59,14 +60,17 @@ class _HookKnowledgeBase(KnowledgeBase):
         self._told_cwd = harness_cwd
         self._judged_projects = judged_projects
 
+    def _open_again(self) -> Self:
+        # what was judged was judged for the default one
+        return type(self)(self.environment, project=self.project_folder, harness_cwd=self._told_cwd, judged_projects={})
+
     @cached_property
     def current_project(self) -> Project:
         """The project of this session, classified once: an event is one moment.
 
         A permit to write a note doesn't ask it, and judges the session anew.
         """
-        judged = None if self.is_named else self._judged_projects.get("session_project")
-        return judged or super().current_project
+        return self._judged_projects.get("session_project") or super().current_project
 
     @cached_property
     def rule(self) -> Rule:
