@@ -15,6 +15,7 @@ from pathlib import Path
 import psycopg
 
 from tests.conftest import World
+from tests.networks import NetworkHost
 
 #: Where Debian has the programs.
 _DEBIAN = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
@@ -31,16 +32,24 @@ def programs() -> Path | None:
 class PostgresServer:
     """A server with a folder of its own, which can be stopped, killed and started again."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, host: NetworkHost | None = None) -> None:
+        """Make a server; one on a host of a network is reached by its address, too."""
         folder.mkdir(exist_ok=True)
         self.folder = folder
+        self.address = host.address if host else ""
         self._programs = programs() or Path("/nowhere")
         # the server refuses root
         account = pwd.getpwnam("nobody" if os.getuid() == 0 else getpass.getuser())
         os.chown(folder, account.pw_uid, account.pw_gid)
-        self._uid: int | None = account.pw_uid if os.getuid() == 0 else None
-        self._gid: int | None = account.pw_gid if os.getuid() == 0 else None
+        self._inside = host.inside if host else []
+        self._uid: int | None = account.pw_uid if os.getuid() == 0 and not host else None
+        self._gid: int | None = account.pw_gid if os.getuid() == 0 and not host else None
+        if os.getuid() == 0 and host:
+            # who enters a host's namespace has to be root until it is there
+            self._inside += ["-S", str(account.pw_uid), "-G", str(account.pw_gid)]
         self._run("initdb", "--no-sync", "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", str(self.data))
+        with (self.data / "pg_hba.conf").open("a") as file:
+            file.write("host all all 10.77.0.0/16 trust\n")
         self.start()
 
     @property
@@ -48,7 +57,7 @@ class PostgresServer:
         return self.folder / "data"
 
     def _run(self, program: str, *words: str) -> None:
-        command = [str(self._programs / program), *words]
+        command = [*self._inside, str(self._programs / program), *words]
         # a server inherits them, and whoever reads a pipe of it would wait for its end
         with tempfile.TemporaryFile() as said:
             done = subprocess.run(
@@ -66,7 +75,9 @@ class PostgresServer:
 
     def start(self) -> None:
         """Start the server, and wait until it answers; what a kill left behind is recovered."""
-        options = f"-c listen_addresses='' -c unix_socket_directories={self.folder} -c max_connections=100"
+        options = (
+            f"-c listen_addresses='{self.address}' -c unix_socket_directories={self.folder} -c max_connections=100"
+        )
         self._run("pg_ctl", "start", "-w", "-D", str(self.data), "-l", str(self.folder / "server.log"), "-o", options)
 
     def stop(self, mode: str = "fast") -> None:
@@ -97,7 +108,7 @@ class PostgresServer:
     def name_service(self, world: World, *, role: str = "anna", service: str = SERVICE) -> None:
         """Write the service file of a person."""
         path = world.home / ".pg_service.conf"
-        path.write_text(f"[{service}]\nhost={self.folder}\ndbname=roamkb\nuser={role}\n")
+        path.write_text(f"[{service}]\nhost={self.address or self.folder}\ndbname=roamkb\nuser={role}\n")
 
 
 def _is_alive(pid: int) -> bool:
@@ -109,11 +120,11 @@ def _is_alive(pid: int) -> bool:
 
 
 @contextmanager
-def running_server() -> Iterator[PostgresServer]:
+def running_server(host: NetworkHost | None = None) -> Iterator[PostgresServer]:
     """Run a server in a temporary folder with a short name, since that of a socket has at most 107 letters."""
     with tempfile.TemporaryDirectory(prefix="pg", dir="/tmp") as name:
         Path(name).chmod(0o755)
-        server = PostgresServer(Path(name) / "s")
+        server = PostgresServer(Path(name) / "s", host=host)
         try:
             yield server
         finally:

@@ -9,6 +9,7 @@ from roamkb.log.share import sync
 from roamkb.log.share.store.postgres import PostgresPort
 from roamkb.log.share.store.progress import read_aside
 from roamkb.log.share.store.settings import ShareSettings
+from roamkb.log.share.store.settings import save_settings
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.replay import replay
 from roamkb.log.store.project_log import Log
@@ -70,6 +71,12 @@ class Machine:
             project=self.project.name,
             service_id=service_id,
         )
+
+    def turn_on(self) -> "Machine":
+        """Share its log, as its human would have said; return it."""
+        with self.port() as port:
+            save_settings(self.log.shared_settings, self.settings(service_id=port.read_facts().id))
+        return self
 
     def learn(self, text: str, **said: str) -> str:
         """Learn one thing on this machine, at its own time; return its id."""

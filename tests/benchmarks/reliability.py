@@ -109,6 +109,11 @@ ROWS = (
         "10 worktrees, 100 learnings each, by processes killed at random: all in the one log",
         ["tests.app.log.killed_learners"],
     ),
+    SheetRow(
+        28,
+        "50 agents on 10 copies of a shared log, killed and cut off: each has all 5,000 learnings, once",
+        ["tests.benchmarks.shared_crowd"],
+    ),
 )
 
 

@@ -3,11 +3,8 @@
 import json
 import os
 import shutil
-import subprocess
-import sys
 from dataclasses import replace
 from datetime import timedelta
-from random import Random
 
 import psycopg
 import pytest
@@ -260,79 +257,6 @@ def test_a_server_that_was_restored_is_read_anew(shared: SharedProject) -> None:
     anna.sync()
     bert.sync()
     assert anna.lines() == bert.lines()
-
-
-#: Learns and exchanges until all is there, with what was said on standard output.
-_AGENT = """
-import sys
-from pathlib import Path
-from tests.conftest import World
-from tests.postgres import PostgresServer
-from tests.sharing_machines import Machine, NOON, SharedProject
-from roamkb.core.errors import RoamkbError
-home, server, project, agent, first, last = sys.argv[1:]
-home = Path(home)
-place = PostgresServer.__new__(PostgresServer)
-place.folder = Path(server)
-world = World(home=home, kb=home / "roam", personal=home / "code" / "site", work=home, unknown=home)
-machine = Machine(world=world, project=SharedProject(server=place, name=project, folder=home), now=NOON)
-for number in range(int(first), int(last)):
-    machine.learn(f"{agent} is told number {number} of the {agent} series", type="fact")
-    print(number, flush=True)
-    try:
-        machine.sync()
-    except RoamkbError:
-        pass
-"""
-
-
-def test_no_line_is_lost_by_killed_agents_and_a_killed_server(shared: SharedProject) -> None:
-    """Each line that was acknowledged is everywhere, once, and every replay is the same."""
-    chance, each = Random(21), 4
-    machines = [shared.machine(name, role=role) for name, role in (("a", "anna"), ("b", "bert"), ("c", "anna"))]
-    running: dict[tuple[Machine, str], subprocess.Popen[str]] = {}
-    said: set[tuple[str, int]] = set()
-
-    def start(machine: Machine, agent: str, first: int) -> None:
-        words = [str(machine.world.home), str(shared.server.folder), shared.name, agent, str(first), str(each)]
-        running[machine, agent] = subprocess.Popen(
-            [sys.executable, "-c", _AGENT, *words],
-            env=machine.world.environment(),
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    def finish(machine: Machine, agent: str) -> None:
-        out, _ = running.pop((machine, agent)).communicate()
-        said.update((agent, int(number)) for number in out.split())
-
-    for machine in machines:
-        for agent in ("first", "second"):
-            start(machine, f"{machine.world.home.name}-{agent}", 0)
-    victims = chance.sample(sorted(running, key=lambda pair: pair[1]), 3)
-    for pair in victims:
-        stream = running[pair].stdout
-        assert stream is not None
-        said.add((pair[1], int(stream.readline())))
-        running[pair].kill()
-    shared.server.kill()
-    shared.server.start()
-    for pair in [*running]:
-        finish(*pair)
-    for machine, agent in victims:
-        start(machine, agent, 1 + max(number for who, number in said if who == agent))
-        finish(machine, agent)
-    for _ in range(2):
-        for machine in machines:
-            machine.sync()
-    wanted = {f"{agent} is told number {number} of the {agent} series" for agent, number in said}
-    assert len(wanted) == 6 * each
-    for machine in machines:
-        contents = [standing.learning.content for standing in machine.standings().values()]
-        assert len(contents) == len(set(contents))
-        assert wanted <= set(contents)
-        assert machine.lines() == machines[0].lines()
-        assert machine.replayed() == machines[0].replayed()
 
 
 def test_without_the_service_nothing_is_lost_and_nobody_waits(shared: SharedProject) -> None:
