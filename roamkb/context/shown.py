@@ -11,6 +11,7 @@ from typing import Annotated
 from typing import Final
 
 from roamkb.context.store.suggestion_record import SuggestionRecord
+from roamkb.context.suggestions import WeighedAnswer
 from roamkb.core.json_form import OrNull
 from roamkb.core.request import Option
 from roamkb.core.request import count_option
@@ -22,8 +23,12 @@ from roamkb.log.store.receipts import Receipt
 
 #: Occasions that somebody reads.
 DEFAULT_LIMIT: Final = 20
+#: What may be shown.
+LEARNING: Final = "learning"
+NODE: Final = "node"
+REMEDY: Final = "remedy"
 #: How the id of a remedy begins.
-_REMEDY: Final = "remedy:"
+_REMEDY_PREFIX: Final = f"{REMEDY}:"
 #: Seconds between a record of what was weighed and the receipt of what was shown.
 _SAME_OCCASION_SECONDS: Final = 5.0
 
@@ -42,6 +47,8 @@ class ShownItem:
     """A learning, node or remedy that was shown."""
 
     id: str
+    #: learning, node or remedy; null where it is gone.
+    kind: OrNull
     #: The learning's key or the node's title; null where it is gone.
     name: OrNull
     #: What was said of this showing: success, failure and so on; null where nothing was.
@@ -53,6 +60,7 @@ class NearMiss:
     """An answer that was weighed and not shown."""
 
     id: str
+    kind: OrNull
     name: OrNull
     #: Of evidence, and the least that would have done.
     bits: float
@@ -103,23 +111,25 @@ def list_shown(
         records = [record for record in records if record.session == session]
     pairs = sorted(_pair_occasions(receipts, records), key=lambda pair: _time_of(*pair), reverse=True)
     outcomes = _outcomes_by_receipt(state, {receipt.id for receipt, _ in pairs[:limit] if receipt})
-    ids = {id for pair in pairs[:limit] for id in _ids_of(*pair) if not id.startswith(_REMEDY)}
+    ids = {id for pair in pairs[:limit] for id in _ids_of(*pair) if not id.startswith(_REMEDY_PREFIX)}
     titles = find_titles(ids - state.standings.keys())
 
-    def name_of(id: str) -> str:
-        if id.startswith(_REMEDY):
-            return id.removeprefix(_REMEDY)
-        return state.standings[id].learning.key if id in state.standings else titles.get(id, "")
+    def find_name(id: str) -> tuple[str, str]:
+        if id.startswith(_REMEDY_PREFIX):
+            return REMEDY, id.removeprefix(_REMEDY_PREFIX)
+        if id in state.standings:
+            return LEARNING, state.standings[id].learning.key
+        return (NODE, titles[id]) if id in titles else ("", "")
 
     return ShownList(
-        occasions=tuple(_occasion(receipt, record, outcomes, name_of) for receipt, record in pairs[:limit]),
+        occasions=tuple(_occasion(receipt, record, outcomes, find_name) for receipt, record in pairs[:limit]),
         more=max(0, len(pairs) - limit),
     )
 
 
 def remedy_id(technique: str) -> str:
     """Return the id by which a receipt names a remedy, which has none of its own."""
-    return _REMEDY + one_line(technique)
+    return _REMEDY_PREFIX + one_line(technique)
 
 
 def _ids_of(receipt: Receipt | None, record: SuggestionRecord | None) -> Iterator[str]:
@@ -167,7 +177,7 @@ def _occasion(
     receipt: Receipt | None,
     record: SuggestionRecord | None,
     outcomes: Mapping[tuple[str, str], str],
-    name_of: Callable[[str], str],
+    find_name: Callable[[str], tuple[str, str]],
 ) -> ShownOccasion:
     shown = receipt.shown if receipt else ()
     near = [answer for answer in record.answers if answer.dropped and answer.id not in shown] if record else []
@@ -180,17 +190,19 @@ def _occasion(
         by=source.by if source else "",
         prompt=record.prompt if record else "",
         shown=tuple(
-            ShownItem(id=id, name=name_of(id), outcome=outcomes.get((receipt.id, id), "") if receipt else "")
-            for id in shown
+            _shown_item(id, find_name(id), outcomes.get((receipt.id, id), "") if receipt else "") for id in shown
         ),
-        near=tuple(
-            NearMiss(
-                id=answer.id,
-                name=name_of(answer.id),
-                bits=answer.bits,
-                least_bits=answer.least_bits,
-                dropped=answer.dropped,
-            )
-            for answer in near
-        ),
+        near=tuple(_near_miss(answer, find_name(answer.id)) for answer in near),
+    )
+
+
+def _shown_item(id: str, kind_and_name: tuple[str, str], outcome: str) -> ShownItem:
+    kind, name = kind_and_name
+    return ShownItem(id=id, kind=kind, name=name, outcome=outcome)
+
+
+def _near_miss(answer: WeighedAnswer, kind_and_name: tuple[str, str]) -> NearMiss:
+    kind, name = kind_and_name
+    return NearMiss(
+        id=answer.id, kind=kind, name=name, bits=answer.bits, least_bits=answer.least_bits, dropped=answer.dropped
     )

@@ -44,6 +44,7 @@ def test_a_prompt_is_listed_with_what_was_shown_and_what_was_not(told: World) ->
     names = [item["name"] for item in occasion["shown"]]
     assert any("acks" in name for name in names)
     assert all(item["outcome"] is None for item in occasion["shown"])
+    assert {"learning"} <= {item["kind"] for item in (*occasion["shown"], *occasion["near"])} <= {"learning", "node"}
     for miss in occasion["near"]:
         assert miss["dropped"]
         assert miss["dropped"] != "too little evidence" or miss["bits"] < miss["least_bits"]

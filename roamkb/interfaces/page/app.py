@@ -45,6 +45,7 @@ from roamkb.interfaces.page.guard import REPORT_PATH
 from roamkb.interfaces.page.guard import STATIC_PATH
 from roamkb.interfaces.page.guard import PageGuard
 from roamkb.interfaces.page.records import remedies_view
+from roamkb.interfaces.page.records import shown_view
 from roamkb.interfaces.page.session import PageSession
 from roamkb.interfaces.page.templating import FOLDER
 from roamkb.interfaces.page.templating import render_page
@@ -76,6 +77,7 @@ class PageServer:
             Route("/agents", self._endpoint(agents_view.view_agents)),
             Route("/learnings", self._endpoint(learnings_view.view_learnings)),
             Route("/remedies", self._endpoint(remedies_view.view_remedies)),
+            Route("/shown", self._endpoint(shown_view.view_shown)),
             Route("/checks", self._endpoint(checks_view.view_checks)),
             Route("/changes", self._endpoint(changes_view.view_changes)),
             Route("/trash", self._endpoint(agents_view.view_trash)),

@@ -1,6 +1,7 @@
 """The page in a real Chromium: each view looked at, used by keys alone, judged by axe, and attacked by notes."""
 
 import base64
+import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -69,6 +70,8 @@ _VIEWS = {
     "learnings": "/learnings",
     "remedies": "/remedies",
     "remedy": "/remedies?error=Open+it+with+a+timeout",
+    "shown": "/shown",
+    "session": "/shown?session=s1",
     "checks": "/checks",
     "trash": "/trash",
     "changes": "/changes",
@@ -123,6 +126,12 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     for technique, outcome in (("Open it with a timeout", "success"), (_ATTACK, "failure"), (_ATTACK, None)):
         error = f"OperationalError: database is locked {_ATTACK}"
         kb.log.remedy("record", error=error, technique=technique, outcome=outcome, steps=(_ATTACK,), agent=_ATTACK)
+    kb.log.recall("oauth redirect", session="s1", agent="Ada")
+    kb.log.recall("zebras", session=_ATTACK, agent=_ATTACK)
+    receipts = world.log().local_folder / "receipts.jsonl"
+    hostile = {"id": "r", "ts": 1, "agent": _ATTACK, "session": "s1", "task": "", "by": _ATTACK, "worktree": _ATTACK}
+    remedy = f"remedy:{_ATTACK}"
+    receipts.write_text(receipts.read_text() + json.dumps({**hostile, "shown": [_ATTACK, remedy]}) + "\n")
     for number in (30, 300):
         learn(kb.log, f"Zebras sleep {number} minutes {_ATTACK}", task=_ATTACK, files=(_ATTACK,))
     world.node("attacked.org", "attacked", f"Zebras {_ATTACK}", f"First\n\n{_ATTACK}\n\nLast")
@@ -187,7 +196,7 @@ def test_what_a_note_holds_does_nothing(tab: Tab, paged: Paged, world: World) ->
     learnings = world.open().log.export().learnings
     ids = [standing.id for standing in learnings if _ATTACK in standing.learning.content]
     attacked = [*(f"/learning?id={id}" for id in ids), *(_VIEWS[name] for name in _DECIDING)]
-    views = ("/", "/search?q=zebra", "/note?id=attack", "/agents", "/learnings", "/remedies")
+    views = ("/", "/search?q=zebra", "/note?id=attack", "/agents", "/learnings", "/remedies", "/shown")
     for path in (*views, *attacked, *hostile):
         tab.open(paged.base + path)
         assert tab.run("window.ran === undefined && !document.querySelector('main script, iframe, base, main style')")
