@@ -69,11 +69,11 @@ def main() -> int:
     """Run roamkb with the places that the first two words name."""
     from roamkb.__main__ import main as run_roamkb
     from roamkb.app import environment
-    from roamkb.log.trust.store import trust_lists
+    from roamkb.log.trust.store import system_programs
 
     home, root = map(Path, sys.argv[1:3])
     environment._account = lambda: ("someone", home)
-    trust_lists.SYSTEM_ROOT, trust_lists.SYSTEM_OWNER = root, os.getuid()
+    system_programs.SYSTEM_ROOT, system_programs.SYSTEM_OWNER = root, os.getuid()
     sys.argv[1:3] = []
     return run_roamkb()
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from posixpath import basename
 from typing import Final
 from typing import Protocol
+from typing import runtime_checkable
 
 from roamkb.core.errors import UsageError
 from roamkb.harnesses.registry import declared
@@ -29,6 +30,22 @@ class HumanAtTerminal(Protocol):
 
     def edit(self, path: Path, editor: Sequence[str]) -> bool:
         """Open a file in the human's editor; say whether the editor ended well."""
+        ...
+
+
+@runtime_checkable
+class HumanWithKey(HumanAtTerminal, Protocol):
+    """A human who can prove a yes by touching a security key."""
+
+    #: Whether nothing else counts: a click on a page says nothing of who clicked.
+    is_signing_only: bool
+
+    def sign(self, message: bytes, keys: Mapping[str, str], *, shown: str) -> bytes:
+        """Return the signature of a message by one of some keys; empty where none of them is here.
+
+        `keys` are the files of their handles, by public key; empty for one that no file is known of. `shown` is
+        what the human has read.
+        """
         ...
 
 

@@ -3,7 +3,6 @@
 from typing import Annotated
 
 from roamkb.boundary.human_consent import HumanAtTerminal
-from roamkb.boundary.human_consent import require_yes
 from roamkb.core.request import AgentOption
 from roamkb.core.request import Argument
 from roamkb.core.request import SessionOption
@@ -15,6 +14,7 @@ from roamkb.core.text import one_line
 from roamkb.log.known_learnings import get_learning
 from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory
+from roamkb.log.proof.ask import ask_for_events
 from roamkb.log.state.confidence import as_fraction
 from roamkb.log.state.learning_state import EVERY_KEY
 from roamkb.log.state.learning_state import LearningState
@@ -79,20 +79,20 @@ def override(
     Raises:
         UsageError: no human at a terminal said yes. NotFound, Ambiguous, DiskError: nothing was written.
     """
-    standing = get_learning(log, log.read_contents().replay_state(), name)
+    contents = log.read_contents()
+    standing = get_learning(log, contents.replay_state(), name)
     word = f"{as_fraction(confidence):.2f}"
-    require_yes(
-        human,
+    stamps = EventFactory(author, after=contents.last_event, command="override")
+    yes = log.yes_to(
         f"{one_line(standing.learning.key)}: {clip_text(one_line(standing.learning.statement), 300)}\n"
         f"counts {as_fraction(standing.confidence):.2f} and is to count {word}, whatever happens.",
-        word=word,
+        [stamps.new_event("overridden", standing.id, value=confidence, operator=operator)],
+        after=contents.last_event,
     )
+    (event,) = ask_for_events(log.proof_check, human, yes, word=word)
     with log.append_lock():
-        contents = log.read_contents()
         # what the human saw is what is meant, by its id
-        standing = get_learning(log, contents.replay_state(), standing.id)
-        stamps = EventFactory(author, after=contents.last_event, command="override")
-        event = stamps.new_event("overridden", standing.id, value=confidence, operator=operator)
+        standing = get_learning(log, log.read_contents().replay_state(), standing.id)
         return _append_mark(log, standing, event)
 
 

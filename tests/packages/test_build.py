@@ -34,7 +34,8 @@ def test_the_wheel_holds_the_package_and_no_more(packages: Packages) -> None:
     names = set(zipfile.ZipFile(packages.wheel).namelist())
     info, share = f"roamkb-{__version__}.dist-info", f"roamkb-{__version__}.data/data/share"
     notes = {"METADATA", "WHEEL", "RECORD", "entry_points.txt"}
-    licences = {"LICENSE", "roamkb/data/WORD-FREQUENCIES-LICENSE", "roamkb/data/WORDNET-LICENSE"}
+    data_licences = ("DIGEST-WORDS-LICENSE", "WORD-FREQUENCIES-LICENSE", "WORDNET-LICENSE")
+    licences = {"LICENSE", *(f"roamkb/data/{name}" for name in data_licences)}
     completions = {
         "bash-completion/completions/roamkb",
         "zsh/site-functions/_roamkb",

@@ -4,6 +4,7 @@ from roamkb.app.log import project_context
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import UsageError
 from roamkb.core.text import one_line
+from roamkb.log.proof import approvers
 from roamkb.log.store import project_log
 from roamkb.log.trust import trust as log_trust
 
@@ -16,12 +17,23 @@ def trust(context: "project_context.ProjectContext", request: "log_trust.TrustRe
     """
     action, text = request.action or "list", " ".join(request.names)
     account_home = context.environment.trust_home
-    if (action in ("add", "remove")) != bool(text) or (request.until is not None and action != "add"):
+    is_dated = request.until is not None
+    if (action in ("add", "remove")) != bool(text) or (is_dated and (action != "add" or request.approver)):
         raise UsageError(
             f"that isn't how `trust {one_line(action)}` goes",
-            hint="trust [list], trust add KEY|DIGEST [--until D], or trust remove KEY|DIGEST",
+            hint="trust [list], trust add KEY|DIGEST [--until D], trust remove KEY|DIGEST; --approver: a security key",
         )
     log = _log_or_none(context)
+    if request.approver and action in ("add", "remove"):
+        change = approvers.add_approver if action == "add" else approvers.remove_approver
+        change(
+            account_home,
+            text,
+            folder=context.current_folder,
+            now=context.environment.now(),
+            human=context.human_at_terminal,
+        )
+        return log_trust.list_trust(log, account_home, done="added" if action == "add" else "removed")
     if action == "add":
         return log_trust.add_trust(log, account_home, text, until=request.until, human=context.human_at_terminal)
     if action == "remove":

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +11,8 @@ from roamkb.boundary.process_ancestry import missing_login_reason
 from roamkb.boundary.store.processes import read_ancestry
 from roamkb.core.errors import UsageError
 from roamkb.core.text import strip_hidden
+from roamkb.log.proof import key_signature
+from roamkb.log.trust.store.system_programs import find_system_program
 
 _TERMINAL_DEVICE = "/dev/tty"
 #: No word that is asked for is longer.
@@ -18,6 +21,8 @@ _ANSWER_BYTES = 1024
 
 class Terminal:
     """The terminal that controls this process, if there is one."""
+
+    is_signing_only = False
 
     def confirm(self, question: str, word: str) -> bool:
         """Return whether the human typed `word` after reading `question`.
@@ -34,19 +39,45 @@ class Terminal:
             answer = os.read(tty, _ANSWER_BYTES)
         return answer.decode("utf-8", "replace").strip() == word
 
+    def sign(self, message: bytes, keys: Mapping[str, str], *, shown: str) -> bytes:  # noqa: ARG002 - as asked before
+        """Return the signature by the first key whose file is here and that the human touches; empty without one."""
+        program = find_system_program("ssh-keygen")
+        if not program:
+            raise UsageError(
+                "there is no ssh-keygen to sign with; nothing was written", hint="install OpenSSH's client"
+            )
+        with _open_terminal() as tty:
+            for file in keys.values():
+                if not file or not (Path(file).exists() or Path(f"{file}.pub").exists()):
+                    continue
+                os.write(tty, f"Touch the security key of {strip_hidden(file)}.\n".encode())
+                command = [program, "-Y", "sign", "-f", file, "-n", key_signature.NAMESPACE]
+                status, output = _run_on(tty, command, message=message)
+                if status == 0:
+                    return key_signature.unarmour(output)
+        return b""
+
     def edit(self, path: Path, editor: Sequence[str]) -> bool:
         """Open `path` in the editor on the terminal; return whether it ended well."""
-        import subprocess
-
         with _open_terminal() as tty:
             try:
-                process = subprocess.run([*editor, str(path)], stdin=tty, stdout=tty, stderr=tty, check=False)
+                status, _ = _run_on(tty, [*editor, str(path)])
             except OSError as error:
                 raise UsageError(
                     f"can't run the editor {editor[0]}: {error.strerror}",
                     hint="set EDITOR to one that is there",
                 ) from error
-        return process.returncode == 0
+        return status == 0
+
+
+def _run_on(tty: int, command: Sequence[str], *, message: bytes | None = None) -> tuple[int, bytes]:
+    """Run a program on the terminal; of one that is given a message return what it prints, too."""
+    import subprocess
+
+    if message is None:
+        return subprocess.run(command, stdin=tty, stdout=tty, stderr=tty, check=False).returncode, b""
+    process = subprocess.run(command, input=message, stdout=subprocess.PIPE, stderr=tty, check=False)
+    return process.returncode, process.stdout
 
 
 @contextmanager

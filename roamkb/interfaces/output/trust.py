@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
 from roamkb.interfaces.output.render import PrintedResult
+from roamkb.log.proof.store import approver_keys
 from roamkb.log.trust import trust as log_trust
 from roamkb.log.trust.store import trust_lists
 
@@ -22,6 +23,9 @@ def _trust_lines(result: "log_trust.TrustReport") -> Iterator[str]:
     yield from map(_entry_line, result.entries)
     if not result.entries:
         yield "no digest and no key is trusted on this machine"
+    yield from map(_approver_line, result.approvers)
+    if result.first_use:
+        yield f"the first approver key was trusted on {result.first_use} because it was the first"
     if result.digest:
         yield f"this project's log: {result.digest}"
     if result.vouchers:
@@ -32,6 +36,13 @@ def _trust_lines(result: "log_trust.TrustReport") -> Iterator[str]:
         yield "  `git show COMMIT:.roamkb/ledger.jsonl` has what was signed: put it back, or pull a signed commit after"
     if result.unseen:
         yield f"nobody vouches for {count_phrase(result.unseen, 'line')} of it: not shown"
+
+
+def _approver_line(key: "approver_keys.ApproverKey") -> str:
+    vouched = f"signed for by {key.signed_by}" if key.signed_by else ""
+    added = f"since {one_line(key.added)}" if key.added else ""
+    facts = (f"approver {key.name}", one_line(key.comment), added, vouched, one_line(str(key.source)))
+    return "  ".join(filter(None, facts))
 
 
 def _entry_line(entry: "trust_lists.TrustedEntry") -> str:

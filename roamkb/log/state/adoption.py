@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Final
+from typing import Protocol
 
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
@@ -28,15 +29,27 @@ _TRUST_EVENTS: Final = frozenset(
 )
 
 
+class ProofJudge(Protocol):
+    """A judge of the signatures that events claim to have."""
+
+    #: Stands for the keys that count.
+    digest: str
+
+    def mark_events(self, events: tuple[LedgerEvent, ...]) -> tuple[LedgerEvent, ...]:
+        """Return the events, those whose signature can't be verified as such from which nothing follows."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class AdoptedLines:
-    """The lines that were in the log before its adoption, by their ids."""
+    """The lines that were in the log before its adoption, by their ids; and who judges signatures of any line."""
 
     #: The marks of the ids, one behind the other, in ascending order.
     marks: bytes = b""
     #: Those of lines that a service brought since. Each stands here before its line is in the log, so that what was
     #: computed of an earlier log still holds.
     received: bytes = b""
+    #: None where no event claims to be signed.
+    proofs: ProofJudge | None = None
 
     def with_received(self, ids: Iterable[str]) -> "AdoptedLines":
         """Return these and the lines of those ids, which are about to be appended."""
@@ -44,15 +57,23 @@ class AdoptedLines:
 
     @property
     def digest(self) -> str:
-        """Digest of the ids that were there at the adoption; empty without any."""
-        return blake2b(self.marks, digest_size=16).hexdigest() if self.marks else ""
+        """Digest of the ids that were there at the adoption, and of the keys that prove a yes; empty without any."""
+        marks_digest = blake2b(self.marks, digest_size=16).hexdigest() if self.marks else ""
+        return marks_digest + self.proofs_digest
+
+    @property
+    def proofs_digest(self) -> str:
+        """Digest of the keys that prove a human's yes."""
+        return self.proofs.digest if self.proofs else ""
 
     def mark_learnings(self, learnings: tuple[Learning, ...]) -> tuple[Learning, ...]:
         """Return the learnings, the adopted ones marked so."""
         return tuple(map(self._mark_learning, learnings)) if learnings and self._known_marks else learnings
 
     def mark_events(self, events: tuple[LedgerEvent, ...]) -> tuple[LedgerEvent, ...]:
-        """Return the events, the adopted ones marked so."""
+        """Return the events, the adopted ones marked so, and those whose signature doesn't hold."""
+        if self.proofs:
+            events = self.proofs.mark_events(events)
         return tuple(map(self._mark_event, events)) if events and self._known_marks else events
 
     def _mark_learning(self, learning: Learning) -> Learning:

@@ -37,6 +37,12 @@ ATTEMPTED: Final = "attempted"
 UNDONE: Final = "undone"
 #: A human had the learning taken out of the log for good (`log/state/tombstones`).
 FORGOTTEN: Final = "forgotten"
+#: The field that says how a human's yes was given: typed at a terminal, or signed by a security key.
+YES_FIELD: Final = "yes"
+TYPED: Final = "typed"
+SIGNED: Final = "signed"
+#: What an event is called whose signature can't be verified: nothing follows from it (`log/proof`).
+UNPROVEN: Final = "unproven"
 #: What stands where a text was that tells of a forgotten learning.
 REDACTED: Final = "[forgotten]"
 #: Another agent found it true.
@@ -83,6 +89,11 @@ class LedgerEvent:
         if isinstance(value, str):
             return (value,)
         return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list | tuple) else ()
+
+
+def is_signed(event: LedgerEvent) -> bool:
+    """Say whether an event claims that a human signed it; what replay kept of them, one did."""
+    return event.event != UNPROVEN and event.text_field(YES_FIELD) == SIGNED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,6 +31,7 @@ from roamkb.log.state.learning_state import REPETITION_FIELDS
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import TRAITS
 from roamkb.log.state.learning_state import UNDONE
+from roamkb.log.state.learning_state import UNPROVEN
 from roamkb.log.state.learning_state import UNVERIFIED
 from roamkb.log.state.learning_state import VALIDATED
 from roamkb.log.state.learning_state import VERIFIED
@@ -333,13 +334,13 @@ def preferred_event(event: LedgerEvent, other: LedgerEvent) -> LedgerEvent:
     return other if _choice_key(other) < _choice_key(event) else event
 
 
-def _choice_key(event: LedgerEvent) -> tuple[bool, bool, str]:
+def _choice_key(event: LedgerEvent) -> tuple[bool, bool, bool, str]:
     """Return the order in which events of one id are preferred: what was redacted before what a merge brought back.
 
-    A tombstone counts in any case, and stands in the place of no other event.
+    A tombstone counts in any case, and stands in the place of no other event; nor does what only claims a signature.
     """
     representation = repr(event)
-    return event.event == FORGOTTEN, REDACTED not in representation, representation
+    return event.event == FORGOTTEN, event.event == UNPROVEN, REDACTED not in representation, representation
 
 
 def starting_confidence(learning: Learning) -> int:

@@ -36,6 +36,8 @@ from roamkb.fs.files import make_folder
 from roamkb.fs.locks import hold_lock
 from roamkb.log import jsonl
 from roamkb.log.learning import Learning
+from roamkb.log.proof import event_proof
+from roamkb.log.proof.store import proof_check
 from roamkb.log.state.adoption import NONE_ADOPTED
 from roamkb.log.state.adoption import AdoptedLines
 from roamkb.log.state.learning_state import LedgerEvent
@@ -365,6 +367,15 @@ class Log:
 
         adoptions.change_adoption(self._state, self._own, with_own_lines)
 
+    @property
+    def proof_check(self) -> "proof_check.ProofCheck":
+        """The judge of signed events, by the approver keys as they are now."""
+        return proof_check.ProofCheck(self.account_home)
+
+    def yes_to(self, question: str, events: Iterable[LedgerEvent], *, after: str) -> "event_proof.Yes":
+        """Return what a human is to say yes to in this project, and what follows from it."""
+        return event_proof.Yes(project=self.home.name, question=question, after=after, events=tuple(events))
+
     def append_lock(self) -> contextlib.AbstractContextManager[None]:
         """Hold the lock for appending; every append and rotation takes it."""
         # one for all that see this tree, by whatever name and from whatever container
@@ -381,13 +392,14 @@ class Log:
         if adoption is not None and adoption.vouched is None:
             # again, since what a service brought meanwhile was put down before its lines were
             adoption = self._adoption or adoption
-        adopted = adoption.adopted if adoption else NONE_ADOPTED
+        adopted = replace(adoption.adopted if adoption else NONE_ADOPTED, proofs=self.proof_check)
         state_cache, last_contents = self._state_cache(adopted), _LogMemory.contents
         # a log may have been adopted since
         is_ours = (
             last_contents is not None
             and last_contents.state_cache == state_cache
             and last_contents.adopted.marks == adopted.marks
+            and last_contents.adopted.proofs_digest == adopted.proofs_digest
         )
         if last_contents is None or last_contents.pages != pages or not is_ours:
             is_growth = last_contents is not None and is_ours and are_grown(last_contents.pages, pages)

@@ -11,6 +11,7 @@ from roamkb.boundary.human_consent import require_yes
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
 from roamkb.core.json_form import OrNull
+from roamkb.core.request import flag_option
 from roamkb.core.request import optional_argument
 from roamkb.core.request import remaining_arguments
 from roamkb.core.request import text_option
@@ -20,6 +21,7 @@ from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
 from roamkb.log import jsonl
 from roamkb.log.init import statement_previews
+from roamkb.log.proof.store import approver_keys
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.store.project_log import Log
 from roamkb.log.trust.store import trust_lists
@@ -47,13 +49,14 @@ class TrustRequest:
         metavar="KEY|DIGEST",
     )
     until: str | None = text_option("--until", "The last day on which it counts (YYYY-MM-DD).", metavar="D")
+    approver: bool = flag_option("--approver", "A security key, or its file, whose touch is your yes.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrustReport:
     """What is trusted on this machine, and what of this project's log counts by it."""
 
-    JSON = "done trusted=entries faults digest vouchers unseen missing missing_lines"
+    JSON = "done trusted=entries faults digest vouchers unseen missing missing_lines approvers first_use"
     #: listed, added or removed.
     done: str
     entries: tuple[TrustedEntry, ...]
@@ -69,6 +72,10 @@ class TrustReport:
     missing: int
     #: Of those that signed commits have, the first, each with its commit.
     missing_lines: tuple[str, ...]
+    #: The keys whose signature is a human's yes.
+    approvers: "tuple[approver_keys.ApproverKey, ...]" = ()
+    #: When the first of them was trusted, because it was the first; null where root vouches for all, or without any.
+    first_use: OrNull = ""
 
 
 def list_trust(log: Log | None, account_home: Path | None, *, done: str = "listed") -> TrustReport:
@@ -79,10 +86,13 @@ def list_trust(log: Log | None, account_home: Path | None, *, done: str = "liste
     """
     lists = trust_lists.read_trust_lists(account_home)
     missing = log.count_missing() if log else 0
+    approvers = approver_keys.Approvers(account_home)
     return TrustReport(
         done=done,
         entries=lists.entries,
-        faults=lists.faults,
+        faults=(*lists.faults, *approvers.faults),
+        approvers=approvers.keys,
+        first_use=approvers.first_use,
         digest=log_digest(log.read_lines()) if log and log.has_lines else "",
         vouchers=tuple(voucher for voucher in log.vouchers if voucher != OWN) if log else (),
         unseen=log.unseen_count if log else 0,
@@ -113,7 +123,7 @@ def add_trust(
     Raises:
         UsageError: it is neither, or no human said yes. DiskError, Busy: it wasn't added.
     """
-    home = _require_account(account_home)
+    home = require_account(account_home)
     path = trust_lists.user_list(home)
     entry = trust_lists.parse_entry(f"until={_parse_day(until)} {text}" if until else text, path)
     if entry is None:
@@ -134,7 +144,7 @@ def remove_trust(
     Raises:
         UsageError: root trusts it, or no human said yes. NotFound, DiskError, Busy: it wasn't removed.
     """
-    home = _require_account(account_home)
+    home = require_account(account_home)
     path = trust_lists.user_list(home)
     named = trust_lists.parse_entry(text, path)
     name = named.name if named else text.strip()
@@ -152,7 +162,8 @@ def remove_trust(
     return list_trust(log, account_home, done="removed")
 
 
-def _require_account(account_home: Path | None) -> Path:
+def require_account(account_home: Path | None) -> Path:
+    """Return the account's home, or raise where the system doesn't know it."""
     if account_home is None:
         raise UsageError(
             "the system doesn't know this account, and HOME is anybody's word; nothing was written",

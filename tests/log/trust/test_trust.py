@@ -22,7 +22,7 @@ from roamkb.log.state.tombstones import content_digest_of
 from roamkb.log.store import vouched_files
 from roamkb.log.store.changes import LogChangeFeed
 from roamkb.log.store.observations import record_observation
-from roamkb.log.trust.store import trust_lists
+from roamkb.log.trust.store import system_programs
 from roamkb.log.trust.trust import TrustReport
 from tests.conftest import World
 from tests.conftest import adopt
@@ -61,8 +61,8 @@ def public(key: Path) -> str:
 @pytest.fixture(autouse=True)
 def system_root(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """The folder in which this process, too, looks for root's list."""
-    monkeypatch.setattr(trust_lists, "SYSTEM_ROOT", root_of(world))
-    monkeypatch.setattr(trust_lists, "SYSTEM_OWNER", os.getuid())
+    monkeypatch.setattr(system_programs, "SYSTEM_ROOT", root_of(world))
+    monkeypatch.setattr(system_programs, "SYSTEM_OWNER", os.getuid())
 
 
 @pytest.fixture

@@ -53,10 +53,10 @@ def signing_fingerprint(signature: bytes) -> str:
     return f"SHA256:{base64.b64encode(hashlib.sha256(key).digest()).decode().rstrip('=')}"
 
 
-def is_signed(payload: bytes, signature: bytes, key: str) -> bool:
-    """Say whether `signature` is one of the public key `key` over `payload`, made for git."""
+def is_signed(payload: bytes, signature: bytes, key: str, *, namespace: str = _NAMESPACE) -> bool:
+    """Say whether `signature` is one of the public key `key` over `payload`, made for git or that namespace."""
     program = find_system_program("ssh-keygen")
-    signers = f'{_PRINCIPAL} namespaces="{_NAMESPACE}" {key}\n'.encode()
+    signers = f'{_PRINCIPAL} namespaces="{namespace}" {key}\n'.encode()
     if not program or max(len(signature), len(signers)) > _MOST_PIPED_BYTES:
         return False
     # pipes, since whoever runs as this user could change a file in between
@@ -64,7 +64,7 @@ def is_signed(payload: bytes, signature: bytes, key: str) -> bool:
         files = ["-f", f"/dev/fd/{signers_fd.fileno()}", "-s", f"/dev/fd/{signature_fd.fileno()}"]
         try:
             verification = subprocess.run(
-                [program, "-Y", "verify", *files, "-I", _PRINCIPAL, "-n", _NAMESPACE],
+                [program, "-Y", "verify", *files, "-I", _PRINCIPAL, "-n", namespace],
                 input=payload,
                 capture_output=True,
                 check=False,

@@ -10,6 +10,10 @@ _UID_MAP = Path("/proc/self/uid_map")
 #: A program may give itself a namespace with its own id in it; more ids need root's leave (/etc/subuid).
 _MOST_OWN_IDS = 1
 
+#: Where root's lists are looked for, and whose they have to be; tests have a folder of their own.
+SYSTEM_ROOT = Path("/")
+SYSTEM_OWNER = 0
+
 
 def find_system_program(name: str) -> str:
     """Return the path of a program that nobody but root can change; empty where there is none."""

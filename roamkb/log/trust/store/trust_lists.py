@@ -28,23 +28,20 @@ from roamkb.fs.locks import hold_lock
 from roamkb.fs.locks import make_private_folder
 from roamkb.fs.user_dirs import TRUST_FOLDER
 from roamkb.fs.user_dirs import account_state_dir
+from roamkb.log.trust.store import system_programs
 from roamkb.log.trust.store.ssh_signatures import find_public_key
 from roamkb.log.trust.store.ssh_signatures import key_fingerprint
 from roamkb.log.trust.store.system_programs import is_owned_alone
 from roamkb.log.trust.store.system_programs import is_root_pretended
 from roamkb.log.trust.vouched_lines import is_digest
 
-#: Below `SYSTEM_ROOT`; each folder on the way is root's alone.
+#: Below `system_programs.SYSTEM_ROOT`; each folder on the way is root's alone.
 SYSTEM_LIST: Final = ("etc", "roamkb", "trusted")
 USER_LIST: Final = "trusted"
 _UNTIL: Final = "until="
 _MOST_BYTES: Final = 1024 * 1024
 _OPEN_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _LOCK_SECONDS: Final = 5.0
-
-#: Where root's list is looked for, and whose it has to be; tests have a folder of their own.
-SYSTEM_ROOT = Path("/")
-SYSTEM_OWNER = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,14 +93,16 @@ def read_trust_lists(account_home: Path | None) -> TrustLists:
         return TrustLists(entries=(), faults=("this runs in a user namespace of its own, where no list counts",))
     entries: list[TrustedEntry] = []
     faults: list[str] = []
-    paths: list[tuple[Path, tuple[str, ...], int]] = [(SYSTEM_ROOT, SYSTEM_LIST, SYSTEM_OWNER)]
+    paths: list[tuple[Path, tuple[str, ...], int]] = [
+        (system_programs.SYSTEM_ROOT, SYSTEM_LIST, system_programs.SYSTEM_OWNER)
+    ]
     if account_home is not None:
         folder = user_list(account_home).parent
         paths.append((folder, (USER_LIST,), os.getuid()))
     for root, parts, owner in paths:
         path = root.joinpath(*parts)
         try:
-            data = _read_owned(root, parts, owner)
+            data = read_owned(root, parts, owner)
         except FileNotFoundError:
             continue
         except (OSError, DiskError) as error:
@@ -117,7 +116,7 @@ def read_trust_lists(account_home: Path | None) -> TrustLists:
     return TrustLists(entries=tuple(entries), faults=tuple(faults))
 
 
-def _read_owned(root: Path, parts: Sequence[str], owner: int) -> bytes:
+def read_owned(root: Path, parts: Sequence[str], owner: int) -> bytes:
     """Return a file's bytes; each folder on the way, and the file, are `owner`'s alone, and no links.
 
     Raises:
@@ -155,7 +154,7 @@ def add_entry(account_home: Path, entry: TrustedEntry) -> None:
     """
     until = f"{_UNTIL}{entry.until} " if entry.until else ""
     line = f"{until}{entry.key or entry.name} {one_line(entry.comment)}".strip()
-    _change_list(account_home, lambda lines: [*_without(lines, entry.name), line])
+    change_list(user_list(account_home), lambda lines: [*_without(lines, entry.name), line])
 
 
 def remove_entry(account_home: Path, name: str) -> None:
@@ -164,7 +163,7 @@ def remove_entry(account_home: Path, name: str) -> None:
     Raises:
         DiskError, Busy: it is still there.
     """
-    _change_list(account_home, lambda lines: list(_without(lines, name)))
+    change_list(user_list(account_home), lambda lines: list(_without(lines, name)))
 
 
 def _without(lines: Sequence[str], name: str) -> Iterator[str]:
@@ -174,12 +173,16 @@ def _without(lines: Sequence[str], name: str) -> Iterator[str]:
             yield line
 
 
-def _change_list(account_home: Path, change: Callable[[list[str]], list[str]]) -> None:
-    path = user_list(account_home)
+def change_list(path: Path, change: Callable[[list[str]], list[str]]) -> None:
+    """Change the lines of a list of the user's.
+
+    Raises:
+        DiskError, Busy, UsageError: it is as it was.
+    """
     folder = make_private_folder(path.parent)
     with hold_lock(folder / "lock", wait=_LOCK_SECONDS):
         try:
-            data = _read_owned(folder, (USER_LIST,), os.getuid())
+            data = read_owned(folder, (path.name,), os.getuid())
         except FileNotFoundError:
             data = None
         except OSError as error:
@@ -187,6 +190,6 @@ def _change_list(account_home: Path, change: Callable[[list[str]], list[str]]) -
         lines = change([] if data is None else data.decode("utf-8", "replace").splitlines())
         changed = "".join(f"{line}\n" for line in lines).encode()
         if data is None:
-            create_file(folder, USER_LIST, changed, mode=0o600)
+            create_file(folder, path.name, changed, mode=0o600)
         else:
             swap_file(path, changed, expected_digest=content_digest(data), lock=contextlib.nullcontext())
