@@ -4,9 +4,12 @@ The log itself is never touched. Where the source drops, this flags: noise and s
 anchors lower a rank, and nothing else (D8, D20).
 """
 
+from collections import Counter
+from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
+from collections.abc import Set
 from pathlib import Path
 
 from roamkb.core.request import AsOfOption
@@ -93,28 +96,11 @@ def missing_files(verdict: AnchorVerdict) -> tuple[str, ...]:
     return verdict.missing_files if is_doubtful else ()
 
 
-def judge_anchors(
-    standings: Iterable[LearningState], references: ProjectReferences
-) -> Mapping[str, tuple[NamedAnchors, AnchorVerdict]]:
-    """Return each learning's anchors and the verdict on them, files and symbols, by the learnings' ids."""
-    learnings = [standing.learning for standing in standings]
-    anchors = {learning.id: anchors_of(learning.content) for learning in learnings}
+def _named_symbols(standings: Iterable[LearningState], references: ProjectReferences) -> Set[str] | None:
+    """Return those of the symbols by which learnings are judged that the project has; None if time ran out."""
     # a file decides before any symbol
-    symbols = references.symbols_among(
-        symbol for named_anchors in anchors.values() if not named_anchors.files for symbol in named_anchors.symbols
-    )
-    return {
-        learning.id: (
-            anchors[learning.id],
-            anchor_verdict(
-                anchors[learning.id],
-                learning.content,
-                files=_existing_files(anchors[learning.id], references),
-                symbols=symbols,
-            ),
-        )
-        for learning in learnings
-    }
+    anchors = (anchors_of(standing.learning.content) for standing in standings)
+    return references.symbols_among(symbol for named in anchors if not named.files for symbol in named.symbols)
 
 
 def audit(log: Log, contents: LogContents, references: ProjectReferences, *, keep: bool = True) -> Audit:
@@ -131,7 +117,8 @@ def audit(log: Log, contents: LogContents, references: ProjectReferences, *, kee
         )
         for fault in contents.line_faults
     ]
-    repetitions = list(_find_repetitions(contents, state))
+    numbers_of_id = Counter(learning.id for learning in contents.each_learning())
+    repetitions = [*_find_repeated_lines(contents, numbers_of_id), *_find_repetitions(state)]
     repeated = {action.fields["id"] for action in repetitions if action.fields["effect"] == _COLLAPSED_EFFECT}
     active = [
         candidate
@@ -139,7 +126,7 @@ def audit(log: Log, contents: LogContents, references: ProjectReferences, *, kee
         if candidate.status != SUPERSEDED and candidate.id not in repeated
     ]
     noise = list(_find_noise(active))
-    doubtful = list(_find_doubtful(active, judge_anchors(active, references)))
+    doubtful = list(_find_doubtful(active, references))
     forgotten = list(_find_forgotten(contents, state))
     actions = (*invalid, *forgotten, *noise, *repetitions, *doubtful)
     counts = {
@@ -153,7 +140,7 @@ def audit(log: Log, contents: LogContents, references: ProjectReferences, *, kee
         "needs_review": sum(candidate.name == "flag_needs_review" for candidate in doubtful),
         # what recall answers from; nothing that is only flagged leaves it
         "active": len(active),
-        "total": len(contents.learnings) + len(contents.archived_learnings),
+        "total": numbers_of_id.total(),
     }
     # nobody reads it back, so it stays where people look for it
     path = log.ignored / private_files.AUDIT_FILE if keep else None
@@ -171,14 +158,20 @@ _COLLAPSED_EFFECT = "collapsed"
 _BOTH_KEPT_EFFECT = "both kept, the latest first"
 
 
-def _find_repetitions(contents: LogContents, state: LogState) -> Iterator[AuditAction]:
-    """Yield each learning that another one stands for, by its key or by its content."""
+def _find_repeated_lines(contents: LogContents, numbers_of_id: Counter[str]) -> Iterator[AuditAction]:
+    """Yield each line with the id of an earlier one."""
+    if len(numbers_of_id) == numbers_of_id.total():
+        return
     seen_ids: set[str] = set()
-    for learning in (*contents.learnings, *contents.archived_learnings):
+    for learning in contents.each_learning():
         if learning.id in seen_ids:
             fields = {"key": learning.key, "kept_key": learning.key, "id": f"{learning.id} again"}
             yield AuditAction(name="dedupe_key", fields={**fields, "kept_id": learning.id, "effect": _COLLAPSED_EFFECT})
         seen_ids.add(learning.id)
+
+
+def _find_repetitions(state: LogState) -> Iterator[AuditAction]:
+    """Yield each learning that another one stands for, by its key or by its content."""
     latest = sorted(state.standings.values(), key=representative_key, reverse=True)
     standings_by_sense: dict[tuple[str, str], list[LearningState]] = {}
     standing_by_key: dict[str, LearningState] = {}
@@ -215,15 +208,19 @@ def _find_repetitions(contents: LogContents, state: LogState) -> Iterator[AuditA
 
 def _find_forgotten(contents: LogContents, state: LogState) -> Iterator[AuditAction]:
     """Yield each tombstone, with the lines that it hides and that are still there, by a merge or by hand."""
-    raw_learnings = (*contents.pages[0].told.learnings, *contents.pages[1].told.learnings)
-    for event in state.events_named(FORGOTTEN):
-        tombstone = tombstones_of([event])
+    events = state.events_named(FORGOTTEN)
+    tombstones = {event.id: tombstones_of([event]) for event in events}
+    all_tombstones = tombstones_of(events)
+    raw_learnings = [
+        learning for page in contents.pages[:2] for learning in page.each_learning() if all_tombstones.covers(learning)
+    ]
+    for event in events:
         fields = {
             "id": event.of,
             "event": event.id,
             "ts": format_iso(event.ts),
             "operator": event.text_field("operator"),
-            "hidden_lines": sum(tombstone.covers(learning) for learning in raw_learnings),
+            "hidden_lines": sum(tombstones[event.id].covers(learning) for learning in raw_learnings),
             "effect": "hidden",
         }
         yield AuditAction(name="forgotten", fields=fields)
@@ -236,11 +233,12 @@ def _find_noise(standings: Iterable[LearningState]) -> Iterator[AuditAction]:
             yield AuditAction(name="filter_noise", fields=fields)
 
 
-def _find_doubtful(
-    standings: Iterable[LearningState], verdict_by_id: Mapping[str, tuple[NamedAnchors, AnchorVerdict]]
-) -> Iterator[AuditAction]:
+def _find_doubtful(standings: Collection[LearningState], references: ProjectReferences) -> Iterator[AuditAction]:
+    symbols = _named_symbols(standings, references)
     for standing in standings:
-        anchors, verdict = verdict_by_id[standing.id]
+        content = standing.learning.content
+        anchors = anchors_of(content)
+        verdict = anchor_verdict(anchors, content, files=_existing_files(anchors, references), symbols=symbols)
         anchor_fields = {
             "status": verdict.status,
             "confidence": verdict.confidence,

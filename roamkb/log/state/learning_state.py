@@ -18,6 +18,8 @@ from roamkb.core.timestamps import TimeOrNull
 from roamkb.log.learning import Learning
 from roamkb.log.state import confidence
 from roamkb.log.state.confidence import Hundredths
+from roamkb.log.state.deferred import DeferredList
+from roamkb.log.state.deferred import DeferredSet
 
 ACTIVE: Final = "active"
 CANONICAL: Final = "canonical"
@@ -156,9 +158,9 @@ class LearningState:
     preferred_by: set[str] = field(default_factory=set)
     #: Seconds since 1970 when it was said, repeated or used last.
     last_used: TimeOrNull = 0.0
-    history: list[ConfidenceStep] = field(default_factory=list)
+    history: list[ConfidenceStep] | DeferredList[ConfidenceStep] = field(default_factory=list)
     #: Sources that moved its confidence already.
-    counted_sources: set[tuple[str, ...]] = field(default_factory=set)
+    counted_sources: set[tuple[str, ...]] | DeferredSet[tuple[str, ...]] = field(default_factory=set)
     #: Whether rotation moved its line to the archive, which says nothing about its worth.
     is_archived: bool = False
     #: Tasks that it was given to or repeated in, beside the one that it was learned in.

@@ -5,10 +5,13 @@ another.
 """
 
 import json
+import zlib
+from collections import deque
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+from functools import partial
 from itertools import islice
 from operator import attrgetter
 from typing import Any
@@ -16,6 +19,8 @@ from typing import Final
 
 from roamkb.core.model import ProjectKind
 from roamkb.log.learning import Learning
+from roamkb.log.state.deferred import DeferredList
+from roamkb.log.state.deferred import DeferredSet
 from roamkb.log.state.learning_state import ConfidenceStep
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LedgerEvent
@@ -37,6 +42,8 @@ _STANDING_VALUES: Final = attrgetter(*_STANDING_FIELDS)
 _TUPLE_FIELDS: Final = ("supersedes", "merged_from")
 
 _ROWS_AT_ONCE: Final = 256
+#: Parts what most ask for, what has moved the confidence, and the history; JSON escapes any within.
+_PARTING: Final = b"\n"
 
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
 
@@ -59,9 +66,11 @@ def standing_row(standing: LearningState) -> bytes:
     if not (standing.history or standing.tasks):
         # nothing has happened to it
         return _encode_row((learning_values, standing.is_archived))
-    steps = [(_EVENT_VALUES(step.event), step.before, step.after) for step in standing.history]
-    sets = [sorted(standing.preferred_by), sorted(standing.counted_sources), sorted(standing.tasks)]
-    return _encode_row((learning_values, standing.is_archived, _STANDING_VALUES(standing), sets, steps))
+    steps = _encode_row([(_EVENT_VALUES(step.event), step.before, step.after) for step in standing.history])
+    deferred = _encode_row(sorted(standing.counted_sources)) + _PARTING + steps
+    sets = [sorted(standing.preferred_by), sorted(standing.tasks)]
+    values = (learning_values, standing.is_archived, _STANDING_VALUES(standing), sets, zlib.crc32(deferred))
+    return _encode_row(values) + _PARTING + deferred
 
 
 def read_standings(rows: Iterable[bytes]) -> list[LearningState]:
@@ -70,34 +79,50 @@ def read_standings(rows: Iterable[bytes]) -> list[LearningState]:
     Raises:
         ValueError, TypeError, RecursionError: it wrote none like that.
     """
-    return [_build_standing(*row_values) for row_values in _decode_rows(rows)]
+    deferred: deque[bytes] = deque()
+    return [_build_standing(values, deferred.popleft()) for values in _decode_rows(_part_rows(rows, deferred))]
 
 
-def _build_standing(
-    learning_values: Sequence[Any],
-    is_archived: bool,
-    values: Sequence[Any] = (),
-    sets: Sequence[Any] = (),
-    steps: Sequence[Any] = (),
-) -> LearningState:
+def _part_rows(rows: Iterable[bytes], deferred: deque[bytes]) -> Iterator[bytes]:
+    """Yield the first part of each row, and add the rest to `deferred`."""
+    for row in rows:
+        values, _, rest = row.partition(_PARTING)
+        deferred.append(rest)
+        yield values
+
+
+def _build_standing(row_values: Sequence[Any], deferred: bytes) -> LearningState:
+    learning_values, is_archived, *rest = row_values
     learning = _build_learning(*learning_values)
-    if not values:
+    if not rest:
         return initial_state(learning, is_archived=is_archived)
+    values, (preferred_by, tasks), checksum = rest
+    if checksum != zlib.crc32(deferred):
+        # said now, while who reads can still take the lines instead
+        raise ValueError(deferred[:40])
     field_values: dict[str, Any] = dict(zip(_STANDING_FIELDS, values, strict=True))
     for name in _TUPLE_FIELDS:
         field_values[name] = tuple(field_values[name])
-    preferred_by, heard, tasks = sets
     return LearningState(
         learning=learning,
         is_archived=is_archived,
         preferred_by=set(preferred_by),
-        counted_sources=set(map(tuple, heard)),
         tasks=set(tasks),
-        history=[
-            ConfidenceStep(event=_build_event(*event), before=before, after=after) for event, before, after in steps
-        ],
+        counted_sources=DeferredSet(partial(_read_sources, deferred)),
+        history=DeferredList(partial(_read_history, deferred)),
         **field_values,
     )
+
+
+def _read_sources(deferred: bytes) -> set[tuple[str, ...]]:
+    return set(map(tuple, json.loads(deferred.split(_PARTING)[0].decode("utf-8", "surrogatepass"))))
+
+
+def _read_history(deferred: bytes) -> list[ConfidenceStep]:
+    return [
+        ConfidenceStep(event=_build_event(*event), before=before, after=after)
+        for event, before, after in json.loads(deferred.split(_PARTING)[1].decode("utf-8", "surrogatepass"))
+    ]
 
 
 def event_row(event: LedgerEvent) -> bytes:

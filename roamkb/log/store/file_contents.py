@@ -109,6 +109,15 @@ class FileVersion:
             base_lines.faults + new_lines.faults,
         )
 
+    def each_learning(self) -> Iterator[Learning]:
+        """Yield the learnings, which aren't kept for that; of a ledger none."""
+        if self._is_parsed:
+            yield from self.told.learnings
+            return
+        yield from (
+            entry.learning for entry in self._read(self.raw_lines(), first=1) if isinstance(entry, LearningLine)
+        )
+
     @property
     def faults(self) -> tuple[BadLine, ...]:
         """The faults of its lines; the others aren't kept for that, which would take most of the memory."""

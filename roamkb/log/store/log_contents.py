@@ -1,8 +1,10 @@
 """The lines of a log's files, and the state that they give: each computed when somebody asks for it."""
 
 from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 from typing import TypeVar
@@ -111,6 +113,11 @@ class LogContents:
     def archived_learnings(self) -> tuple[Learning, ...]:
         """The learnings of the archive."""
         return self._until_as_of(self.adopted.mark_learnings(self.pages[1].told.learnings))
+
+    def each_learning(self) -> Iterator[Learning]:
+        """Yield the learnings of the log and then of the archive, which aren't kept for that."""
+        said = chain(self.pages[0].each_learning(), self.added_learnings, self.pages[1].each_learning())
+        return filter(self._counts, said)
 
     @cached_property
     def events(self) -> tuple[LedgerEvent, ...]:

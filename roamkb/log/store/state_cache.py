@@ -62,7 +62,7 @@ from roamkb.log.store.state_build import STEP_BYTES
 from roamkb.log.store.state_build import StateBuild
 
 #: Raise on any change of tables; a file of another number is made anew.
-SCHEMA = 6
+SCHEMA = 7
 #: A shorter log is read as fast.
 _LEAST_BYTES = 64 * 1024
 #: Bytes of lines that are replayed again and again before they are taken into the cache, which costs more.
@@ -71,6 +71,8 @@ _LONGEST_TAIL = 64 * 1024
 _MOST_VALUES = 500
 #: A shorter log is replayed in a second, and in memory.
 _LEAST_BUILT_BYTES = 4 * 1024 * 1024
+#: So many rows are in memory beside what is made of them.
+_ROWS_AT_ONCE = 1024
 #: Below the cache's folder: a build that isn't finished.
 _PART_FOLDER = "part"
 _DECODE_ERRORS = (ValueError, TypeError, KeyError, RecursionError)
@@ -568,17 +570,17 @@ class _CacheShelf(Mapping[str, LearningState]):
 
     def _standings_where(self, condition: str, *parameters: object) -> list[LearningState] | None:
         """Return the learning states of some rows; None where the file has changed."""
-        result_rows = self._query_rows("id, row", f"standing ON {condition}", "ts, id", parameters)
-        if result_rows is None:
-            return None
-        unread_rows = [(id, row) for id, row in result_rows if id not in self._met]
+        ids: list[str] = []
         try:
             with gc_paused():
-                standings = rows.read_standings(row for _, row in unread_rows)
-            self._met.update(zip((id for id, _ in unread_rows), standings, strict=True))
-        except _DECODE_ERRORS:
+                for some_rows in self._row_batches("id, row", f"standing ON {condition}", "ts, id", parameters):
+                    unread_rows = [(id, row) for id, row in some_rows if id not in self._met]
+                    standings = rows.read_standings(row for _, row in unread_rows)
+                    self._met.update(zip((id for id, _ in unread_rows), standings, strict=True))
+                    ids += (id for id, _ in some_rows)
+        except (sqlite3.Error, *_DECODE_ERRORS):
             return None
-        return [self._met[id] for id, _ in result_rows]
+        return [self._met[id] for id in ids]
 
     def _events_where(self, condition: str, *, order: str = "n") -> list[LedgerEvent] | None:
         """Return the events of some rows; None where the file has changed."""
@@ -591,16 +593,30 @@ class _CacheShelf(Mapping[str, LearningState]):
     def _query_rows(
         self, columns: str, source: str, order: str, parameters: Sequence[object] = ()
     ) -> list[tuple[Any, ...]] | None:
-        """Return rows, if they are of this state: both come from one statement."""
-        sql = f"SELECT about.value, {columns} FROM about LEFT JOIN {source} WHERE about.key = 'stamp' ORDER BY {order}"
+        """Return rows, if they are of this state."""
         try:
+            return [row for some_rows in self._row_batches(columns, source, order, parameters) for row in some_rows]
+        except (sqlite3.Error, *_DECODE_ERRORS):
+            return None
+
+    def _row_batches(
+        self, columns: str, source: str, order: str, parameters: Sequence[object] = ()
+    ) -> Iterator[list[tuple[Any, ...]]]:
+        """Yield rows, some at a time, which are of this state: the stamp comes from the same statement.
+
+        Raises:
+            sqlite3.Error, ValueError: the file has changed.
+        """
+        sql = f"SELECT about.value, {columns} FROM about LEFT JOIN {source} WHERE about.key = 'stamp' ORDER BY {order}"
+        with self._turn:
+            cursor = self._db.execute(sql, parameters)
+            some_rows = cursor.fetchmany(_ROWS_AT_ONCE)
+        if not some_rows or some_rows[0][0] != self._about["stamp"]:
+            raise ValueError(order)
+        while some_rows:
+            yield [row[1:] for row in some_rows if row[1] is not None]
             with self._turn:
-                result_rows = self._db.execute(sql, parameters).fetchall()
-        except sqlite3.Error:
-            return None
-        if not result_rows or result_rows[0][0] != self._about["stamp"]:
-            return None
-        return [row[1:] for row in result_rows if row[1] is not None]
+                some_rows = cursor.fetchmany(_ROWS_AT_ONCE)
 
     def _replay_state(self) -> LogState:
         """Return the same state, replayed from the lines."""
