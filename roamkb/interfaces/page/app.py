@@ -118,7 +118,7 @@ class PageServer:
 
         def endpoint(request: Request) -> Response:
             # each request has a thread's context of its own
-            shown_outcome.set(self._outcomes.find(request.query_params.get(OUTCOME_PARAMETER, "")))
+            shown_outcome.set(self._outcomes.take(request.query_params.get(OUTCOME_PARAMETER, "")))
             return _answer_or_explain(partial(self._make_view, view, request))
 
         return endpoint

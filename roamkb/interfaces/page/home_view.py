@@ -25,9 +25,9 @@ from roamkb.interfaces.page.templating import render_page
 #: Days of which the page tells.
 _DAYS = 7
 #: Entries of a part of the page; more are counted.
-_MOST = 8
+_MOST = 5
 _MOST_WRITTEN = 40
-_LONGEST_TEXT = 200
+_LONGEST_TEXT = 140
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

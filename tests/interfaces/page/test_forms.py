@@ -82,6 +82,15 @@ def test_a_note_goes_to_the_trash_and_comes_back(world: World, paged: Paged, coo
     assert "human.org" in world.files()
 
 
+def test_what_a_form_did_is_said_once(world: World, paged: Paged, cookie: str) -> None:
+    """A reload, or coming back to the page, says nothing of it: nothing was done then."""
+    answer = paged.post("trash", {"name": _write(world, "Gnus graze"), "back": "/agents"}, cookie=cookie)
+    address = answer.headers["location"]
+    assert "1 node moved to the trash" in _outcome(answer, paged, cookie)
+    again = paged.get(address, cookie=cookie)
+    assert (200, False) == (again.status, b'class="outcome"' in again.body)
+
+
 FOREIGN: list[tuple[int, Mapping[str, str | None]]] = [
     (403, {"Origin": None}),
     (403, {"Origin": "null"}),

@@ -101,6 +101,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     world = make_world(tmp_path_factory.mktemp("views") / "home")
     shutil.copytree(ROOT / "fixtures" / "kb", world.kb, dirs_exist_ok=True)
     world.node("everything.org", "everything", "Everything", _EVERYTHING, tags=":a:b:")
+    world.node(
+        "hebrew.org", "hebrew", "איך מפעילים את המיגרציות", "תמיד להריץ לפני הבדיקות\n\nA line between.\n\n- פריט ראשון"
+    )
     (world.kb / "pixel.png").write_bytes(_PIXEL)
     (world.kb / "attack").mkdir()
     world.note(
@@ -274,6 +277,21 @@ def test_a_note_is_shown_as_it_is_meant(tab: Tab, paged: Paged) -> None:
     assert "org-protocol://roam-node?node=everything" == tab.run("document.querySelector('.around .button').href")
     assert "Zebra" in tab.run("document.querySelector('[aria-labelledby=back] li').textContent")
     assert ["H1", "H2", "H3"] == tab.run("[...document.querySelectorAll('article :is(h1,h2,h3)')].map(h => h.tagName)")
+
+
+def test_each_paragraph_goes_in_the_direction_of_its_letters(tab: Tab, paged: Paged) -> None:
+    """From right to left where they do, with the mark of a list's entry on that side; the title as well."""
+    tab.show_as(width=1440)
+    tab.open(f"{paged.base}/note?id=hebrew")
+    gaps = """(selector => { const block = document.querySelector(selector), range = document.createRange();
+      range.selectNodeContents(block); const words = range.getBoundingClientRect(), all = block.getBoundingClientRect();
+      return [words.left - all.left, all.right - words.right].map(Math.round); })"""
+    for place in ("h1", ".text p", ".text li p"):
+        left, right = tab.run(f"{gaps}('{place}')")
+        assert (True, 0) == (left > 50, right), place
+    left, right = tab.run(f"{gaps}('.text p:nth-of-type(2)')")
+    assert (0, True) == (left, right > 50)
+    assert tab.run("parseFloat(getComputedStyle(document.querySelector('.text ul')).paddingRight)") > 10
 
 
 def test_everything_can_be_read_without_scripts(tab: Tab, paged: Paged) -> None:

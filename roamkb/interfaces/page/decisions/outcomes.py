@@ -46,6 +46,6 @@ class OutcomeShelf:
             self._outcomes.popitem(last=False)
         return name
 
-    def find(self, name: str) -> FormOutcome | None:
-        """Return the outcome of that name, as long as it is kept."""
-        return self._outcomes.get(name)
+    def take(self, name: str) -> FormOutcome | None:
+        """Return the outcome of that name, once: who reloads the page or comes back to it did nothing."""
+        return self._outcomes.pop(name, None)

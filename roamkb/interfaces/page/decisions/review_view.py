@@ -165,13 +165,13 @@ def _promotion_items(kb: "server.ServedKnowledgeBase") -> tuple[Sequence[ReviewI
 def _promotion_item(kb: "server.ServedKnowledgeBase", row: LearningRow) -> ReviewItem:
     planned = kb.log.promote((row.id,), dry_run=True)
     if not isinstance(planned, PromoteResult):
-        return ReviewItem(title=row.key, href=row.href)
+        return ReviewItem(title=row.content, href=row.href)
     text = "\n".join(f"+{line}" for _, node in planned.nodes for line in node.text.rstrip("\n").split("\n"))
     problem = "; ".join(left.reason for left in planned.left)
     return ReviewItem(
-        title=row.key,
+        title=row.content,
         href=row.href,
-        about=(f"{row.confidence} %", row.kind),
+        about=(f"{row.confidence} %", row.kind, row.key),
         problem=problem,
         lines=diff_lines(text),
         acts=() if problem else (("promote", "Write it as a note", {"keys": row.id}),),
@@ -187,7 +187,7 @@ def _rough_items(kb: "server.ServedKnowledgeBase") -> tuple[Sequence[ReviewItem]
 def _rough_item(rough: RoughLearning) -> ReviewItem:
     row = learning_row(rough.standing)
     type = rough.standing.learning.canonical_type
-    return ReviewItem(title=row.key, href=row.href, about=rough.reasons, reworded=(row, type))
+    return ReviewItem(title=row.content, href=row.href, about=(*rough.reasons, row.key), reworded=(row, type))
 
 
 _PARTS: tuple[tuple[str, str, _Listing], ...] = (
