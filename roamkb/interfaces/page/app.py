@@ -44,6 +44,7 @@ from roamkb.interfaces.page.guard import HEADERS
 from roamkb.interfaces.page.guard import REPORT_PATH
 from roamkb.interfaces.page.guard import STATIC_PATH
 from roamkb.interfaces.page.guard import PageGuard
+from roamkb.interfaces.page.hits import asked_kb
 from roamkb.interfaces.page.records import remedies_view
 from roamkb.interfaces.page.records import shown_view
 from roamkb.interfaces.page.session import PageSession
@@ -153,7 +154,7 @@ class PageServer:
 
     def _image(self, request: Request) -> Response:
         try:
-            image = self._kb_for(request).read_image(request.query_params.get("path", ""))
+            image = self._kb_for(request).of_kb(asked_kb(request)).read_image(request.query_params.get("path", ""))
         except RoamkbError as error:
             return Response(error.message, 404, media_type="text/plain", headers=HEADERS)
         return Response(image.data, media_type=image.type, headers=HEADERS)

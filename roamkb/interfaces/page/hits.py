@@ -5,7 +5,9 @@ from collections.abc import Set
 from urllib.parse import urlencode
 
 from markupsafe import Markup
+from starlette.requests import Request
 
+from roamkb.core.model import DEFAULT_KB
 from roamkb.core.model import Hit
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
@@ -28,6 +30,8 @@ class ShownHit:
     """A hit for a template."""
 
     href: str
+    #: The knowledge base that has it, where it isn't the default one.
+    kb: str
     title: Markup
     lines: tuple[Markup, ...]
     tags: tuple[str, ...]
@@ -37,18 +41,23 @@ class ShownHit:
     is_replaced: bool
 
 
-def node_href(id: str, *, line: int | None = None) -> str:
+def asked_kb(request: Request) -> str | None:
+    """Return the name of the knowledge base that an address asks for; None for the default one."""
+    return request.query_params.get("kb") or None
+
+
+def node_href(id: str, *, line: int | None = None, kb: str = DEFAULT_KB) -> str:
     """Return the address of a node's page, at one of its note's lines."""
-    return _href({"id": id}, line)
+    return _href({"id": id}, line, kb)
 
 
-def place_href(path: str, *, line: int | None = None) -> str:
+def place_href(path: str, *, line: int | None = None, kb: str = DEFAULT_KB) -> str:
     """Return the address of the page of a note or of text without a node, by its path."""
-    return _href({"name": path if line is None else f"{path}:{line}"}, line)
+    return _href({"name": path if line is None else f"{path}:{line}"}, line, kb)
 
 
-def _href(names: dict[str, str], line: int | None) -> str:
-    query = urlencode(names | ({"line": str(line)} if line else {}))
+def _href(names: dict[str, str], line: int | None, kb: str) -> str:
+    query = urlencode(names | ({"line": str(line)} if line else {}) | ({} if kb == DEFAULT_KB else {"kb": kb}))
     return f"/note?{query}" + ("#here" if line else "")
 
 
@@ -56,10 +65,12 @@ def shown_hit(hit: Hit, terms: Set[str]) -> ShownHit:
     """Return a hit with the words marked that have one of `terms`."""
     lines = hit.lines or ((hit.line, hit.text),)
     line = lines[0][0] if hit.lines else hit.line
+    kb = hit.kb or DEFAULT_KB
     texts = dict.fromkeys(clip_text(plain_line(text), _LONGEST_LINE) for _, text in lines if text.strip() != hit.title)
     excerpts = [mark_terms(text, terms) for text in texts]
     return ShownHit(
-        href=node_href(hit.id, line=line) if hit.id else place_href(str(hit.path), line=line),
+        href=node_href(hit.id, line=line, kb=kb) if hit.id else place_href(str(hit.path), line=line, kb=kb),
+        kb="" if kb == DEFAULT_KB else kb,
         title=mark_terms(shorten_title(hit.title) or "untitled", terms),
         lines=tuple(excerpts),
         tags=tuple(tag for tag in hit.tags if tag != AGENT_TAG),

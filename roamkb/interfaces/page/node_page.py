@@ -11,8 +11,10 @@ from starlette.requests import Request
 
 from roamkb.app import server
 from roamkb.core.errors import UsageError
+from roamkb.core.model import DEFAULT_KB
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import shorten_title
+from roamkb.interfaces.page.hits import asked_kb
 from roamkb.interfaces.page.hits import node_href
 from roamkb.interfaces.page.hits import place_href
 from roamkb.interfaces.page.hits import plain_line
@@ -35,41 +37,44 @@ def view_note(kb: "server.ServedKnowledgeBase", request: Request) -> tuple[int, 
     if not name:
         raise UsageError("the page of which note?", hint="search for it")
     line = request.query_params.get("line", "")
-    view = kb.view_node(name)
-    targets = _PageTargets(view=view, kb=kb.rule.kb, has_image=kb.has_image)
+    there = kb.of_kb(asked_kb(request))
+    view = there.view_node(name)
+    targets = _PageTargets(view=view, kb_name=there.kb_name, kb=there.rule.kb, has_image=there.has_image)
+    href = targets.node_href
     rendered = render_node(
         view.note.text,
         view.node,
         targets,
-        todo_lines=kb.rule.todo_lines,
+        todo_lines=there.rule.todo_lines,
         line=int(line) if line.isdecimal() and line.isascii() and len(line) <= _LONGEST_NUMBER else None,
     )
     id = view.node.id
     return 200, render_page(
         "note.html",
         view=view,
+        kb=there.kb_name if there.is_named else "",
         title=shorten_title(view.node.title or view.note.title) or "untitled",
         text=as_markup(rendered.html),
         is_cut=rendered.is_cut,
         emacs=f"org-protocol://roam-node?node={quote(id, safe='')}" if id else "",
         origin=[(label, view.node.properties[key]) for key, label in _ORIGIN.items() if view.node.properties.get(key)],
-        replaced_by=_replacement(view),
+        replaced_by=_replacement(view, href),
         refs=[as_markup(_ref_html(ref.type, ref.ref)) for ref in view.node.refs],
         backlinks=[
-            (node_href(link.id, line=link.line or None), link.title or link.path.name, plain_line(link.text))
+            (href(link.id, line=link.line or None), link.title or link.path.name, plain_line(link.text))
             for link in view.backlinks
         ],
-        forward=[(node_href(target), title) for target, title in view.forward.items()],
-        related=[(node_href(hit.id), hit) for hit in view.related if hit.id],
+        forward=[(href(target), title) for target, title in view.forward.items()],
+        related=[(href(hit.id), hit) for hit in view.related if hit.id],
         file=view.node.file,
-        file_href=place_href(view.node.file),
+        file_href=place_href(view.node.file, kb=there.kb_name),
     )
 
 
-def _replacement(view: NodeView) -> str:
+def _replacement(view: NodeView, href: Callable[[str], str]) -> str:
     """Return the address of the node that replaced this one; empty where none did."""
     successor = view.node.properties.get("SUPERSEDED_BY", "").strip().removeprefix("id:")
-    return node_href(successor) if successor else ""
+    return href(successor) if successor else ""
 
 
 def _ref_html(kind: str, ref: str) -> str:
@@ -82,16 +87,20 @@ class _PageTargets:
     """The page's addresses of what a note links to."""
 
     view: NodeView
+    kb_name: str
     kb: Path
     has_image: Callable[[str], bool]
 
+    def node_href(self, id: str, *, line: int | None = None) -> str:
+        return node_href(id, line=line, kb=self.kb_name)
+
     def find_node(self, id: str) -> NodeTarget | None:
         titles: Mapping[str, str] = self.view.forward
-        return NodeTarget(href=node_href(id), title=titles[id]) if id in titles else None
+        return NodeTarget(href=self.node_href(id), title=titles[id]) if id in titles else None
 
     def find_file(self, path: str) -> str | None:
         file = self._file_in_kb(path)
-        return place_href(file) if file and file.endswith(".org") else None
+        return place_href(file, kb=self.kb_name) if file and file.endswith(".org") else None
 
     def find_image(self, path: str, *, is_attachment: bool) -> str | None:
         id = self.view.node.id
@@ -99,11 +108,12 @@ class _PageTargets:
             # as org-attach keeps it by default
             path = f"data/{id[:2]}/{id[2:]}/{path}" if len(id) > 2 else ""
         file = self._file_in_kb(path)
-        return f"/image?{urlencode({'path': file})}" if file and self.has_image(file) else None
+        query = urlencode({"path": file} if self.kb_name == DEFAULT_KB else {"path": file, "kb": self.kb_name})
+        return f"/image?{query}" if file and self.has_image(file) else None
 
     def find_cited(self, key: str) -> str | None:
         id = self.view.cited.get(key)
-        return node_href(id) if id else None
+        return self.node_href(id) if id else None
 
     def _file_in_kb(self, path: str) -> str | None:
         """Return a path relative to the knowledge base; None for one that leads out of it."""

@@ -21,7 +21,7 @@ function showAnswer(answer, address) {
 }
 
 function search() {
-  const address = "/search?" + new URLSearchParams({ q: field.value });
+  const address = "/search?" + new URLSearchParams(new FormData(field.form));
   if (request) request.abort();
   request = new XMLHttpRequest();
   request.responseType = "document";
