@@ -28,6 +28,7 @@ def test_steps_stand_where_their_time_is() -> None:
     """A fourth and the half of the way from the first word to now, each at what its event left."""
     line = _draw((25 * _DAY, 75), (50 * _DAY, 60))
     assert [(25.0, 25, 1), (50.0, 40, 2)] == [(point.x, point.y, point.number) for point in line.points]
+    assert [False, True] == [point.is_fall for point in line.points]
     assert (0.0, 30.0, 25.0, 30.0) == line.strokes[0]
     assert (50.0, 40.0, 100.0, 40.0) in line.strokes
     assert {(25.0, 30.0, 25.0, 25.0), (50.0, 25.0, 50.0, 40.0)} <= set(line.strokes)

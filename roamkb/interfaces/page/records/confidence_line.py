@@ -26,6 +26,8 @@ class DrawnPoint:
     #: What happened, for who points at it.
     text: str
     has_number: bool
+    #: Whether its event took confidence away: then its number stands below, clear of the upright stroke.
+    is_fall: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +59,7 @@ def draw_confidence(start: int, history: Sequence[ConfidenceStep], *, said: floa
             number=left_out + number,
             text=f"{step.event.event.replace('_', ' ')}: {step.after} %",
             has_number=len(shown) <= _MOST_NUMBERED,
+            is_fall=step.after < step.before,
         )
         for number, (place, step) in enumerate(zip(places[1:], shown, strict=True), start=1)
     )
