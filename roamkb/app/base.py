@@ -26,7 +26,6 @@ from roamkb.core.errors import NoNode
 from roamkb.core.errors import UsageError
 from roamkb.core.model import DEFAULT_KB
 from roamkb.core.model import EVERY_KB
-from roamkb.core.model import NodeCandidate
 from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
@@ -40,13 +39,13 @@ from roamkb.kb import daily
 from roamkb.kb import write
 from roamkb.kb.notes.file_names import require_name
 from roamkb.kb.notes.store import bibliographies
-from roamkb.kb.notes.store import lookup
 from roamkb.kb.notes.store import notes as kb_notes
 from roamkb.kb.notes.store import own_writes
 from roamkb.kb.notes.store import trash
 from roamkb.kb.notes.store import walk
 from roamkb.kb.search import query
 from roamkb.kb.search.index import index
+from roamkb.kb.search.index import node_directory
 from roamkb.kb.search.semantic import cache
 from roamkb.org import writer
 from roamkb.secrets import detector
@@ -217,6 +216,9 @@ class KnowledgeBaseContext(ABC):
             model = cache.sentence_model(folder)
         return index.Index(notes, folder, version=__version__, model=model)
 
+    def _open_directory(self, notes: "kb_notes.Notes") -> "node_directory.IndexDirectory":
+        return node_directory.IndexDirectory(self._open_index(notes), notes)
+
     @cached_property
     def state_folders(self) -> "locks.StateFolders":
         """Where this account keeps what roamkb remembers beside the notes."""
@@ -243,12 +245,8 @@ class KnowledgeBaseContext(ABC):
         )
 
     @contextmanager
-    def _suggest_nodes_on_error(self, notes: "kb_notes.Notes") -> Iterator[None]:
-        """Add the hits of a search for an unknown name to the error for that name.
-
-        Raises:
-            NoNode: with the candidates, unless it has some that are spelt nearly so.
-        """
+    def _explain_unknown_name(self, notes: "kb_notes.Notes") -> Iterator[None]:
+        """Raise the error for an unknown name with what else is known of it: it was trashed, or is a cited work."""
         try:
             yield
         except NoNode as error:
@@ -256,16 +254,7 @@ class KnowledgeBaseContext(ABC):
                 hint = f"it was trashed on {entry.when[:10]}; `roamkb restore {entry.id}` brings it back"
                 raise NoNode(error.name, hint=hint) from error
             self._bibliographies(notes).raise_if_cited(error)
-            words = query.parse_words(error.name)
-            if error.candidates or words.is_empty:
-                raise
-            answers = self._open_index(notes).find_passages(words, limit=lookup.MOST_CANDIDATES).answers
-            candidates = [
-                NodeCandidate(id=answer.id, title=answer.title, path=notes.kb / answer.file)
-                for answer in answers
-                if answer.id
-            ]
-            raise NoNode(error.name, candidates) from error
+            raise
 
     def _new_stamp(self) -> "write.NodeStamp":
         now = self.environment.now()

@@ -48,7 +48,7 @@ class KnowledgeBaseWriting(KnowledgeBaseContext):
             day = self._parse_daily_day(request.daily)
             daily_node = kb_daily.get_daily_node(notes, day, home=self.environment.home)
             content = replace(content, links=(*content.links, daily_node.id))
-        with self._suggest_nodes_on_error(notes):
+        with self._explain_unknown_name(notes):
             return kb_write.write(
                 notes,
                 self._open_index(notes),
@@ -144,7 +144,7 @@ class KnowledgeBaseWriting(KnowledgeBaseContext):
         fact = partial(self._node_content, request)
         permit, notes = self._require_permit(request.title, keep=None if request.dry_run else fact)
 
-        with self._suggest_nodes_on_error(notes):
+        with self._explain_unknown_name(notes):
             return kb_supersede.supersede(
                 notes,
                 self._open_index(notes),
@@ -167,9 +167,13 @@ class KnowledgeBaseWriting(KnowledgeBaseContext):
         if request.all_agent == (request.name is not None):
             raise UsageError("trash what?", hint="roamkb trash ID, or roamkb trash --all-agent [--since D]")
         if request.name is not None:
-            with self._suggest_nodes_on_error(notes):
+            with self._explain_unknown_name(notes):
                 return kb_trash.trash(
-                    notes, permit, self._open_trash(permit.kb), request.name, folder=self.environment.cwd
+                    self._open_directory(notes),
+                    permit,
+                    self._open_trash(permit.kb),
+                    request.name,
+                    folder=self.environment.cwd,
                 )
         return kb_trash.sweep_nodes(
             notes,
@@ -188,12 +192,12 @@ class KnowledgeBaseWriting(KnowledgeBaseContext):
             if request.name is not None:
                 raise UsageError("restore what?", hint="roamkb restore ID, or roamkb restore --last")
             permit, notes = self._require_permit("agent nodes", undone="nothing was taken out of the trash")
-            return kb_trash.restore_last(notes, permit, self._open_trash(permit.kb))
+            return kb_trash.restore_last(self._open_directory(notes), permit, self._open_trash(permit.kb))
         if request.name is None:
             kb = self.rule.kb
             return kb_trash.list_trashed(self._open_trash(kb), kb)
         permit, notes = self._require_permit(request.name, undone="nothing was taken out of the trash")
-        return kb_trash.restore(notes, permit, self._open_trash(permit.kb), request.name)
+        return kb_trash.restore(self._open_directory(notes), permit, self._open_trash(permit.kb), request.name)
 
     def _node_content(self, request: "kb_write.WriteRequest | kb_supersede.SupersedeRequest") -> "kb_write.NodeContent":
         return kb_write.NodeContent(

@@ -179,7 +179,7 @@ class KnowledgeBase(KnowledgeBaseSetup, KnowledgeBaseWriting):
             raise UsageError("--related takes no words", hint="roamkb search --related ID")
         kb_search.check_limit(budget, option="--budget")
         notes = self._open_notes()
-        with self._suggest_nodes_on_error(notes):
+        with self._explain_unknown_name(notes):
             related_result = related.related(
                 self._open_index(notes), notes, name, limit=limit, folder=self.environment.cwd
             )
@@ -190,9 +190,12 @@ class KnowledgeBase(KnowledgeBaseSetup, KnowledgeBaseWriting):
     def show(self, request: "kb_show.ShowRequest") -> "kb_show.ShownNode":
         """Return the node called `name` by id, title, alias or path, with its text."""
         notes = self._open_notes()
-        with self._suggest_nodes_on_error(notes):
+        with self._explain_unknown_name(notes):
             return kb_show.show(
-                notes, request.name, folder=self.environment.cwd, bibliographies=self._bibliographies(notes)
+                self._open_directory(notes),
+                request.name,
+                folder=self.environment.cwd,
+                bibliographies=self._bibliographies(notes),
             )
 
     @takes_request(lambda: kb_links.LinksRequest)
@@ -206,9 +209,9 @@ class KnowledgeBase(KnowledgeBaseSetup, KnowledgeBaseWriting):
             return graph.graph(self._open_index(notes), notes.kb)
 
         notes = self._open_notes()
-        with self._suggest_nodes_on_error(notes):
+        with self._explain_unknown_name(notes):
             return kb_links.links(
-                notes,
+                self._open_directory(notes),
                 request.name,
                 home=self.environment.home,
                 folder=self.environment.cwd,

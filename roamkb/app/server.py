@@ -171,7 +171,7 @@ class ServedKnowledgeBase(KnowledgeBase):
     def view_node(self, name: str) -> "node_view.NodeView":
         """Return the node called `name` with what is around it, for a reader."""
         notes = self._open_notes()
-        with self._suggest_nodes_on_error(notes):
+        with self._explain_unknown_name(notes):
             return node_view.view_node(self._open_index(notes), notes, name, folder=self.environment.cwd)
 
     def latest_agent_nodes(self, most: int) -> "node_view.AgentNodes":

@@ -12,6 +12,7 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import one_line
 from roamkb.core.text import shorten_title
 from roamkb.fs.files import read_file
+from roamkb.kb.notes.store.lookup import NodeDirectory
 from roamkb.kb.notes.store.lookup import get_node
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.notes.store.notes import NotesContents
@@ -35,7 +36,7 @@ class TakenOverNode:
     why: str
 
 
-def get_agent_node(notes: Notes, name: str, *, folder: Path | None = None) -> tuple[Note, Node, bytes]:
+def get_agent_node(directory: NodeDirectory, name: str, *, folder: Path | None = None) -> tuple[Note, Node, bytes]:
     """Return the agent node called `name`, with its note and the bytes that both were read from.
 
     Raises:
@@ -43,7 +44,8 @@ def get_agent_node(notes: Notes, name: str, *, folder: Path | None = None) -> tu
         NotFound, Ambiguous: see `get_node`.
         ChangedOnDisk: it went away while it was looked at.
     """
-    listed_note, listed_node = get_node(notes, name, folder=folder)
+    notes = directory.notes
+    listed_note, listed_node = get_node(directory, name, folder=folder)
     file = file_of(notes, listed_note)
     note, data = read_again(notes, file)
     node = next((node for node in note.nodes if (node.id, node.level) == (listed_node.id, listed_node.level)), None)
@@ -85,5 +87,8 @@ def read_again(notes: Notes, file: NoteFile) -> tuple[Note, bytes]:
 
 
 def file_of(notes: Notes, note: Note) -> NoteFile:
-    """Return the file that `note` was read from."""
-    return next(file for file in notes.kb_walk.files if file.file == note.file)
+    """Return the file that `note` was read from; raise `ChangedOnDisk` where it went away since."""
+    file = notes.find_note_file(note.file)
+    if file is None:
+        raise ChangedOnDisk(notes.note_path(note))
+    return file

@@ -19,6 +19,7 @@ from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.kb.notes.store.bibliographies import Bibliographies
 from roamkb.kb.notes.store.bibliographies import CitedEntry
+from roamkb.kb.notes.store.lookup import NodeDirectory
 from roamkb.kb.notes.store.lookup import get_node
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.notes.store.org_id_locations import ids_outside
@@ -85,7 +86,7 @@ class NodeLinks:
 
 
 def links(
-    notes: Notes,
+    directory: NodeDirectory,
     name: str,
     *,
     home: Path,
@@ -99,8 +100,9 @@ def links(
     Raises:
         NotFound, Ambiguous: see `get_node`.
     """
-    own_note, node = get_node(notes, name, folder=folder)
-    pairs = list(notes.read_all().node_pairs())
+    notes = directory.notes
+    own_note, node = get_node(directory, name, folder=folder)
+    pairs = directory.read_around(node)
     by_id: dict[str, tuple[Note, Node]] = {}
     for note, kb_node in pairs:
         by_id.setdefault(kb_node.id, (note, kb_node))

@@ -19,6 +19,7 @@ from roamkb.kb.notes.passages import creation_time
 from roamkb.kb.notes.store.lookup import get_place
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.search.index.index import Index
+from roamkb.kb.search.index.node_directory import IndexDirectory
 from roamkb.kb.search.index.views import LinkPlace
 from roamkb.kb.search.index.views import citing_places
 from roamkb.kb.search.index.views import link_places
@@ -80,7 +81,7 @@ def view_node(index: Index, notes: Notes, name: str, *, folder: Path | None = No
         NotFound, Ambiguous: see `get_place`.
     """
     place = _place_by_id(index, notes, name) or _place_of_file(notes, name)
-    note, node = place or get_place(notes, name, folder=folder)
+    note, node = place or get_place(IndexDirectory(index, notes), name, folder=folder)
     shown_node = node or file_without_id(note)
     places = _find_backlinks(index, shown_node)
     parts = [shown_node, *_nodes_within(note, shown_node)]

@@ -5,6 +5,7 @@ from pathlib import Path
 from roamkb.kb.notes.store.lookup import get_node
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.search.index.index import Index
+from roamkb.kb.search.index.node_directory import IndexDirectory
 from roamkb.kb.search.index.views import related_passages as related_view
 from roamkb.kb.search.search import DEFAULT_LIMIT
 from roamkb.kb.search.search import SearchResult
@@ -21,7 +22,7 @@ def related(
         NotFound, Ambiguous: see `get_node`.
     """
     check_limit(limit)
-    _, node = get_node(notes, name, folder=folder)
+    _, node = get_node(IndexDirectory(index, notes), name, folder=folder)
     answers = index.read_view(lambda db: tuple(related_view(db, node.id, limit or DEFAULT_LIMIT)))
     hits = tuple(hit_of(answer, notes.kb, answer.line, answer.title) for answer in answers)
     return SearchResult(query=node.title, hits=hits, skipped=(), conflict_copies=len(notes.kb_walk.conflict_copies))

@@ -11,8 +11,8 @@ from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.kb.notes.store.bibliographies import Bibliographies
 from roamkb.kb.notes.store.bibliographies import CitedEntry
+from roamkb.kb.notes.store.lookup import NodeDirectory
 from roamkb.kb.notes.store.lookup import get_place
-from roamkb.kb.notes.store.notes import Notes
 from roamkb.org.body import body_of
 
 
@@ -45,15 +45,16 @@ class ShownNode:
 
 
 def show(
-    notes: Notes, name: str, *, folder: Path | None = None, bibliographies: Bibliographies | None = None
+    directory: NodeDirectory, name: str, *, folder: Path | None = None, bibliographies: Bibliographies | None = None
 ) -> ShownNode:
     """Return the node called `name` by id, title or alias, or the place that a search found by its path.
 
     Raises:
         NotFound, Ambiguous: see `get_node`.
     """
-    note, placed_node = get_place(notes, name, folder=folder)
+    note, placed_node = get_place(directory, name, folder=folder)
     node = placed_node or file_without_id(note)
+    notes = directory.notes
     works = bibliographies.find_works(note, node) if bibliographies else ()
     return ShownNode(node=node, path=notes.note_path(note), body=body_of(note, node), works=works, kb=notes.label)
 

@@ -28,6 +28,7 @@ from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.notes.store.own_writes import OwnWrite
 from roamkb.kb.notes.store.own_writes import record_own_writes
 from roamkb.kb.search.index.index import Index
+from roamkb.kb.search.index.node_directory import IndexDirectory
 from roamkb.kb.write import ContentOptions
 from roamkb.kb.write import NodeContent
 from roamkb.kb.write import NodeStamp
@@ -80,9 +81,10 @@ def supersede(
         ChangedOnDisk: the old node changed meanwhile or is open in Emacs.
         and what `write` raises.
     """
-    note, old_node, data = get_agent_node(notes, name, folder=options.folder)
+    directory = IndexDirectory(index, notes)
+    note, old_node, data = get_agent_node(directory, name, folder=options.folder)
     if newer := old_node.properties.get(SUPERSEDED_BY):
-        is_there = any(node.id == newer for _, node in notes.read_all().node_pairs())
+        is_there = any(node.id == newer for _, node in directory.read_by_ids((newer,)))
         raise UsageError(
             f"{shorten_title(old_node.title)} is superseded already"
             + ("" if is_there else f", by {one_line(newer)}, which isn't there any more"),

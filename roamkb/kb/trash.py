@@ -35,6 +35,8 @@ from roamkb.kb.agent_notes import get_agent_node
 from roamkb.kb.agent_notes import nodes_taken_over
 from roamkb.kb.agent_notes import read_again
 from roamkb.kb.notes.passages import creation_time
+from roamkb.kb.notes.store.lookup import NodeDirectory
+from roamkb.kb.notes.store.lookup import NodePair
 from roamkb.kb.notes.store.lookup import node_candidate
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.notes.store.trash import Trash
@@ -130,18 +132,22 @@ def inventory(notes: Notes) -> NodeInventory:
     )
 
 
-def trash(notes: Notes, permit: WritePermit, bin: Trash, name: str, *, folder: Path | None = None) -> TrashedNodes:
+def trash(
+    directory: NodeDirectory, permit: WritePermit, bin: Trash, name: str, *, folder: Path | None = None
+) -> TrashedNodes:
     """Move the agent node called `name` to the trash.
 
     Raises:
         UsageError: it is the human's, or its file holds other nodes.
         ChangedOnDisk: it changed meanwhile or is open in Emacs.
     """
+    notes = directory.notes
     permit.require_for(notes.kb)
-    note, node, data = get_agent_node(notes, name, folder=folder)
+    note, node, data = get_agent_node(directory, name, folder=folder)
     _require_alone(note)
+    linking = directory.read_linking(node)
     bin.trash_note(notes.note_path(note), was=content_digest(data), id=node.id, title=node.title)
-    return _trash_report(notes, [(note, node)], done=True)
+    return _trash_report(notes, [(note, node)], linking, done=True)
 
 
 def sweep_nodes(
@@ -177,15 +183,15 @@ def sweep_nodes(
         ):
             moved.extend(_sweep_files(notes, bin, {note.file for note, _ in selected}, passes_filters))
         selected = moved
-    return _trash_report(notes, selected, done=yes)
+    return _trash_report(notes, selected, [*notes.read_all().node_pairs()], done=yes)
 
 
-def _trash_report(notes: Notes, removed: Sequence[tuple[Note, Node]], *, done: bool) -> TrashedNodes:
-    """Return the report on the removed nodes, with the nodes whose links lead nowhere now."""
+def _trash_report(notes: Notes, removed: Sequence[NodePair], others: Iterable[NodePair], *, done: bool) -> TrashedNodes:
+    """Return the report on the removed nodes, with those of the others whose links lead nowhere now."""
     ids = {node.id for _, node in removed}
     linking = [
         (note, node)
-        for note, node in notes.read_all().node_pairs()
+        for note, node in others
         if node.id not in ids and any(link.type == "id" and link.dest in ids for link in node.links)
     ]
     replaced = [pair for pair in linking if pair[1].properties.get(SUPERSEDED_BY) in ids]
@@ -212,28 +218,29 @@ def _sweep_files(
                 yield note, node
 
 
-def restore(notes: Notes, permit: WritePermit, bin: Trash, id: str) -> RestoredNodes:
+def restore(directory: NodeDirectory, permit: WritePermit, bin: Trash, id: str) -> RestoredNodes:
     """Put the trashed node `id` back where it was.
 
     Raises:
         NotFound: it isn't in the trash.
         NameTaken: another file has its name by now.
     """
-    permit.require_for(notes.kb)
-    return RestoredNodes(nodes=(_put_back(bin, bin.get_entry(id), _node_places(notes)),), done=True)
+    permit.require_for(directory.notes.kb)
+    entry = bin.get_entry(id)
+    return RestoredNodes(nodes=(_put_back(bin, entry, _node_places(directory, [entry])),), done=True)
 
 
-def restore_last(notes: Notes, permit: WritePermit, bin: Trash) -> RestoredNodes:
+def restore_last(directory: NodeDirectory, permit: WritePermit, bin: Trash) -> RestoredNodes:
     """Restore all that the last call of `trash` moved; list what stays, with the reason.
 
     Raises:
         NotFound: the trash is empty.
     """
-    permit.require_for(notes.kb)
+    permit.require_for(directory.notes.kb)
     entries = bin.latest_run()
     if not entries:
         raise NotFound("to restore", kind="node", hint="the trash of this machine is empty")
-    places = _node_places(notes)
+    places = _node_places(directory, entries)
     restored: list[NodeCandidate] = []
     remaining: list[tuple[NodeCandidate, str]] = []
     for entry in entries:
@@ -243,14 +250,15 @@ def restore_last(notes: Notes, permit: WritePermit, bin: Trash) -> RestoredNodes
             if isinstance(error, NotWritable) and not restored:
                 # so it would be with all of them
                 raise
-            stays = NodeCandidate(id=entry.id, title=entry.title, path=notes.kb / entry.file)
+            stays = NodeCandidate(id=entry.id, title=entry.title, path=directory.notes.kb / entry.file)
             remaining.append((stays, error.message))
     return RestoredNodes(nodes=tuple(restored), done=True, left=tuple(remaining))
 
 
-def _node_places(notes: Notes) -> dict[str, Path]:
-    """Return the path of each node, by id."""
-    return {node.id: notes.note_path(note) for note, node in notes.read_all().node_pairs()}
+def _node_places(directory: NodeDirectory, entries: Iterable[TrashEntry]) -> dict[str, Path]:
+    """Return the paths of nodes, by id: at least of those that have the ids of trashed ones."""
+    pairs = directory.read_by_ids({entry.id for entry in entries})
+    return {node.id: directory.notes.note_path(note) for note, node in pairs}
 
 
 def _put_back(bin: Trash, entry: TrashEntry, places: Mapping[str, Path]) -> NodeCandidate:

@@ -43,6 +43,7 @@ from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.search.index.index import Index
 from roamkb.kb.search.index.near_duplicates import near_entries
 from roamkb.kb.search.index.near_duplicates import nodes_with_ref
+from roamkb.kb.search.index.node_directory import IndexDirectory
 from roamkb.org import from_markdown
 from roamkb.org import orgparse_check
 from roamkb.org.agent_node import SUPERSEDED_BY
@@ -231,7 +232,8 @@ def plan_write(
     refuse_secrets([*fact.given_texts()])
     if fact.source not in PROVENANCES:
         raise UsageError(f"no source {one_line(fact.source)}", hint=f"one of {', '.join(PROVENANCES)}")
-    related = [get_node(notes, name, folder=options.folder)[1] for name in fact.links]
+    directory = IndexDirectory(index, notes)
+    related = [get_node(directory, name, folder=options.folder)[1] for name in fact.links]
     if supersedes:
         related.insert(0, supersedes)
     draft = NodeDraft(

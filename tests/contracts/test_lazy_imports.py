@@ -38,7 +38,7 @@ _STANDARD = {
     "fs/locks.py": 1,
     "interfaces/cli/terminal.py": 2,
     "interfaces/output/render.py": 1,
-    "kb/notes/store/lookup.py": 1,
+    "kb/notes/node_names.py": 1,
     "kb/search/index/file.py": 2,
     "models/clients/language_model.py": 1,
     "org/syntax/links.py": 1,

@@ -241,7 +241,7 @@ def test_a_node_that_becomes_the_humans_while_it_is_looked_at_stays(
 def test_a_node_that_loses_its_id_while_it_is_looked_at_stays(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was asked for isn't there any more."""
     written = world.open().write("A fact")
-    before_look(monkeypatch, written.path, nth=2, act=lambda: written.path.write_text("Mine.\n"))
+    before_look(monkeypatch, written.path, nth=3, act=lambda: written.path.write_text("Mine.\n"))
     with pytest.raises(ChangedOnDisk):
         world.open().trash(written.id)
     assert written.path.exists()

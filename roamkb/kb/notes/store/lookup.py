@@ -1,10 +1,13 @@
 """Lookup of a node by id, path, title, alias or ref."""
 
 from collections.abc import Callable
+from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Sequence
+from functools import cached_property
 from os.path import expanduser  # Path's raises where there is no such user
 from pathlib import Path
+from typing import Protocol
 
 from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NoNode
@@ -12,39 +15,83 @@ from roamkb.core.errors import NotFound
 from roamkb.core.model import Node
 from roamkb.core.model import NodeCandidate
 from roamkb.core.model import Note
+from roamkb.core.model import Ref
 from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.core.text import fold_to_line
 from roamkb.core.text import one_line
+from roamkb.kb.notes.node_names import find_likely_spellings
+from roamkb.kb.notes.node_names import spelling_key
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.org.agent_node import SUPERSEDED_BY
-from roamkb.org.breaks import BREAK
-from roamkb.org.syntax.links import displayed_text
 from roamkb.org.syntax.property_values import UnbalancedQuote
 from roamkb.org.syntax.refs import read_refs
 
-_Pair = tuple[Note, Node]
+NodePair = tuple[Note, Node]
 #: A note with the node that is meant; None for what lies in none of its nodes.
 _Place = tuple[Note, Node | None]
 
-#: Nodes that are offered in place of one that isn't there.
-MOST_CANDIDATES = 3
-#: Comparing letters takes time that grows with the square of the length.
-_LONGEST_SLIP = 100
 #: PATH:LINE, as a search prints it.
 _PLACE = lazily(r"(.+\.org):(\d+):?")
 #: Enough of a ULID or UUID to be nobody else's by accident.
-_ID_START = lazily(r"[0-9A-Za-z-]{8,35}")
+ID_START = lazily(r"[0-9A-Za-z-]{8,35}")
 
 
-def get_node(notes: Notes, name: str, *, folder: Path | None = None) -> _Pair:
+class NodeDirectory(Protocol):
+    """What reads nodes by their names and links: at least those that are asked for, by files and lines."""
+
+    notes: Notes
+
+    def read_called(self, name: str) -> Sequence[NodePair]:
+        """Return at least the nodes that `name` may mean, but for a path."""
+
+    def read_spelt_like(self, key: str) -> Sequence[NodePair]:
+        """Return at least the nodes with one of the likely spellings of `key`."""
+
+    def read_by_ids(self, ids: Collection[str]) -> Sequence[NodePair]:
+        """Return at least the nodes with those ids."""
+
+    def read_linking(self, node: Node) -> Sequence[NodePair]:
+        """Return at least the nodes with links to `node`."""
+
+    def read_around(self, node: Node) -> Sequence[NodePair]:
+        """Return at least the nodes of the file of `node`, what it links to or cites, and what does that to it."""
+
+
+class WholeReading:
+    """The directory that reads all notes, once: where they are few, or no index knows them."""
+
+    def __init__(self, notes: Notes) -> None:
+        self.notes = notes
+
+    @cached_property
+    def _pairs(self) -> Sequence[NodePair]:
+        return tuple(self.notes.read_all().node_pairs())
+
+    def read_called(self, _name: object) -> Sequence[NodePair]:
+        """Return all nodes."""
+        return self._pairs
+
+    read_spelt_like = read_linking = read_around = read_called
+
+    def read_by_ids(self, ids: Collection[str]) -> Sequence[NodePair]:
+        """Return the nodes of the files that hold the text of one of the ids: the rest need not be parsed."""
+        pairs: list[NodePair] = []
+        for file in self.notes.kb_walk.files:
+            text = self.notes.read_text(file)
+            if not isinstance(text, UnreadableFile) and any(id in text for id in ids):
+                note = self.notes.parse_text(file, text)
+                pairs += ((note, node) for node in note.nodes)
+        return pairs
+
+
+def get_node(directory: NodeDirectory, name: str, *, folder: Path | None = None) -> NodePair:
     """Return the only node called `name`, the surest meaning first; relative paths start at `folder`.
 
     Raises:
         NoNode: nothing is called so; the error names what is spelt nearly so.
         Ambiguous: several are; the error lists them.
     """
-    note, node = get_place(notes, name, folder=folder)
+    note, node = get_place(directory, name, folder=folder)
     if node is None:
         raise NotFound(
             name,
@@ -54,7 +101,7 @@ def get_node(notes: Notes, name: str, *, folder: Path | None = None) -> _Pair:
     return note, node
 
 
-def get_place(notes: Notes, name: str, *, folder: Path | None = None) -> _Place:
+def get_place(directory: NodeDirectory, name: str, *, folder: Path | None = None) -> _Place:
     """Return the result of `get_node`, or a note alone for a path and line outside all nodes.
 
     Raises:
@@ -63,12 +110,13 @@ def get_place(notes: Notes, name: str, *, folder: Path | None = None) -> _Place:
     query_name = name.strip()
     if query_name.lower().startswith("id:"):
         query_name = query_name[3:]
-    for matches in map(_current_places, _matches_by_certainty(notes, query_name, folder)):
+    for matches in map(_current_places, _matches_by_certainty(directory, query_name, folder)):
         if len(matches) > 1:
-            raise Ambiguous(name, [node_candidate(notes, note, node) for note, node in matches if node])
+            candidates = [node_candidate(directory.notes, note, node) for note, node in matches if node]
+            raise Ambiguous(name, candidates)
         if matches:
             return matches[0]
-    raise NoNode(name, _spelt_nearly(notes, query_name))
+    raise NoNode(name, _spelt_like(directory, query_name))
 
 
 def _current_places(matches: Sequence[_Place]) -> Sequence[_Place]:
@@ -79,24 +127,16 @@ def _current_places(matches: Sequence[_Place]) -> Sequence[_Place]:
     ]
 
 
-def _spelt_nearly(notes: Notes, query_name: str) -> list[NodeCandidate]:
+def _spelt_like(directory: NodeDirectory, query_name: str) -> list[NodeCandidate]:
     """Return the nodes with titles or aliases that may have been meant."""
-    from difflib import get_close_matches
-
-    if not query_name or len(query_name) > _LONGEST_SLIP:
-        return []
-    by_fold = {
-        _spelling_key(name): (note, node)
-        for note, node in notes.read_all().node_pairs()
-        for name in (node.title, *node.aliases)
+    key = spelling_key(query_name)
+    pairs_by_spelling = {
+        spelling_key(name): pair
+        for pair in directory.read_spelt_like(key)
+        for name in (pair[1].title, *pair[1].aliases)
     }
-    close = get_close_matches(_spelling_key(query_name), by_fold, n=MOST_CANDIDATES, cutoff=0.8)
-    return list(dict.fromkeys(node_candidate(notes, *by_fold[name]) for name in close))
-
-
-def _spelling_key(name: str) -> str:
-    """Return the form in which spellings of one name compare equal, without breaks, case and accents."""
-    return fold_to_line(displayed_text(name).replace(BREAK, ""))
+    likely = find_likely_spellings(key, pairs_by_spelling)
+    return list(dict.fromkeys(node_candidate(directory.notes, *pairs_by_spelling[spelling]) for spelling in likely))
 
 
 def node_candidate(notes: Notes, note: Note, node: Node) -> NodeCandidate:
@@ -104,46 +144,40 @@ def node_candidate(notes: Notes, note: Note, node: Node) -> NodeCandidate:
     return NodeCandidate(id=node.id, title=node.title, path=notes.note_path(note))
 
 
-def _matches_by_certainty(notes: Notes, query_name: str, folder: Path | None) -> Iterator[Sequence[_Place]]:
+def _matches_by_certainty(directory: NodeDirectory, query_name: str, folder: Path | None) -> Iterator[Sequence[_Place]]:
     """Yield the matches of the name, one list for each way of naming, the surest first."""
     if not query_name:
         return
-    yield [pair for pair in _nodes_in_files_with_id(notes, query_name) if pair[1].id == query_name]
+    yield [pair for pair in directory.read_by_ids((query_name,)) if pair[1].id == query_name]
     place = _PLACE.fullmatch(query_name)
-    yield _places_at_path(notes, place[1] if place else query_name, folder, line=int(place[2]) if place else None)
-    contents = list(notes.read_all().node_pairs())
-    spelling = _spelling_key(query_name)
+    yield _places_at_path(
+        directory.notes, place[1] if place else query_name, folder, line=int(place[2]) if place else None
+    )
+    pairs = directory.read_called(query_name)
+    key = spelling_key(query_name)
     tests: tuple[Callable[[Node], bool], ...] = (
         lambda node: node.title == query_name,
         lambda node: query_name in node.aliases,
-        lambda node: _spelling_key(node.title) == spelling,
-        lambda node: spelling in map(_spelling_key, node.aliases),
+        lambda node: spelling_key(node.title) == key,
+        lambda node: key in map(spelling_key, node.aliases),
     )
     for holds in tests:
-        yield [pair for pair in contents if holds(pair[1])]
-    yield _nodes_with_ref(contents, query_name)
-    if _ID_START.fullmatch(query_name):
-        yield [pair for pair in contents if pair[1].id.startswith(query_name)]
+        yield [pair for pair in pairs if holds(pair[1])]
+    ref = ref_of_name(query_name)
+    yield [pair for pair in pairs if ref in pair[1].refs]
+    if ID_START.fullmatch(query_name):
+        yield [pair for pair in pairs if pair[1].id.startswith(query_name)]
 
 
-def _nodes_with_ref(pairs: Sequence[_Pair], written: str) -> list[_Pair]:
-    """Return the nodes with a ref that is `written` as in ROAM_REFS: a URL, `@citekey`, `[cite:@citekey]`."""
+def ref_of_name(name: str) -> Ref | None:
+    """Return the ref that is written in a name as in ROAM_REFS: a URL, `@citekey`, `[cite:@citekey]`."""
     try:
         # as `ref:` and `cite:` of a search name a work
-        key = written.removeprefix("cite:").lstrip("@")
-        wanted_refs = set(read_refs(f"@{key}" if written.startswith("cite:") else written))
+        key = name.removeprefix("cite:").lstrip("@")
+        refs = set(read_refs(f"@{key}" if name.startswith("cite:") else name))
     except UnbalancedQuote:
-        return []
-    return [pair for pair in pairs if len(wanted_refs) == 1 and wanted_refs <= set(pair[1].refs)]
-
-
-def _nodes_in_files_with_id(notes: Notes, id: str) -> Iterator[_Pair]:
-    """Yield the nodes of files that hold the id's text: the rest need not be parsed."""
-    for file in notes.kb_walk.files:
-        text = notes.read_text(file)
-        if not isinstance(text, UnreadableFile) and id in text:
-            note = notes.parse_text(file, text)
-            yield from ((note, node) for node in note.nodes)
+        return None
+    return refs.pop() if len(refs) == 1 else None
 
 
 def _innermost_node(note: Note, line: int) -> Node | None:
@@ -162,10 +196,21 @@ def _places_at_path(notes: Notes, query_name: str, folder: Path | None, *, line:
     places = {str(notes.kb / query_name), expanduser(query_name)}
     if folder is not None:
         places.add(str(folder / query_name))
+    inodes = set(map(_inode, places))
     for file in notes.kb_walk.files:
-        if file.place in places or file.file == query_name or str(file.path.resolve()) in places:
+        # a path behind a link is that of the same inode
+        is_same = (file.inode, file.device) in inodes and str(file.path.resolve()) in places
+        if is_same or file.place in places or file.file == query_name:
             note = notes.read_note(file)
             if isinstance(note, UnreadableFile):
                 return []
             return [(note, next(iter(note.nodes), None) if line is None else _innermost_node(note, line))]
     return []
+
+
+def _inode(place: str) -> tuple[int, int] | None:
+    try:
+        status = Path(place).stat()
+    except (OSError, ValueError):
+        return None
+    return status.st_ino, status.st_dev

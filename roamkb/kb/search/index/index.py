@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from roamkb.core.errors import Busy
 from roamkb.core.errors import RoamkbError
 from roamkb.fs.tree_digest import TreeDigest
 from roamkb.kb.notes.store.notes import Notes
@@ -160,6 +161,12 @@ class Index:
         """Return the result of `look` on the index, brought up to date."""
         return self._query_fresh_index(lambda db, _: look(db))
 
+    def read_near_view(self, look: Callable[[sqlite3.Connection], _T]) -> _T | None:
+        """Return the result of `look` on the stored index, brought up to date; None where that would take long."""
+        self._notes.require_kb()
+        answers = self._query_stored_index(lambda db, _: look(db), SHORT_WAIT, is_patient=False)
+        return answers[0] if answers else None
+
     def open_copy(self) -> sqlite3.Connection:
         """Return a copy in memory of the index, brought up to date, for its caller to change and to close."""
 
@@ -211,21 +218,34 @@ class Index:
         """
         # without a knowledge base there is nothing to fall back to
         self._notes.require_kb()
-        if self._file:
-            for _attempt in range(2):
-                try:
-                    with contextlib.closing(self._open_fresh(self._file, wait)) as db:
-                        return self._run_in_transaction(question, db)
-                except sqlite3.DatabaseError as error:
-                    if not _is_damage(error):
-                        break
-                    # although its seal held
-                    with contextlib.suppress(OSError):
-                        self._file.break_seal()
-                except (OSError, RoamkbError):
-                    break
+        for answer in self._query_stored_index(question, wait):
+            return answer
         with contextlib.closing(self._build_in_memory()) as db:
             return self._run_in_transaction(question, db)
+
+    def _query_stored_index(
+        self, question: Callable[[sqlite3.Connection, IndexChanges], _T], wait: float, *, is_patient: bool = True
+    ) -> list[_T]:
+        """Return the result of `question` on the stored index; nothing where it can't be kept, read or believed.
+
+        Nothing, too, where many notes would have to be read first and it isn't `is_patient`.
+        """
+        file = self._file
+        if file is None:
+            return []
+        for _attempt in range(2):
+            try:
+                with contextlib.closing(self._open_fresh(file, wait, is_patient=is_patient)) as db:
+                    return [self._run_in_transaction(question, db)]
+            except sqlite3.DatabaseError as error:
+                if not _is_damage(error):
+                    break
+                # although its seal held
+                with contextlib.suppress(OSError):
+                    file.break_seal()
+            except (OSError, RoamkbError):
+                break
+        return []
 
     def _run_in_transaction(
         self, question: Callable[[sqlite3.Connection, IndexChanges], _T], db: sqlite3.Connection
@@ -235,8 +255,12 @@ class Index:
         db.execute("COMMIT")
         return answer
 
-    def _open_fresh(self, file: IndexFile, wait: float) -> sqlite3.Connection:
-        """Return the stored index, up to date; or a copy of it in memory, where it can't be written to."""
+    def _open_fresh(self, file: IndexFile, wait: float, *, is_patient: bool) -> sqlite3.Connection:
+        """Return the stored index, up to date; or a copy of it in memory, where it can't be written to.
+
+        Raises:
+            Busy: it isn't `is_patient`, and many notes would have to be read first.
+        """
         seal = file.sealed_digest()
         db = self._open_sealed(file) if seal else None
         if db is not None:
@@ -244,9 +268,11 @@ class Index:
             if self._changes.are_none:
                 return db
         try:
+            if not is_patient and (db is None or self._changes.has_uncounted or not self._changes.are_few):
+                raise Busy(file.path)
             return self._open_refreshed(file, db, wait)
         except (OSError, RoamkbError, sqlite3.OperationalError):
-            if db is None:
+            if db is None or not is_patient:
                 raise
             return self._copy_to_memory(db)
         finally:

@@ -25,6 +25,7 @@ from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import fold_text
 from roamkb.core.text import fold_to_line
 from roamkb.core.text import strip_points
+from roamkb.kb.notes import node_names
 from roamkb.kb.notes import passages
 from roamkb.kb.search import filters
 from roamkb.kb.search.index import document_frequency as index_counts
@@ -39,7 +40,7 @@ from roamkb.text.tokenize import split_words
 from roamkb.text.tokenize import text_terms
 
 #: Raise on any change of tables, tokens or what is stored; an index of another number is made anew.
-SCHEMA = 10
+SCHEMA = 11
 
 #: Names the index in the first bytes of its file, "roam".
 _APPLICATION = 0x726F616D
@@ -57,6 +58,8 @@ CREATE INDEX link_dest ON link(dest);
 CREATE TABLE reference(note INTEGER, node TEXT, type TEXT, target TEXT, is_own INTEGER);
 CREATE INDEX reference_note ON reference(note);
 CREATE INDEX reference_target ON reference(target);
+CREATE TABLE name(spelling TEXT, note INTEGER, PRIMARY KEY(spelling, note)) WITHOUT ROWID;
+CREATE INDEX name_note ON name(note);
 CREATE TABLE entry(
   id INTEGER PRIMARY KEY, length INTEGER, note INTEGER, file TEXT, line INTEGER, node TEXT, date TEXT,
   agent INTEGER, tag_set TEXT);
@@ -152,7 +155,7 @@ def remove_notes(db: sqlite3.Connection, files: Iterable[str]) -> None:
     leaving_query = "SELECT id FROM note WHERE file IN (SELECT value FROM json_each(?))"
     db.execute(f"CREATE TEMP TABLE leaving AS {leaving_query}", (json.dumps(list(files)),))
     remove_entries(db, "note IN temp.leaving")
-    for table in ("link", "reference", "setup"):
+    for table in ("link", "reference", "name", "setup"):
         db.execute(f"DELETE FROM {table} WHERE note IN temp.leaving")
     db.execute("DELETE FROM note WHERE id IN temp.leaving")
     db.execute("DROP TABLE temp.leaving")
@@ -206,15 +209,24 @@ def add_note(
         rows = ((id, source, link.dest, link.line) for id, source, link in links)
         db.executemany("INSERT INTO link VALUES(?, ?, ?, ?)", rows)
         db.executemany("INSERT INTO reference VALUES(?, ?, ?, ?, ?)", _reference_rows(id, note))
+        names = {stored_spelling(name) for node in note.nodes for name in (node.title, *node.aliases)}
+        db.executemany("INSERT INTO name VALUES(?, ?)", [(name, id) for name in sorted(names)])
 
 
 def _reference_rows(id: int | None, note: Note) -> Iterator[tuple[int | None, str, str, str, bool]]:
-    """Yield the refs of the nodes, and the works that their texts cite."""
+    """Yield the refs of the nodes, and the works and pages that their texts cite or link to."""
     for node in note.nodes:
         for ref in dict.fromkeys(node.refs):
-            yield id, node.id, ref.type, _storable_text(ref.ref), True
+            yield id, node.id, ref.type, storable_text(ref.ref), True
         for key in dict.fromkeys(citation.key for citation in node.citations):
-            yield id, node.id, "cite", _storable_text(key), False
+            yield id, node.id, "cite", storable_text(key), False
+        for kind, target in dict.fromkeys((link.type, link.dest) for link in node.links if link.type != "id"):
+            yield id, node.id, kind, storable_text(target), False
+
+
+def stored_spelling(name: str) -> str:
+    """Return the spelling key of a name as it is stored: the beginning of what nobody types."""
+    return storable_text(node_names.spelling_key(name))[: node_names.LONGEST_OFFERED + 1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -293,7 +305,7 @@ def _passage_row(passage: "passages.NotePassage") -> _PassageRow:
     hidden = _hidden_terms(passage_words, is_foreign)
     tags = _kept_tags(passage)
     raw_columns = (title, aliases, SEPARATOR.join(tags), body, " ".join(hidden))
-    indexed: tuple[str, str, str, str, str] = tuple(_storable_text(text) for text in raw_columns)  # type: ignore[assignment]
+    indexed: tuple[str, str, str, str, str] = tuple(storable_text(text) for text in raw_columns)  # type: ignore[assignment]
     return _PassageRow(
         line=passage.first_line(),
         node=node.id if node else None,
@@ -339,7 +351,7 @@ def _kept_tags(passage: "passages.NotePassage") -> Sequence[str]:
 _TELLING = 400
 
 
-def _storable_text(text: str) -> str:
+def storable_text(text: str) -> str:
     """Return `text` as SQLite accepts it, without NUL and lone surrogates."""
     return text.replace("\0", " ").encode("utf-8", "replace").decode()
 
@@ -374,7 +386,7 @@ def _hidden_parts(word: str, is_foreign: bool) -> tuple[str, ...]:
 
 def tag_set(tags: Sequence[str]) -> str:
     """Return the folded tags in one string, with a separator on each side of each tag."""
-    return SEPARATOR + "".join(_storable_text(fold_text(tag)) + SEPARATOR for tag in tags)
+    return SEPARATOR + "".join(storable_text(fold_text(tag)) + SEPARATOR for tag in tags)
 
 
 def _format_ranges(numbers: Sequence[int]) -> str:
