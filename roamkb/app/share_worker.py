@@ -27,7 +27,7 @@ _TRIAL_LOCK: Final = "shared.lock"
 _LINGER_SECONDS: Final = 10.0
 #: Seconds between two looks at the log's files, and between two at the service when nothing wakes.
 _FILE_SECONDS, _SERVICE_SECONDS = 0.1, 2.0
-#: Seconds from one exchange to the next at least; twice as many after each that a role woke us for, and for nothing.
+#: Seconds from one exchange to the next that others wake us for; twice as many after each for nothing.
 _LEAST_SECONDS = 0.05
 #: Seconds after which a service that keeps a connection and says nothing counts as away; what was done by then stays.
 _SILENT_SECONDS = 60
@@ -92,21 +92,36 @@ class ShareWorker:
             self._sync = log_sync = sync.LogSync(self._log, settings, port, facts)
             self._exchange(settings, facts)
             share_process.drop_backoff(self._folder)
-            looked = active = time.monotonic()
-            pause = _LEAST_SECONDS
-            while self._is_wanted and (self._parent or time.monotonic() - active < _LINGER_SECONDS):
-                is_due = port.wait(_FILE_SECONDS) or log_sync.has_news
-                if not is_due and time.monotonic() - looked < _SERVICE_SECONDS:
-                    continue
-                if share_settings.find_settings(self._log.shared_settings) != settings:
-                    return
-                before = log_sync.progress
-                self._exchange(settings, facts)
-                looked = time.monotonic()
-                has_progressed = before != log_sync.progress
-                active = looked if has_progressed else active
-                pause = min(2 * pause, _SERVICE_SECONDS) if is_due and not has_progressed else _LEAST_SECONDS
-                time.sleep(pause)
+            self._watch(port, log_sync, settings, facts)
+
+    def _watch(
+        self,
+        port: postgres.PostgresPort,
+        log_sync: sync.LogSync,
+        settings: share_settings.ShareSettings,
+        facts: postgres.ServiceFacts,
+    ) -> None:
+        """Exchange lines when some came, here or there, for as long as they may be needed and the settings stay."""
+        looked = active = time.monotonic()
+        pause, is_woken = _LEAST_SECONDS, False
+        while self._is_wanted and (self._parent or time.monotonic() - active < _LINGER_SECONDS):
+            if is_woken:
+                time.sleep(_LEAST_SECONDS)
+            is_woken = port.wait(0.0 if is_woken else _FILE_SECONDS) or is_woken
+            since = time.monotonic() - looked
+            # what was learned here doesn't wait for those who wake us for nothing
+            if not (log_sync.has_news or (is_woken and since >= pause) or since >= _SERVICE_SECONDS):
+                continue
+            if share_settings.find_settings(self._log.shared_settings) != settings:
+                return
+            before = log_sync.progress
+            self._exchange(settings, facts)
+            looked = time.monotonic()
+            has_progressed = before != log_sync.progress
+            active = looked if has_progressed else active
+            pause = min(2 * pause, _SERVICE_SECONDS) if is_woken and not has_progressed else _LEAST_SECONDS
+            # lines that wait for a transaction come without another word
+            is_woken = log_sync.progress.held_back > 0
 
     def _give_up(self, *_: object) -> None:
         """End the process as a kill would, which loses nothing: the next one goes on where this one was."""

@@ -101,19 +101,19 @@ class CrowdTrouble:
         self.killed = {"agents": 0, "exchanging processes": 0, "servers": 0}
         self.cut = {"both": 0, "in": 0, "out": 0}
 
-    def strike(self, running: Sequence[CrowdAgent]) -> None:
-        """Kill and cut off what comes next."""
+    def strike(self, running: Sequence[CrowdAgent], share: float) -> None:
+        """Kill and cut off what is due by now, when that `share` of the lines is there."""
         time.sleep(self._chance.random())
         for host in self._hosts:
             if self._chance.random() < 0.3:
                 host.heal()
-        if sum(self.cut.values()) < self._cuts:
+        if sum(self.cut.values()) < self._cuts * share:
             direction = self._chance.choice([*self.cut])
             # the server's own cable at times
             host = self._chance.choice(self._hosts)
             host.cut(direction)
             self.cut[direction] += 1
-        if sum(self.killed.values()) < self._kills:
+        if sum(self.killed.values()) < self._kills * share:
             self._kill(self._chance.choice(running))
 
     def _kill(self, victim: CrowdAgent) -> None:
@@ -154,7 +154,8 @@ def run_crowd(agents: Sequence[CrowdAgent], trouble: CrowdTrouble, *, each: int)
         for agent in [agent for agent in missing if not agent.process][: _AT_ONCE - len(running)]:
             agent.start(each)
             running.append(agent)
-        trouble.strike(running)
+        there = len(agents[0].machine.log.read_lines().learnings)
+        trouble.strike(running, share=min(1.0, there / (each * len(agents)) + 0.1))
         for agent in running:
             if agent.process and agent.process.poll() is not None:
                 agent.collect()

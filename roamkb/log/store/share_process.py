@@ -25,6 +25,8 @@ SHARE_FOLDER: Final = "share"
 PROGRESS_FILE: Final = "progress.json"
 _LOCK_FILE: Final = "worker.lock"
 _BACKOFF_FILE: Final = "away.json"
+#: Its time says when it was last waited for in vain.
+_VAIN_FILE: Final = "unheard"
 _WORKER_MODULE: Final = "roamkb.app.share_worker"
 #: Seconds after which what is known of the service is old; a process at work looks more often.
 _FRESH_SECONDS: Final = 3.0
@@ -46,17 +48,35 @@ def share_folder(log: "project_log.Log") -> Path:
 
 
 def sync_soon(log: "project_log.Log", state: Path, *, patience: float = 0.0) -> None:
-    """Start the process if none is at work; wait up to `patience` seconds until it heard of the service."""
+    """Start the process if none is at work; wait up to `patience` seconds until it heard of the service.
+
+    Who waited in vain waits again only once the service was heard of: a network that drops what is sent says nothing.
+    """
     folder, began = share_folder(log), time.time()
     # behind the wall it can't be put down what came from others: the session's hooks have it done
     if _BROKER_VARIABLE in os.environ or read_backoff(folder)[0] > began:
         return
-    is_fresh = began - heard_at(folder) < _FRESH_SECONDS
+    heard = heard_at(folder)
+    is_old = began - heard >= _FRESH_SECONDS
+    # a time ahead of now is that of another clock
+    needs_waiting = patience > 0 and is_old and not heard < _modified_at(folder / _VAIN_FILE) <= began
     if not is_at_work(folder):
         start_worker(log, state)
-    while patience and not is_fresh and time.time() < began + patience:
+    while needs_waiting and time.time() < began + patience:
         time.sleep(_POLL_SECONDS)
-        is_fresh = heard_at(folder) >= began or read_backoff(folder)[0] > began
+        needs_waiting = heard_at(folder) < began and read_backoff(folder)[0] <= began
+    if needs_waiting:
+        _record_vain_wait(folder)
+
+
+def _record_vain_wait(folder: Path) -> None:
+    flags = os.O_CREAT | os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+    with contextlib.suppress(OSError):
+        fd = os.open(folder / _VAIN_FILE, flags, 0o600)
+        try:
+            os.utime(fd)
+        finally:
+            os.close(fd)
 
 
 def start_worker(log: "project_log.Log", state: Path, *, parent: int = 0) -> None:
@@ -110,8 +130,12 @@ def is_at_work(folder: Path) -> bool:
 
 def heard_at(folder: Path) -> float:
     """Return when the service was last heard of, in seconds since 1970; 0 if never."""
+    return _modified_at(folder / PROGRESS_FILE)
+
+
+def _modified_at(path: Path) -> float:
     try:
-        return (folder / PROGRESS_FILE).lstat().st_mtime
+        return path.lstat().st_mtime
     except OSError:
         return 0.0
 

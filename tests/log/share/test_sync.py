@@ -116,6 +116,8 @@ def test_nothing_is_seen_before_its_commit_nor_past_an_earlier_one(shared: Share
         assert [] == port.since(Mark())
         assert 1 == port.count_held_back(Mark())
         slow.commit()
+        # who asked just before the commit learns that it has to ask again
+        assert 2 == port.count_held_back(Mark())
         rows = port.since(Mark())
         assert [late.row_id, line_of(anna, "Said last").row_id] == [row.id for row in rows]
         assert [rows[1].id] == [row.id for row in port.since(Mark(rows[0].xid, rows[0].pos))]
@@ -131,6 +133,26 @@ def test_a_notification_wakes_who_waits(shared: SharedProject) -> None:
         sender.offer([line_of(anna, "woken")])
         while not receiver.wait(seconds=0.1):
             pass
+
+
+def test_nobody_is_woken_by_another_project(shared: SharedProject) -> None:
+    """A busy one would keep the lines of all others waiting; and many notifications wake once."""
+    anna, other = shared.machine("a"), replace(shared, name=f"{shared.name}x").machine("b")
+    with shared.server.connect() as admin:
+        admin.execute("insert into roamkb.member values ('anna', %s)", (other.project.name,))
+    for machine in (anna, other):
+        machine.learn("Whoever waits is woken")
+    with other.port() as stranger, anna.port() as receiver, anna.port() as sender:
+        receiver.read_facts()
+        stranger.offer([line_of(other, "woken")])
+        # what was sent before an answer comes with it
+        receiver.count_held_back(Mark())
+        assert not receiver.wait(seconds=0)
+        for _ in range(5):
+            sender.offer([line_of(anna, "woken")])
+            receiver.count_held_back(Mark())
+        assert receiver.wait(seconds=0)
+        assert not receiver.wait(seconds=0)
 
 
 def test_the_same_id_with_other_bytes_is_an_alarm(shared: SharedProject) -> None:

@@ -59,6 +59,26 @@ def test_while_the_service_is_away_nothing_is_started(world: World) -> None:
     assert not (folder / "worker.lock").exists()
 
 
+def test_who_waited_in_vain_waits_again_once_the_service_was_heard_of(world: World) -> None:
+    """A network that drops what is sent says nothing, and each command would wait as long as it may."""
+    adopt(world)
+    log = world.log()
+    folder = log.local_folder / "share"
+    folder.mkdir()
+    vain = folder / "unheard"
+    sync_soon(log, world.state, patience=0.05)
+    assert vain.exists()
+    os.utime(vain, (time.time() - 20,) * 2)
+    waited = vain.stat().st_mtime
+    sync_soon(log, world.state, patience=0.05)
+    assert waited == vain.stat().st_mtime
+    # it answered since then, and no more
+    (folder / "progress.json").write_text("{}")
+    os.utime(folder / "progress.json", (time.time() - 10,) * 2)
+    sync_soon(log, world.state, patience=0.05)
+    assert waited < vain.stat().st_mtime
+
+
 def test_where_nothing_is_shared_nothing_of_it_is_imported(world: World) -> None:
     """Neither by a command that writes nor by one that asks; the same file, once it is there, starts a process."""
     adopt(world)

@@ -21,6 +21,7 @@ from psycopg.rows import class_row
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.digests import blake2b
 from roamkb.core.text import clip_text
 from roamkb.core.text import one_line
 from roamkb.log.share.shared_lines import SharedLine
@@ -29,7 +30,6 @@ from roamkb.log.share.store.settings import section_digest
 
 #: Of the tables; forward only (`data/shared_log.sql`).
 SCHEMA: Final = 1
-_CHANNEL: Final = "roamkb_event"
 #: Rows of one answer: at 64 KiB a line at most 32 MB.
 _PAGE_ROWS: Final = 500
 _LONGEST_MESSAGE = 200
@@ -99,6 +99,8 @@ class PostgresPort:
             DiskError: it can't be read.
         """
         self._project = settings.project
+        # of its own, since a busy project would wake all others for nothing
+        self._channel = f"roamkb_{blake2b(settings.project.encode(), digest_size=8).hexdigest()}"
         parameters = settings.parameters
         self.section = section_digest(parameters)
         if settings.section not in ("", self.section):
@@ -126,7 +128,7 @@ class PostgresPort:
             ServiceAway: it didn't answer, has no such tables, or has those of another version.
         """
         with _as_away(self._name):
-            self._connection.execute(f"listen {_CHANNEL}")
+            self._connection.execute(f"listen {self._channel}")
             row = self._connection.execute(
                 "select id::text, epoch::text, class, (select max(version) from roamkb.step), "
                 "pg_snapshot_xmax(pg_current_snapshot())::text::bigint from roamkb.service"
@@ -152,8 +154,8 @@ class PostgresPort:
                 "insert into roamkb.event (project, id, line, sha256) values (%s, %s, %s, %s) on conflict do nothing",
                 rows,
             )
-            # without a word: other projects' roles hear it as well
-            cursor.execute(f"notify {_CHANNEL}")
+            # without a word: whoever knows the project's name may listen
+            cursor.execute(f"notify {self._channel}")
         ids, digests = [line.row_id for line in lines], [line.sha256 for line in lines]
         return self._read_rows(
             "select xid::text::bigint, pos, e.id::text, line, e.sha256 from roamkb.event e "
@@ -176,11 +178,13 @@ class PostgresPort:
         )
 
     def count_held_back(self, mark: Mark) -> int:
-        """Return how many lines wait for a transaction that hasn't ended; somebody may hold one open on purpose."""
+        """Return how many lines after `mark` are there, which wait for a transaction that began before.
+
+        Also those for which it ended since they were asked for. Somebody may hold one open on purpose.
+        """
         with _as_away(self._name):
             row = self._connection.execute(
-                "select count(*) from roamkb.event where project = %s and (xid, pos) > (%s::text::xid8, %s) "
-                "and xid >= pg_snapshot_xmin(pg_current_snapshot())",
+                "select count(*) from roamkb.event where project = %s and (xid, pos) > (%s::text::xid8, %s)",
                 (self._project, str(mark.xid), mark.pos),
             ).fetchone()
         return row[0] if row else 0
@@ -192,8 +196,8 @@ class PostgresPort:
             ServiceAway: the connection is lost.
         """
         with _as_away(self._name):
-            # also those that came meanwhile
-            return any(True for _ in self._connection.notifies(timeout=seconds, stop_after=1))
+            # all that came meanwhile, too: a role may send more than are asked for, and psycopg keeps the rest
+            return bool([*self._connection.notifies(timeout=seconds, stop_after=1)])
 
     def _read_rows(self, query: str, values: Sequence[object]) -> list[SharedRow]:
         with _as_away(self._name), self._connection.cursor(row_factory=class_row(SharedRow)) as cursor:
