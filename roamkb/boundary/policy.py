@@ -177,6 +177,7 @@ def is_loosened(rule: Rule, old_rule: Rule) -> bool:
         not is_same
         or not set(old_rule.work_roots) <= set(rule.work_roots)
         or not set(rule.model_addresses) <= set(old_rule.model_addresses)
+        or (old_rule.must_sign and not rule.must_sign)
     )
 
 

@@ -64,6 +64,9 @@ _WORK_BLOCK = "roamkb:work-roots"
 _PARENTS_BLOCK = "roamkb:project-parents"
 _TODO_BLOCK = "roamkb:todo"
 _ADDRESSES_BLOCK = "roamkb:model-addresses"
+_APPROVAL_BLOCK = "roamkb:approval"
+#: What that block may say: how a human's yes has to be given.
+_APPROVALS = ("typed", "signed")
 #: Of what `install` adds; for readers.
 _SECTION_HEADING = "## Knowledge base: {}"
 _REQUIRED_BLOCKS = (_KB_BLOCK, _WORK_BLOCK, _PARENTS_BLOCK)
@@ -98,6 +101,7 @@ def parse_rule(text: str, *, source: Path, home: Path) -> Rule:
         if name not in blocks:
             raise BadRule(source, f"has no block `{name}`")
     todo, addresses = blocks.get(_TODO_BLOCK), blocks.get(_ADDRESSES_BLOCK)
+    approval = blocks.get(_APPROVAL_BLOCK)
     return Rule(
         source=source,
         kb=_parse_kb(blocks[_KB_BLOCK], source, home),
@@ -105,6 +109,7 @@ def parse_rule(text: str, *, source: Path, home: Path) -> Rule:
         project_parents=_parse_parents(blocks[_PARENTS_BLOCK], source, home),
         todo_lines=tuple(entry for _, entry in todo.entries) if todo else (),
         model_addresses=_parse_origins(addresses, source) if addresses else (),
+        must_sign=approval is not None and _parse_approval(approval, source),
         others=tuple(_parse_named(blocks, source, home)),
     )
 
@@ -188,7 +193,7 @@ def _parse_blocks(text: str, source: Path) -> dict[str, _RuleBlock]:
         named = _NAMED_BLOCK.match(block.name)
         if named and named[2] in RESERVED_NAMES:
             raise BadRule(source, f"calls a knowledge base {named[2]} in line {block.start}, which means another thing")
-        if not named and block.name not in (*_REQUIRED_BLOCKS, _TODO_BLOCK, _ADDRESSES_BLOCK):
+        if not named and block.name not in (*_REQUIRED_BLOCKS, _TODO_BLOCK, _ADDRESSES_BLOCK, _APPROVAL_BLOCK):
             raise BadRule(source, f"has an unknown block `{block.name}` in line {block.start}")
         if block.name in blocks:
             raise BadRule(source, f"has the block `{block.name}` twice, again in line {block.start}")
@@ -274,6 +279,14 @@ def _parse_kb(block: _RuleBlock, source: Path, home: Path) -> Path:
         raise BadRule(source, f"names a KB that {fault} (line {block.entries[0][0]})")
     # a doubled slash would begin at the root
     return home / entry[2:].lstrip("/") if entry.startswith("~/") else Path(entry)
+
+
+def _parse_approval(block: _RuleBlock, source: Path) -> bool:
+    """Return whether a human's yes has to be signed."""
+    entry = _single_entry(block, source)
+    if entry not in _APPROVALS:
+        raise BadRule(source, f"asks for a yes that is neither typed nor signed (line {block.entries[0][0]})")
+    return entry == "signed"
 
 
 def _single_entry(block: _RuleBlock, source: Path) -> str:

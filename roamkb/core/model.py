@@ -67,6 +67,8 @@ class Rule:
     todo_lines: tuple[str, ...] = ()
     #: Servers, as `https://host:port`, to which what is said at work may be sent.
     model_addresses: tuple[str, ...] = ()
+    #: Whether a human's yes has to be signed by a security key.
+    must_sign: bool = False
     #: The rule of the account's own home, where HOME names another: it must allow, too, what this one does.
     account: "Rule | None" = None
     #: The folder below which this rule may allow alone: another HOME, with a knowledge base of its own.

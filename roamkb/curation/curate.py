@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from itertools import islice
 
 from roamkb.boundary.human_consent import HumanAtTerminal
-from roamkb.boundary.human_consent import require_yes
 from roamkb.core.change_plan import TYPED_DIGEST_LENGTH
 from roamkb.core.change_plan import matches_digest
 from roamkb.core.change_plan import plan_digest
@@ -36,6 +35,9 @@ from roamkb.fs.append import read_bytes
 from roamkb.fs.files import content_digest
 from roamkb.log.jsonl import event_line
 from roamkb.log.new_learning import Author
+from roamkb.log.proof.ask import ask_for_events
+from roamkb.log.state.learning_state import TYPED
+from roamkb.log.state.learning_state import YES_FIELD
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.project_log import Log
@@ -136,8 +138,7 @@ def apply_curation(
     proposal = _select_clusters(proposal, only)
     if not proposal.events:
         return proposal
-    require_yes(
-        human,
+    yes = log.yes_to(
         "\n".join(
             [
                 *islice(map(_summary_line, proposal.clusters), _MAX_SHOWN),
@@ -145,8 +146,10 @@ def apply_curation(
                 f"to be appended to {one_line(str(log.ledger))} for good, because: {one_line(signature.reason)}",
             ]
         ),
-        word=proposal.digest[:TYPED_DIGEST_LENGTH],
+        proposal.events,
+        after=log.read_contents().last_event,
     )
+    events = ask_for_events(log.proof_check, human, yes, word=proposal.digest[:TYPED_DIGEST_LENGTH])
     # the human may have thought for long; what takes long is done before the lock is held
     current_proposal = propose_curation(log, references_of_checkouts(log.root), signature)
     _require_same(log, current_proposal, proposal.digest)
@@ -154,8 +157,8 @@ def apply_curation(
     with log.append_lock():
         if _file_digests(log) != current_proposal.files:
             raise ChangedOnDisk(log.folder, _CHANGED_MESSAGE)
-        log.append_entries(events=current_proposal.events)
-    return replace(current_proposal, is_applied=True)
+        log.append_entries(events=events)
+    return replace(current_proposal, events=events, is_applied=True)
 
 
 def _summary_line(cluster: CurationCluster) -> str:
@@ -222,5 +225,7 @@ def _make_event(change: PlannedEvent, signature: CurationSignature, *, digest: s
             "review_reason": signature.reason,
             "digest": digest,
             "operator": signature.operator,
+            # what is appended is what was shown; a key's signature is put in its place
+            YES_FIELD: TYPED,
         },
     )

@@ -26,6 +26,7 @@ from roamkb.fs.git_index import tracked_files_below
 from roamkb.fs.git_worktrees import linked_worktrees
 from roamkb.fs.package_manager import installed_version
 from roamkb.fs.package_manager import uninstall_command
+from roamkb.install.checks import doctor_proof
 from roamkb.install.checks.doctor_harnesses import check_harnesses
 from roamkb.install.checks.doctor_notes import MAX_CLOCK_LEAD
 from roamkb.install.checks.doctor_notes import check_notes
@@ -76,11 +77,13 @@ def doctor(context: DoctorContext) -> DoctorReport:
         log = context.log
         checks.append(run_check("project's log", lambda: _check_log(log)))
         checks.append(run_check("trust", lambda: _check_trust(context)))
+        checks.append(run_check("approvers", lambda: doctor_proof.check_approvers(context)))
         if log.shared_settings.exists():
             checks.append(run_check("shared log", lambda: _check_shared(log)))
         if log.is_adopted:
             now = context.now.timestamp()
             checks.append(run_check("log's lines", lambda: _check_log_lines(log, now)))
+            checks.append(run_check("approvals", lambda: doctor_proof.check_approvals(context, log)))
             checks.append(run_check("hooks", lambda: _check_hooks(log.local_folder, now)))
             checks.append(
                 run_check("waiting calls", lambda: _check_waiting_calls(log.local_folder, context.state.state, now))

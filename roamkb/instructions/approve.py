@@ -6,13 +6,14 @@ stops in between, the next call sees which of the two is true.
 
 from collections.abc import Collection
 from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 from roamkb.boundary.human_consent import HumanAtTerminal
 from roamkb.boundary.human_consent import require_human
-from roamkb.boundary.human_consent import require_yes
 from roamkb.core.change_plan import TYPED_DIGEST_LENGTH
 from roamkb.core.change_plan import matches_digest
 from roamkb.core.errors import ChangedOnDisk
@@ -49,7 +50,9 @@ from roamkb.instructions.queue import record_arrived_lines
 from roamkb.instructions.store.instruction_files import require_no_emacs_lock
 from roamkb.instructions.store.instruction_files import write_instruction_file
 from roamkb.log.new_learning import EventFactory
+from roamkb.log.proof.ask import ask_for_events
 from roamkb.log.state.confidence import as_fraction
+from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.store.project_log import Log
 
 _CHANGED_MESSAGE = "isn't what was shown any more, or the proposals aren't"
@@ -172,15 +175,19 @@ def decide_proposals(
         if progress := _partly_applied(context, digest):
             changed_error.add_progress(f"of an approval that was broken off {progress}", hint=_CONTINUE_HINT)
         raise changed_error
-    require_yes(
-        human, "\n".join(_render_question(context, plan, choice, signature)), word=plan.digest[:TYPED_DIGEST_LENGTH]
+    after = log.read_contents().last_event
+    yes = log.yes_to(
+        "\n".join(_render_question(context, plan, choice, signature)),
+        _make_decisions(context, plan, choice, signature, EventFactory(signature.hand, after=after, command="approve")),
+        after=after,
     )
+    decisions = ask_for_events(log.proof_check, human, yes, word=plan.digest[:TYPED_DIGEST_LENGTH])
     with log.append_lock():
         # the human may have thought for long
         context = read_approval_context(log, kind)
         if _plan_choice(context, choice).digest != plan.digest:
             raise ChangedOnDisk(_first_target(context, plan), _CHANGED_MESSAGE)
-        return _apply_choice(context, plan, choice, signature)
+        return _apply_choice(context, plan, choice, signature, decisions)
 
 
 def _plan_choice(context: ApprovalContext, choice: ProposalChoice) -> ApprovalPlan:
@@ -230,32 +237,40 @@ def _render_question(
         yield "Every agent that works here will be told so from now on."
 
 
+def _make_decisions(
+    context: ApprovalContext,
+    plan: ApprovalPlan,
+    choice: ProposalChoice,
+    signature: CurationSignature,
+    stamps: EventFactory,
+) -> Iterator[LedgerEvent]:
+    """Yield the events of a choice, which the human's yes is put into."""
+    for id in choice.rejected:
+        proposal = context.proposals[id]
+        yield make_proposal_event("rejected", proposal, stamps, signature, text=proposal.text, reason=signature.reason)
+    for id in choice.approved:
+        proposal = context.proposals[id]
+        text = context.landing_line(proposal)
+        yield make_proposal_event("approved", proposal, stamps, signature, text=text, digest=plan.digest)
+
+
 def _apply_choice(
-    context: ApprovalContext, plan: ApprovalPlan, choice: ProposalChoice, signature: CurationSignature
+    context: ApprovalContext,
+    plan: ApprovalPlan,
+    choice: ProposalChoice,
+    signature: CurationSignature,
+    decisions: Sequence[LedgerEvent],
 ) -> DecidedProposals:
     """Record the decisions and change the files; the lock is held.
 
     Raises:
         DiskError, ChangedOnDisk: the message says which files have their lines. NotDurable: all have.
     """
-    log, stamps = (
-        context.log,
-        EventFactory(signature.hand, after=context.log.read_contents().last_event, command="approve"),
-    )
+    log = context.log
+    latest = max(log.read_contents().last_event, *(event.id for event in decisions))
+    stamps = EventFactory(signature.hand, after=latest, command="approve")
     chosen = [context.proposals[id] for id in choice.approved]
     rejected = [context.proposals[id] for id in choice.rejected]
-    decisions = [
-        *(
-            make_proposal_event("rejected", proposal, stamps, signature, text=proposal.text, reason=signature.reason)
-            for proposal in rejected
-        ),
-        *(
-            make_proposal_event(
-                "approved", proposal, stamps, signature, text=context.landing_line(proposal), digest=plan.digest
-            )
-            for proposal in chosen
-        ),
-    ]
     doubts, changed = DurabilityDoubts(), list[str]()
     targets = [target for target, _, _ in plan.files]
     with tell_progress(lambda: _describe_progress(targets, changed), hint=_CONTINUE_HINT) if targets else nullcontext():

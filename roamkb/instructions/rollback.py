@@ -4,7 +4,6 @@ from typing import Annotated
 
 from roamkb.boundary.human_consent import HumanAtTerminal
 from roamkb.boundary.human_consent import require_human
-from roamkb.boundary.human_consent import require_yes
 from roamkb.core.change_plan import TYPED_DIGEST_LENGTH
 from roamkb.core.change_plan import plan_digest
 from roamkb.core.errors import ChangedOnDisk
@@ -34,6 +33,8 @@ from roamkb.instructions.queue import record_arrived_lines
 from roamkb.instructions.store.instruction_files import require_no_emacs_lock
 from roamkb.instructions.store.instruction_files import write_instruction_file
 from roamkb.log.new_learning import EventFactory
+from roamkb.log.proof.ask import ask_for_events
+from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.store.project_log import Log
 from roamkb.secrets.detector import refuse_secrets
 
@@ -91,14 +92,16 @@ def rollback(
     removal = _plan_removal(context, proposal)
     diff = render_patch(removal.before, removal.after, proposal.target)
     unchanged_note = f"Nothing changes in {one_line(proposal.target)}: the line is gone. It is only remembered.\n"
-    require_yes(
-        human, f"{diff or unchanged_note}It won't be proposed again.", word=removal.change_digest[:TYPED_DIGEST_LENGTH]
+    after = log.read_contents().last_event
+    yes = log.yes_to(
+        f"{diff or unchanged_note}It won't be proposed again.", [_make_event(removal, signature, after)], after=after
     )
+    (event,) = ask_for_events(log.proof_check, human, yes, word=removal.change_digest[:TYPED_DIGEST_LENGTH])
     with log.append_lock():
         context = read_approval_context(log, kind)
         if _plan_removal(context, context.proposals[proposal.id]).change_digest != removal.change_digest:
             raise ChangedOnDisk(log.root / proposal.target, "isn't what was shown any more")
-        _apply_removal(context, removal, signature)
+        _apply_removal(context, removal, event)
     return RolledBack(proposal=replace(proposal, state=ROLLED_BACK), diff=diff, is_new=True)
 
 
@@ -121,7 +124,19 @@ def _plan_removal(context: ApprovalContext, proposal: InstructionProposal) -> _L
         raise UsageError(f"{one_line(proposal.target)} {one_line(str(error))}; nothing was changed") from error
 
 
-def _apply_removal(context: ApprovalContext, removal: _LineRemoval, signature: CurationSignature) -> None:
+def _make_event(removal: _LineRemoval, signature: CurationSignature, after: str) -> LedgerEvent:
+    return make_proposal_event(
+        "rolled_back",
+        removal.proposal,
+        EventFactory(signature.hand, after=after, command="rollback"),
+        signature,
+        text=removal.line,
+        digest=content_digest(removal.after),
+        reason=signature.reason,
+    )
+
+
+def _apply_removal(context: ApprovalContext, removal: _LineRemoval, event: LedgerEvent) -> None:
     """Change the file, then record it: after an interruption the next call finds the line gone."""
     log, proposal = context.log, removal.proposal
     doubts = DurabilityDoubts()
@@ -137,15 +152,5 @@ def _apply_removal(context: ApprovalContext, removal: _LineRemoval, signature: C
         tell_progress(lambda: f"the line is out of {target}, which isn't recorded", hint=f"{again} records it"),
         doubts.collect(),
     ):
-        stamps = EventFactory(signature.hand, after=log.read_contents().last_event, command="rollback")
-        rolled_back = make_proposal_event(
-            "rolled_back",
-            proposal,
-            stamps,
-            signature,
-            text=removal.line,
-            digest=content_digest(removal.after),
-            reason=signature.reason,
-        )
-        log.append_entries(events=[rolled_back])
+        log.append_entries(events=[event])
     doubts.raise_first()

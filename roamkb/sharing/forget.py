@@ -12,7 +12,6 @@ from typing import Annotated
 from typing import Final
 
 from roamkb.boundary.human_consent import HumanAtTerminal
-from roamkb.boundary.human_consent import require_yes
 from roamkb.core.errors import NotFound
 from roamkb.core.json_form import OrNull
 from roamkb.core.request import Argument
@@ -31,6 +30,7 @@ from roamkb.log.learning import Learning
 from roamkb.log.learning import content_identity
 from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory
+from roamkb.log.proof.ask import ask_for_events
 from roamkb.log.redaction import Redaction
 from roamkb.log.redaction import redaction_of
 from roamkb.log.share.store.settings import shared_service
@@ -98,11 +98,18 @@ def forget(
     plan = _plan(log, name)
     if dry_run:
         return plan.result
-    require_yes(human, _question(plan), word=_WORD)
+    contents = log.read_contents()
+    yes = log.yes_to(_question(plan), _missing_tombstones(contents, plan, author, operator), after=contents.last_event)
+    signed = ask_for_events(log.proof_check, human, yes, word=_WORD)
     with log.append_lock():
         # what the human saw is what is meant, by its id
         plan = _plan(log, plan.result.id)
-        _append_tombstones(log, plan, author, operator)
+        # another line of that id may have come meanwhile
+        missing = _missing_tombstones(log.read_contents(), plan, author, operator)
+        known = {(event.of, event.text_field(DIGEST_FIELD)): event for event in signed}
+        wanted = [known.get((event.of, event.text_field(DIGEST_FIELD)), event) for event in missing]
+        if wanted:
+            log.append_entries(events=wanted)
         for place in plan.result.places:
             redacted_files.redact_place(log, place, plan.redaction)
     return replace(plan.result, done=True)
@@ -175,21 +182,15 @@ def _snapshot_events(log: Log) -> Iterator[LedgerEvent]:
             yield from (event for event in read_events(data.split(b"\n")) if isinstance(event, LedgerEvent))
 
 
-def _append_tombstones(log: Log, plan: _ForgetPlan, author: Author, operator: str) -> None:
-    """Append the tombstones that the ledger lacks; the lock is held."""
-    contents = log.read_contents()
+def _missing_tombstones(contents: LogContents, plan: _ForgetPlan, author: Author, operator: str) -> list[LedgerEvent]:
+    """Return the tombstones that the ledger lacks."""
     known, wanted = contents.tombstones, plan.redaction.tombstones
     pairs = {(learning.id, content_digest_of(learning.content)) for learning in plan.learnings}
     missing = sorted(pair for pair in pairs if pair[0] not in known.ids or pair[1] not in known.digests)
     if not pairs and plan.result.id not in known.ids:
         missing = [(plan.result.id, digest) for digest in sorted(wanted.digests)]
     stamps = EventFactory(author, after=contents.last_event, command="forget")
-    if missing:
-        log.append_entries(
-            events=[
-                stamps.new_event(FORGOTTEN, id, **{DIGEST_FIELD: digest}, operator=operator) for id, digest in missing
-            ]
-        )
+    return [stamps.new_event(FORGOTTEN, id, **{DIGEST_FIELD: digest}, operator=operator) for id, digest in missing]
 
 
 def _left_places(

@@ -21,6 +21,7 @@ from roamkb.fs import files
 from roamkb.fs import git_branch
 from roamkb.harnesses import registry
 from roamkb.harnesses import wall_settings
+from roamkb.instructions import unproven_lines
 from roamkb.kb.notes.file_names import require_name
 from roamkb.log.state import learning_state
 from roamkb.log.store import build_budget
@@ -137,7 +138,17 @@ def _troubles_at_start(
     if log is None:
         return tuple(filter(None, (wall, _unusable_log_notice(context))))
     waiting = _waiting_calls_notice(log, context.kb.state_folders.state, now=now)
-    return (*injections.recent_hook_errors(log.local_folder, now=now), *filter(None, (wall, waiting)))
+    unproven = _unproven_lines_notice(context, log)
+    return (*injections.recent_hook_errors(log.local_folder, now=now), *filter(None, (wall, waiting, unproven)))
+
+
+def _unproven_lines_notice(context: "project_context.ProjectContext", log: "project_log.Log") -> str:
+    """Return a line on what rule files tell agents without a human's proof; empty without any."""
+    try:
+        state = log.read_contents().replay_state()
+    except build_budget.StillBuilding:
+        return ""
+    return unproven_lines.describe_unproven(unproven_lines.find_unproven_lines(log, state, must_sign=context.must_sign))
 
 
 def suggest_for_prompt(

@@ -16,6 +16,7 @@ from roamkb.boundary import classify
 from roamkb.boundary import human_consent
 from roamkb.boundary import policy
 from roamkb.core import model
+from roamkb.core.errors import BadRule
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import RoamkbError
@@ -123,7 +124,16 @@ class ProjectContext:
             self.kb.state_folders.state,
             account_home=self.environment.trust_home,
             budget=self.build_budget,
+            must_sign=lambda: self.must_sign,
         )
+
+    @property
+    def must_sign(self) -> bool:
+        """Whether the rule demands a signed yes of a human; one that can't be read might."""
+        rule = self.kb.find_rule()
+        if isinstance(rule, BadRule):
+            return True
+        return rule.must_sign or (rule.account is not None and rule.account.must_sign)
 
     def log_to_read(self, *, patience: float = 0.0) -> "project_log.Log":
         """Return the project's log; raise `NoLog` where it has none.

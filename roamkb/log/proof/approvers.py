@@ -1,4 +1,4 @@
-"""`trust add --approver` and `trust remove --approver`: the security keys whose touch is a human's yes (D26)."""
+"""`trust add --approver` and `trust remove --approver`: the security keys whose touch is a human's yes (D27)."""
 
 from datetime import datetime
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The question to a human whose yes is put into events: typed, or signed where approver keys are known (D26)."""
+"""The question to a human whose yes is put into events: typed, or signed where approver keys are known (D27)."""
 
 from typing import Final
 
@@ -16,9 +16,7 @@ from roamkb.log.state.learning_state import LedgerEvent
 _NO_SIGNATURE: Final = "no approver key signed it; nothing was written"
 
 
-def ask_for_events(
-    check: ProofCheck, human: HumanAtTerminal | None, yes: Yes, *, word: str, must_sign: bool = False
-) -> tuple[LedgerEvent, ...]:
+def ask_for_events(check: ProofCheck, human: HumanAtTerminal | None, yes: Yes, *, word: str) -> tuple[LedgerEvent, ...]:
     """Return the events of a yes with how it was given, once a human at a terminal or with a key gave it.
 
     Raises:
@@ -26,7 +24,7 @@ def ask_for_events(
     """
     human = require_human(human)
     keys = check.approvers.keys
-    if must_sign and not keys:
+    if yes.must_sign and not keys:
         raise UsageError(
             "your rule demands a signed yes, and no approver key counts on this machine; nothing was written",
             hint="`roamkb trust add --approver FILE` takes a security key for yours",
@@ -37,7 +35,7 @@ def ask_for_events(
         require_yes(human, question, word=word)
     signature = ask_key(human, check.approvers, yes.message, shown=question) if keys else b""
     if not signature:
-        if must_sign or is_signing_only:
+        if yes.must_sign or is_signing_only:
             raise UsageError(_NO_SIGNATURE, hint="`roamkb trust list` shows the keys that count")
         return yes.as_typed()
     events = yes.with_signature(signature)

@@ -43,6 +43,8 @@ class Yes:
     #: The id of the event before; empty for none.
     after: str
     events: tuple[LedgerEvent, ...]
+    #: Whether the rule takes no typed word for it.
+    must_sign: bool = False
 
     @property
     def shown(self) -> str:
@@ -129,7 +131,7 @@ def _pair(left: bytes, right: bytes) -> bytes:
 
 def _levels(leaves: Sequence[bytes]) -> list[Sequence[bytes]]:
     """Return the digests of a Merkle tree, the leaves first, the root last; an odd one goes up as it is."""
-    levels = [leaves]
+    levels = [leaves or [_pair(b"", b"")]]
     while len(levels[-1]) > 1:
         below = levels[-1]
         pairs = [_pair(*below[start : start + 2]) for start in range(0, len(below) - 1, 2)]

@@ -8,6 +8,7 @@ The folder may come from somebody else's repository, so no link in it is followe
 import contextlib
 import os
 import stat
+from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
@@ -79,12 +80,20 @@ class Log:
     """
 
     def __init__(
-        self, root: Path, state: Path, *, account_home: Path | None = None, budget: BuildBudget | None = None
+        self,
+        root: Path,
+        state: Path,
+        *,
+        account_home: Path | None = None,
+        budget: BuildBudget | None = None,
+        must_sign: Callable[[], bool] = lambda: False,
     ) -> None:
         """Take the home of the account, whose list of what is trusted counts; None for root's list alone.
 
-        A `budget` is that of a hook, which can't wait until a long log is indexed.
+        A `budget` is that of a hook, which can't wait until a long log is indexed; `must_sign` says whether the rule
+        demands a signed yes of a human.
         """
+        self._must_sign = must_sign
         self.root = root
         self._budget = budget
         #: The checkout that the log lies in, or git's common folder where there is no main checkout.
@@ -374,7 +383,9 @@ class Log:
 
     def yes_to(self, question: str, events: Iterable[LedgerEvent], *, after: str) -> "event_proof.Yes":
         """Return what a human is to say yes to in this project, and what follows from it."""
-        return event_proof.Yes(project=self.home.name, question=question, after=after, events=tuple(events))
+        return event_proof.Yes(
+            project=self.home.name, question=question, after=after, events=tuple(events), must_sign=self._must_sign()
+        )
 
     def append_lock(self) -> contextlib.AbstractContextManager[None]:
         """Hold the lock for appending; every append and rotation takes it."""

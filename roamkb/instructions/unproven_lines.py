@@ -1,0 +1,85 @@
+"""Lines in roamkb's blocks of rule files for which no human's yes is recorded, or none that counts (D27)."""
+
+from collections.abc import Collection
+from collections.abc import Iterator
+from typing import Final
+
+from roamkb.core.errors import RoamkbError
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.text import clip_text
+from roamkb.core.text import count_phrase
+from roamkb.core.text import one_line
+from roamkb.harnesses.registry import declared
+from roamkb.instructions.instruction_block import BadPlace
+from roamkb.instructions.instruction_block import block_lines
+from roamkb.instructions.store.instruction_files import read_instruction_file
+from roamkb.log.proof.event_proof import CLAIMED_FIELD
+from roamkb.log.state.learning_state import UNPROVEN
+from roamkb.log.state.learning_state import LedgerEvent
+from roamkb.log.state.learning_state import LogState
+from roamkb.log.state.learning_state import is_signed
+from roamkb.log.store.project_log import Log
+
+_APPROVED: Final = "approved"
+_NOBODY: Final = "nobody approved it"
+_TYPED_ONLY: Final = "it was approved by a typed word alone"
+_UNVERIFIED: Final = "the signature of its approval can't be verified"
+_LONGEST_SHOWN: Final = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnprovenLine:
+    """A line of a rule file that no human's yes stands for."""
+
+    #: The file, from the project's root.
+    target: str
+    text: str
+    #: What is missing, a clause.
+    reason: str
+
+
+def find_unproven_lines(log: Log, state: LogState, *, must_sign: bool) -> tuple[UnprovenLine, ...]:
+    """Return the lines of a project's rule files that agents are told, and for which no human's yes is recorded.
+
+    With `must_sign` a typed word doesn't count either.
+    """
+    approvals = [
+        event
+        for event in state.events_named(_APPROVED, UNPROVEN)
+        if event.event == _APPROVED or event.text_field(CLAIMED_FIELD) == _APPROVED
+    ]
+    targets = {*(name for name in declared("boot_files") if "*" not in name)}
+    targets |= {event.text_field("target") for event in state.events_named("proposed", _APPROVED, "applied")}
+    return tuple(
+        UnprovenLine(target=target, text=text, reason=reason)
+        for target in sorted(filter(None, targets))
+        for text in _told_lines(log, target)
+        if (reason := _missing_proof(target, text, approvals, must_sign=must_sign))
+    )
+
+
+def describe_unproven(lines: Collection[UnprovenLine]) -> str:
+    """Return what a session is told of such lines, in one line; empty without any."""
+    if not lines:
+        return ""
+    places = ", ".join(dict.fromkeys(one_line(line.target) for line in lines))
+    first = clip_text(one_line(next(iter(lines)).text), _LONGEST_SHOWN)
+    have = "has" if len(lines) == 1 else "have"
+    return f"{count_phrase(len(lines), 'line')} of {places} {have} no human's proof: {first}; `roamkb doctor` says why"
+
+
+def _told_lines(log: Log, target: str) -> Iterator[str]:
+    try:
+        yield from sorted(block_lines(read_instruction_file(log.root, target)))
+    except (RoamkbError, BadPlace):
+        # what isn't there, or can't be read, tells nobody anything
+        return
+
+
+def _missing_proof(target: str, text: str, approvals: Collection[LedgerEvent], *, must_sign: bool) -> str:
+    """Return why nothing proves a human's yes to a line; empty where something does."""
+    of_line = [event for event in approvals if (event.text_field("target"), event.text_field("text")) == (target, text)]
+    counted = [event for event in of_line if event.event == _APPROVED]
+    if counted:
+        return _TYPED_ONLY if must_sign and not any(map(is_signed, counted)) else ""
+    return _UNVERIFIED if of_line else _NOBODY
