@@ -9,7 +9,6 @@ import zlib
 from collections import deque
 from collections.abc import Iterable
 from collections.abc import Iterator
-from collections.abc import Mapping
 from collections.abc import Sequence
 from functools import partial
 from itertools import islice
@@ -26,12 +25,13 @@ from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.replay import initial_state
 
-#: In the order in which `_build_learning` and `_build_event` take them.
-_LEARNING_VALUES: Final = attrgetter(
-    *"id key type content source tags ts bead agent session task category files actions provenance origin "
-    "kind confidence is_adopted extra".split()
-)
-_EVENT_VALUES: Final = attrgetter(*"id ts event of by agent session task machine is_adopted fields".split())
+_LEARNING_FIELDS: Final = (
+    "id key type content source tags ts bead agent session task category files actions provenance origin "
+    "kind confidence is_adopted extra"
+).split()
+_LEARNING_VALUES: Final = attrgetter(*_LEARNING_FIELDS)
+_EVENT_FIELDS: Final = "id ts event of by agent session task machine is_adopted fields".split()
+_EVENT_VALUES: Final = attrgetter(*_EVENT_FIELDS)
 #: What events may have made of a learning, but for the sets and the history.
 _STANDING_FIELDS: Final = (
     "confidence occurrences status verdict scope is_pinned is_overridden flags superseded_by supersedes "
@@ -93,7 +93,7 @@ def _part_rows(rows: Iterable[bytes], deferred: deque[bytes]) -> Iterator[bytes]
 
 def _build_standing(row_values: Sequence[Any], deferred: bytes) -> LearningState:
     learning_values, is_archived, *rest = row_values
-    learning = _build_learning(*learning_values)
+    learning = _build_learning(learning_values)
     if not rest:
         return initial_state(learning, is_archived=is_archived)
     values, (preferred_by, tasks), checksum = rest
@@ -120,7 +120,7 @@ def _read_sources(deferred: bytes) -> set[tuple[str, ...]]:
 
 def _read_history(deferred: bytes) -> list[ConfidenceStep]:
     return [
-        ConfidenceStep(event=_build_event(*event), before=before, after=after)
+        ConfidenceStep(event=_build_event(event), before=before, after=after)
         for event, before, after in json.loads(deferred.split(_PARTING)[1].decode("utf-8", "surrogatepass"))
     ]
 
@@ -132,78 +132,17 @@ def event_row(event: LedgerEvent) -> bytes:
 
 def read_events(rows: Iterable[bytes]) -> list[LedgerEvent]:
     """Return the events that `event_row` wrote; raises as `read_standings` does."""
-    return [_build_event(*row_values) for row_values in _decode_rows(rows)]
+    return [_build_event(row_values) for row_values in _decode_rows(rows)]
 
 
-def _build_learning(  # noqa: PLR0913 - a row of the table
-    id: str,
-    key: str,
-    type: str,
-    content: str,
-    source: str,
-    tags: list[str],
-    ts: float,
-    bead: str,
-    agent: str,
-    session: str,
-    task: str,
-    category: str,
-    files: list[str],
-    actions: list[str],
-    provenance: str,
-    origin: str,
-    kind: str | None,
-    confidence: int | None,
-    is_adopted: bool,
-    extra: dict[str, Any],
-) -> Learning:
-    return Learning(
-        id=id,
-        key=key,
-        type=type,
-        content=content,
-        source=source,
-        tags=tuple(tags),
-        ts=ts,
-        bead=bead,
-        agent=agent,
-        session=session,
-        task=task,
-        category=category,
-        files=tuple(files),
-        actions=tuple(actions),
-        provenance=provenance,
-        origin=origin,
-        kind=None if kind is None else ProjectKind(kind),
-        confidence=confidence,
-        is_adopted=is_adopted,
-        extra=extra,
-    )
+def _build_learning(values: Sequence[Any]) -> Learning:
+    fields: dict[str, Any] = dict(zip(_LEARNING_FIELDS, values, strict=True))
+    for name in ("tags", "files", "actions"):
+        fields[name] = tuple(fields[name])
+    if fields["kind"] is not None:
+        fields["kind"] = ProjectKind(fields["kind"])
+    return Learning(**fields)
 
 
-def _build_event(  # noqa: PLR0913 - a row of the table
-    id: str,
-    ts: float,
-    event: str,
-    subject_id: str,
-    command: str,
-    agent: str,
-    session: str,
-    task: str,
-    machine: str,
-    is_adopted: bool,
-    fields: Mapping[str, object],
-) -> LedgerEvent:
-    return LedgerEvent(
-        id=id,
-        ts=ts,
-        event=event,
-        of=subject_id,
-        by=command,
-        agent=agent,
-        session=session,
-        task=task,
-        machine=machine,
-        is_adopted=is_adopted,
-        fields=fields,
-    )
+def _build_event(values: Sequence[Any]) -> LedgerEvent:
+    return LedgerEvent(**dict(zip(_EVENT_FIELDS, values, strict=True)))
