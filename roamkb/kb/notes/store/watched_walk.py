@@ -1,28 +1,23 @@
-"""The walk of a process that lives on: after the first one, only what the system says was touched is looked at.
+"""The walk of a process that lives on: it stays until the system says that a note, a folder or a link was touched.
 
-Each result is what a new walk would find. Where that isn't certain, a new walk it is: a queue that overflowed,
-folders that came or went, another mount, a link that leads elsewhere. Where the system can't tell, as on a network's
-file system, every walk is a whole one.
+Each result is what a new walk would find. Where the system can't tell, as on a network's file system, every walk
+is a new one.
 """
 
 import contextlib
 import os
-import stat
 import threading
 import time
 from collections.abc import Callable
-from operator import attrgetter
 from pathlib import Path
 from typing import Final
 
-from roamkb.core.startup.dataclasses import replace
 from roamkb.fs import change_watch
 from roamkb.kb.notes.file_names import CONFLICT_MARK
 from roamkb.kb.notes.file_names import is_encrypted_name
 from roamkb.kb.notes.file_names import is_note_folder
 from roamkb.kb.notes.file_names import is_note_name
 from roamkb.kb.notes.store.walk import FileNames
-from roamkb.kb.notes.store.walk import NoteFile
 from roamkb.kb.notes.store.walk import NotesWalk
 from roamkb.kb.notes.store.walk import NotesWalker
 from roamkb.kb.notes.store.walk import Stat
@@ -64,11 +59,10 @@ class WatchedWalk:
         return self._view is not None
 
     def _watched_walk(self, kb: Path) -> NotesWalk | None:
-        """Return the walk, kept up to date or made anew; None where `kb` can't be watched."""
+        """Return the walk, or a new one where it isn't what is there; None where `kb` can't be watched."""
         if self._view is not None:
-            found = self._view.look_again(kb)
-            if found is not None:
-                return found
+            if self._view.is_current(kb):
+                return self._view.kb_walk
             self._view.close()
             self._view = None
         if time.monotonic() < self._retry_at:
@@ -121,7 +115,7 @@ class _WatchingWalker(NotesWalker):
 
 
 class _WatchedNotes:
-    """One whole walk, and what was touched since."""
+    """One walk, and whether anything was touched since."""
 
     def __init__(self, kb: Path, clock: Callable[[], int]) -> None:
         """Walk `kb` and watch each folder; raise `OSError` where one can't be watched, `NoKnowledgeBase` as a walk."""
@@ -143,77 +137,36 @@ class _WatchedNotes:
         self._folders = walker.folders
         self._links = walker.links
         self.kb_walk = walker.sorted_walk(is_watched=True)
-        self._faulty_places = {str(file.path) for file in walker.unreadable}
-        self._shared_files = walker.shared_files
-        #: Those of them whose stat may stay while they are written to.
-        self._unsettled = {file.file for file in self._shared_notes() if not file.is_settled(now)}
+        self._shared_notes = [file for file in self.kb_walk.files if file.file in walker.shared_files]
+        #: Whether they can't be written to any more and keep their stat.
+        self._is_settled = all(file.is_settled(now) for file in self._shared_notes)
 
     def close(self) -> None:
         """Watch nothing any more."""
         self._watch.close()
 
-    def look_again(self, kb: Path) -> NotesWalk | None:
-        """Return the files in `kb` as they are now; None where only a new walk can tell."""
+    def is_current(self, kb: Path) -> bool:
+        """Say whether a new walk would find the same."""
         try:
             changes = self._watch.read_changes()
-            if changes is None or kb != self._kb or self._identity != change_watch.MountedFolder(kb):
-                return None
-            if any(change_watch.link_target(place) != target for place, target in self._links.items()):
-                return None
-            touched = self._touched_shared_files()
-            for number, name in changes:
-                touched |= self._look_at(self._folders[number], name)
-        except (OSError, _UnclearChange):
-            return None
-        if touched:
-            files = {file.file: file for file in self.kb_walk.files} | touched
-            notes = sorted((file for file in files.values() if file is not None), key=attrgetter("file"))
-            if not notes:
-                # the folder may have been unmounted
-                return None
-            self.kb_walk = replace(self.kb_walk, files=tuple(notes))
-        return self.kb_walk
+            return (
+                changes is not None
+                and self._is_settled
+                and kb == self._kb
+                and self._identity == change_watch.MountedFolder(kb)
+                and all(change_watch.link_target(place) == target for place, target in self._links.items())
+                # through a link, as in the walk
+                and all(stat_of(os.stat(note.place)) == note.stat for note in self._shared_notes)  # noqa: PTH116
+                and not any(self._may_matter(self._folders[number], name) for number, name in changes)
+            )
+        except OSError:
+            return False
 
-    def _look_at(self, folder: WalkedFolder, name: str) -> dict[str, NoteFile | None]:
-        """Return the note that was touched as it is now, None for one that is gone; empty for other files.
-
-        Raises:
-            _UnclearChange: it may have changed which other files are notes.
-            OSError: it can't be looked at.
-        """
-        place, file = f"{folder.place.rstrip('/')}/{name}", folder.prefix + name
-        if name in _MOUNT_MARKS or CONFLICT_MARK in name or is_encrypted_name(name):
-            raise _UnclearChange
-        is_note = is_note_name(name)
-        if not is_note and (not is_note_folder(name) or name.startswith("#")):
-            return {}
-        if place in self._faulty_places or file in self._shared_files or name_fault(name):
-            raise _UnclearChange
-        try:
-            status = os.lstat(place)
-        except FileNotFoundError:
-            return {file: None} if is_note else {}
-        if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
-            raise _UnclearChange
-        return {file: NoteFile(place, file, stat_of(status))} if is_note else {}
-
-    def _touched_shared_files(self) -> dict[str, NoteFile | None]:
-        """Return the notes with several names whose stat is another, or didn't tell."""
-        now = self._clock()
-        touched: dict[str, NoteFile | None] = {}
-        for note in self._shared_notes():
-            # through a link, as in the walk
-            status = stat_of(os.stat(note.place))  # noqa: PTH116 - as the walk has it
-            if status != note.stat or note.file in self._unsettled:
-                new_note = touched[note.file] = NoteFile(note.place, note.file, status)
-                self._unsettled.discard(note.file)
-                if not new_note.is_settled(now):
-                    self._unsettled.add(note.file)
-        return touched
-
-    def _shared_notes(self) -> list[NoteFile]:
-        return [file for file in self.kb_walk.files if file.file in self._shared_files] if self._shared_files else []
-
-
-class _UnclearChange(Exception):
-    """A change after which only a whole walk tells which files are notes."""
+    def _may_matter(self, folder: WalkedFolder, name: str) -> bool:
+        """Say whether a file that was touched may be a note, a link to some, or tell what the folder is."""
+        if is_note_name(name) or name in _MOUNT_MARKS or CONFLICT_MARK in name or is_encrypted_name(name):
+            return True
+        if name_fault(name):
+            return True
+        place = f"{folder.place.rstrip('/')}/{name}"
+        return is_note_folder(name) and not name.startswith("#") and os.path.islink(place)  # noqa: PTH114
