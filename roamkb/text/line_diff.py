@@ -1,16 +1,9 @@
 """Difference of two texts, counted and shown in lines."""
 
+import difflib
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
-
-from roamkb import TYPE_CHECKING
-from roamkb import lazy_module
-
-if TYPE_CHECKING:
-    import difflib
-else:
-    difflib = lazy_module("difflib")
 
 #: Differences times lines, beyond which texts aren't set side by side: a second, not an hour.
 _MOST_STEPS = 20_000_000
@@ -36,14 +29,10 @@ def differing_lines(old_text: str, new_text: str) -> tuple[str, ...]:
     Nothing where the texts are alike, or have too little in common to be set side by side.
     """
     old_lines, new_lines = _split_lines(old_text), _split_lines(new_text)
-    output_lines: list[str] = []
-    for (old_start, new_start), (old_end, new_end) in _find_hunks(old_lines, new_lines) or ():
-        output_lines.append(
-            f"@@ -{_hunk_range(old_start, old_end - old_start)} +{_hunk_range(new_start, new_end - new_start)} @@"
-        )
-        output_lines += [f"-{line}" for line in old_lines[old_start:old_end]]
-        output_lines += [f"+{line}" for line in new_lines[new_start:new_end]]
-    return tuple(output_lines)
+    if _find_hunks(old_lines, new_lines) is None:
+        return ()
+    # behind the names of the two
+    return tuple(difflib.unified_diff(old_lines, new_lines, lineterm="", n=0))[2:]
 
 
 def align_lines(old_text: str, new_text: str) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
@@ -81,11 +70,6 @@ def _find_hunks(old_lines: Sequence[str], new_lines: Sequence[str]) -> list[_Hun
         for kind, old_start, old_end, new_start, new_end in operations
         if kind != "equal"
     ]
-
-
-def _hunk_range(offset: int, length: int) -> str:
-    """Return one half of a hunk heading: first line and length; for an empty half, the line before."""
-    return f"{offset + 1 if length else offset}" + ("" if length == 1 else f",{length}")
 
 
 def _split_lines(text: str) -> list[str]:
