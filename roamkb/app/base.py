@@ -163,7 +163,7 @@ class KnowledgeBaseContext(ABC):
         rule = self.find_rule()
         project = self.judge_project(rule)
         if isinstance(rule, Rule) and project.kind is ProjectKind.UNKNOWN and not self.is_named:
-            project = self._with_permitted_names(project, rule)
+            project = self._with_permitted_names(project)
         kept_in = learn.keep_refused(self.log, keep()) if keep and project.kind is not ProjectKind.PERSONAL else None
         if isinstance(rule, BadRule):
             # no project is personal then, so there is no KB to name either
@@ -180,13 +180,18 @@ class KnowledgeBaseContext(ABC):
         )
         return write_permit, self._open_notes_of_rule(rule)
 
-    def _with_permitted_names(self, project: Project, rule: Rule) -> Project:
-        """Return a refused project with a hint at the knowledge bases that it may write to by name."""
-        names = [
+    def permitted_names(self) -> tuple[str, ...]:
+        """Return the names of the knowledge bases with one that this session may write to."""
+        rule = (self._default or self).find_rule()
+        return tuple(
             other.name
-            for other in rule.others
+            for other in (rule.others if isinstance(rule, Rule) else ())
             if self.judge_project(self.find_rule(other.name)).kind is ProjectKind.PERSONAL
-        ]
+        )
+
+    def _with_permitted_names(self, project: Project) -> Project:
+        """Return a refused project with a hint at the knowledge bases that it may write to by name."""
+        names = self.permitted_names()
         permitted = " or ".join(f"`--kb {name}`" for name in names)
         return replace(project, hint=f"{permitted} would be permitted; {project.hint}") if names else project
 

@@ -212,14 +212,31 @@ class KnowledgeBaseWriting(KnowledgeBaseContext):
             by=request.by or self.environment.agent_name,
         )
 
-    def kb_side(self, fact: str) -> "snapshot.KbSnapshotSource | None":
+    def find_snapshot_source(self, fact: str) -> "snapshot.KbSnapshotSource | None":
         """Return the notes, trash and snapshots that a personal project may maintain; None for any other."""
         try:
-            permit, notes = self._require_permit(fact)
-        except (BadRule, Refused):
+            return self.get_snapshot_source(fact)
+        except (BadRule, Refused, UsageError):
             return None
+
+    def get_snapshot_source(self, fact: str) -> "snapshot.KbSnapshotSource":
+        """Return the notes, trash and snapshots of this knowledge base, for a project that may write to it.
+
+        Raises:
+            Refused: this one may not. UsageError: its snapshots have no place.
+        """
+        permit, notes = self._require_permit(fact, undone="no snapshot was made, listed or put back")
         folder = self.state_folders.snapshot_folder(permit.kb)
         # whoever put the state folder at work has no place for what is personal
         if folder is None or folder_evidence.classify_folder(folder, self.rule).kind is ProjectKind.WORK:
-            return None
-        return snapshot.KbSnapshotSource(notes=notes, permit=permit, trash=self._open_trash(permit.kb), folder=folder)
+            raise UsageError(
+                "the snapshots have no place",
+                hint="the state folder lies in the knowledge base or at work; see XDG_STATE_HOME",
+            )
+        return snapshot.KbSnapshotSource(
+            notes=notes,
+            permit=permit,
+            trash=self._open_trash(permit.kb),
+            folder=folder,
+            what=f"kb/{self.kb_name}" if self.is_named else "kb",
+        )

@@ -43,6 +43,8 @@ ALIASES: Final[Mapping[str, str]] = {
 }
 #: A decision is an act of its own day, however much it resembles another.
 NEVER_MERGED: Final = frozenset({"decision"})
+#: Key of a line: the names of the knowledge bases for which its project was personal, if not for the default one.
+KBS_FIELD: Final = "kbs"
 #: Letters of a content that a key shows, as Lavra's capture has it.
 _SLUG_LENGTH = 60
 _HASH_LENGTH = 8
@@ -107,6 +109,15 @@ class Learning:
     def topic(self) -> str:
         """Its task, or else its bead."""
         return self.task or self.bead
+
+    def may_enter(self, kb_name: str) -> bool:
+        """Say whether its project was personal for that knowledge base as it was learned; "" is the default one."""
+        if self.kind is ProjectKind.PERSONAL:
+            return True
+        names = self.extra.get(KBS_FIELD)
+        # another machine's names may mean other folders
+        is_own = self.kind is ProjectKind.UNKNOWN and not (self.is_adopted or self.origin)
+        return is_own and isinstance(names, list) and kb_name in names
 
     @property
     def canonical_type(self) -> str:

@@ -17,6 +17,7 @@ from roamkb.core.startup.dataclasses import field
 from roamkb.core.text import clip_text
 from roamkb.core.text import one_line
 from roamkb.log import auto_tags
+from roamkb.log.learning import KBS_FIELD
 from roamkb.log.learning import Learning
 from roamkb.log.learning import canonical_type
 from roamkb.log.learning import disambiguated_key
@@ -80,6 +81,8 @@ class Author:
     kind: ProjectKind
     now: datetime
     new_id: Callable[[], str]
+    #: The named knowledge bases for which the project is personal, where it isn't for the default one.
+    kbs: tuple[str, ...] = ()
     #: Whether somebody types it at a terminal, and no agent started that.
     is_human: bool = False
     #: Of the agent that says no session: what tells its calls from another's.
@@ -150,7 +153,9 @@ def draft_learning(
     key = label_of(type, new_learning.content)
     if key in taken_names if taken_names is not None else state.learnings_called(key):
         key = disambiguated_key(key, type, new_learning.content)
-    extra = dict(new_learning.extra)
+    extra = {key: value for key, value in new_learning.extra.items() if key != KBS_FIELD}
+    if author.kbs:
+        extra[KBS_FIELD] = list(author.kbs)
     if given_type != type:
         extra["said"] = given_type
     return Learning(

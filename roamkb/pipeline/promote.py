@@ -31,7 +31,6 @@ from roamkb.core.ids import derived_id
 from roamkb.core.json_form import Keys
 from roamkb.core.json_form import Rows
 from roamkb.core.model import NodeCandidate
-from roamkb.core.model import ProjectKind
 from roamkb.core.request import AsOfOption
 from roamkb.core.request import KbOption
 from roamkb.core.request import flag_option
@@ -160,21 +159,23 @@ class PromotionContext:
     kb_name: str = ""
 
 
-def promotion_candidates(state: LogState) -> list[LearningState]:
-    """Return the learnings that may be promoted, the surest first."""
-    promotable = [standing for standing in state.learnings_with("verdict", VERIFIED) if not promotion_refusal(standing)]
+def promotion_candidates(state: LogState, *, kb_name: str = "") -> list[LearningState]:
+    """Return the learnings that may be promoted to that knowledge base, the surest first."""
+    verified = state.learnings_with("verdict", VERIFIED)
+    promotable = [standing for standing in verified if not promotion_refusal(standing, kb_name=kb_name)]
     return sorted(
         promotable,
         key=lambda standing: (-standing.confidence, -standing.occurrences, -standing.learning.ts, standing.id),
     )
 
 
-def count_hindrances(standings: Iterable[LearningState]) -> Mapping[PromotionHindrance, int]:
+def count_hindrances(standings: Iterable[LearningState], *, kb_name: str = "") -> Mapping[PromotionHindrance, int]:
     """Return the number of learnings by what keeps them out of the knowledge base, the most first."""
-    return dict(Counter(filter(None, map(_first_hindrance, standings))).most_common())
+    hindrances = (_first_hindrance(standing, kb_name) for standing in standings)
+    return dict(Counter(filter(None, hindrances)).most_common())
 
 
-def _first_hindrance(standing: LearningState) -> PromotionHindrance | None:
+def _first_hindrance(standing: LearningState, kb_name: str) -> PromotionHindrance | None:
     """Return the first reason that keeps a learning out of the knowledge base; None where it can go."""
     if standing.node:
         return PromotionHindrance.PROMOTED
@@ -184,7 +185,7 @@ def _first_hindrance(standing: LearningState) -> PromotionHindrance | None:
         return PromotionHindrance.REVIEW
     if CONTESTED in standing.flags:
         return PromotionHindrance.CONTESTED
-    if standing.learning.kind is not ProjectKind.PERSONAL:
+    if not standing.learning.may_enter(kb_name):
         return PromotionHindrance.ELSEWHERE
     if standing.verdict != VERIFIED:
         return PromotionHindrance.UNVERIFIED
@@ -200,10 +201,10 @@ def _text_fault(standing: LearningState) -> str:
     return next((check.why for check in gate_checks if check.name in _BLOCKING_CHECKS and check.why), "")
 
 
-def promotion_refusal(standing: LearningState) -> str:
+def promotion_refusal(standing: LearningState, *, kb_name: str = "") -> str:
     """Return why a learning can't be promoted to the knowledge base; empty where it can."""
     learning = standing.learning
-    match _first_hindrance(standing):
+    match _first_hindrance(standing, kb_name):
         case None:
             return ""
         case PromotionHindrance.PROMOTED:
@@ -267,7 +268,8 @@ def promote(
     not_promoted: list[NotPromoted] = []
     promoted_nodes = _PromotedNodes(log.read_contents().replay_state() if careful else None)
     for number, standing in enumerate(standings):
-        if reason := promotion_refusal(standing) or promoted_nodes.repetition_reason(standing):
+        refusal = promotion_refusal(standing, kb_name=promotion_context.kb_name)
+        if reason := refusal or promoted_nodes.repetition_reason(standing):
             not_promoted.append(NotPromoted(standing=standing, reason=reason))
             continue
         is_alone = len(standings) == 1

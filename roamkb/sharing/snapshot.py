@@ -9,6 +9,7 @@ from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 from typing import Final
@@ -25,6 +26,7 @@ from roamkb.core.model import NodeCandidate
 from roamkb.core.model import Note
 from roamkb.core.model import UnreadableFile
 from roamkb.core.progress import counted
+from roamkb.core.request import Option
 from roamkb.core.request import flag_option
 from roamkb.core.request import optional_argument
 from roamkb.core.startup.dataclasses import KW_ONLY
@@ -66,6 +68,14 @@ class SnapshotRequest:
     )
     name: str | None = optional_argument("restore: the snapshot's id (the latest).", metavar="ID")
     _: KW_ONLY
+    kb: Annotated[
+        str | None,
+        Option(
+            "--kb",
+            "The agents' notes of that knowledge base alone; all: of each, beside the log (the log and the default).",
+            metavar="NAME",
+        ),
+    ] = None
     daily: bool = flag_option("--daily", "Make none where there is one of today.")
     yes: bool = flag_option("--yes", "restore: do it, don't only say what is lost.")
 
@@ -79,6 +89,8 @@ class KbSnapshotSource:
     trash: Trash
     #: Where its snapshots lie.
     folder: Path
+    #: What they are called: "kb", or "kb/club" of one with a name.
+    what: str = "kb"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +98,7 @@ class SnapshotsTaken:
     """The snapshots that were made, and the reasons why others weren't."""
 
     made: tuple[Snapshot, ...]
-    #: What, and why not: "log" or "kb", one clause.
+    #: What, and why not: "log", "kb" or "kb/NAME", one clause.
     skipped: Annotated[tuple[tuple[str, str], ...], Rows("what reason")]
 
 
@@ -107,7 +119,7 @@ class RecoverResult:
     nodes: tuple[NodeCandidate, ...]
     #: Notes whose place another file has by now.
     taken: tuple[Path, ...] = ()
-    #: What there is no snapshot of: "log", "kb".
+    #: What there is no snapshot of: "log", "kb", "kb/NAME".
     without: tuple[str, ...] = ()
     done: bool
 
@@ -119,13 +131,13 @@ def snapshot_folder(log: Log) -> Path:
 
 def take_snapshot(
     log: Log | None,
-    kb: KbSnapshotSource | None,
+    kbs: Sequence[KbSnapshotSource],
     *,
     now: datetime,
     daily: bool = False,
     token: Callable[[], str] = random_token,
 ) -> SnapshotsTaken:
-    """Save a snapshot of the log and of the agents' notes; with `daily`, once a day.
+    """Save a snapshot of the log and of the agents' notes in each of `kbs`; with `daily`, once a day.
 
     Raises:
         DiskError, Busy: it couldn't be kept. NotDurable: it was, and the disk wouldn't promise to keep it.
@@ -148,17 +160,18 @@ def take_snapshot(
 
     if log is not None:
         take_one("log", snapshot_folder(log), lambda: _log_members(log))
-    if kb is not None:
+    for kb in kbs:
         try:
-            take_one("kb", kb.folder, lambda: _read_agent_notes(kb.notes))
+            take_one(kb.what, kb.folder, partial(_read_agent_notes, kb.notes))
         except NoKnowledgeBase as error:
-            skipped.append(("kb", error.message))
+            skipped.append((kb.what, error.message))
     return SnapshotsTaken(made=tuple(snapshots_made), skipped=tuple(skipped))
 
 
-def list_snapshots(log: Log | None, kb: KbSnapshotSource | None) -> SnapshotList:
+def list_snapshots(log: Log | None, kbs: Sequence[KbSnapshotSource]) -> SnapshotList:
     """Return the snapshots of the log and of the agents' notes."""
-    all_snapshots = [snapshot for folder in _snapshot_folders(log, kb) for snapshot in list_archives(folder)]
+    folders = ([snapshot_folder(log)] if log else []) + [kb.folder for kb in kbs]
+    all_snapshots = [snapshot for folder in folders for snapshot in list_archives(folder)]
     return SnapshotList(snapshots=tuple(sorted(all_snapshots, key=lambda snapshot: snapshot.id, reverse=True)))
 
 
@@ -197,7 +210,10 @@ def restore_snapshot(
         taken=tuple(occupied_paths),
         without=tuple(
             source
-            for source, is_asked, snapshot_found in (("log", log, log_snapshot), ("kb", kb, kb_snapshot))
+            for source, is_asked, snapshot_found in (
+                ("log", log, log_snapshot),
+                (kb.what if kb else "", kb, kb_snapshot),
+            )
             if id is None and is_asked and snapshot_found is None
         ),
         done=yes,
@@ -224,10 +240,6 @@ def _put_back(
         occupied_paths = _put_notes_back(kb, notes, notes_back, doubts) if kb else []
     doubts.raise_first()
     return lines, occupied_paths
-
-
-def _snapshot_folders(log: Log | None, kb: KbSnapshotSource | None) -> list[Path]:
-    return ([snapshot_folder(log)] if log else []) + ([kb.folder] if kb else [])
 
 
 def _find_chosen(folder: Path, id: str | None) -> Snapshot | None:

@@ -16,10 +16,19 @@ from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
+from roamkb.core.ids import new_id
 from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
 from roamkb.kb.notes.store.notes import Notes
+from roamkb.log.learn import LearnResult
+from roamkb.pipeline.promote import PromoteResult
+from roamkb.sharing.snapshot import RecoverResult
+from roamkb.sharing.snapshot import SnapshotList
+from roamkb.sharing.snapshot import SnapshotsTaken
+from tests.conftest import NOON
 from tests.conftest import World
+from tests.conftest import typed
+from tests.pipeline.test_promote import SAID
 
 SYNC_COPY = "20260101000000-copied.sync-conflict-20260102-030405-ABCDEFG.org"
 OWN = "0199aaaa-0000-7000-8000-00000000000"
@@ -289,3 +298,145 @@ def test_a_refused_fact_is_kept_by_the_log_as_ever(two: TwoKbs) -> None:
     assert ["Only for me"] == [line["content"] for line in lines if "content" in line]
     own = kb.of_kb("club").log.session_project()
     assert ProjectKind.UNKNOWN is own.kind
+
+
+def test_a_snapshot_of_one_keeps_and_restores_that_one_alone(two: TwoKbs) -> None:
+    """Beside the log, or of each with `all`; where a project may not write, that is refused or named as skipped."""
+    both, stage, work = (two.open(place) for place in ("code/both", "hall/stage", "work/acme/deep"))
+    made = both.log.snapshot(kb="club")
+    assert isinstance(made, SnapshotsTaken)
+    assert [("kb/club", 1)] == [(snapshot.what, snapshot.files) for snapshot in made.made]
+    made = both.log.snapshot(kb="all")
+    assert isinstance(made, SnapshotsTaken)
+    assert (["kb"], [("kb/club", "nothing changed since the latest")]) == (
+        [snapshot.what for snapshot in made.made],
+        list(made.skipped),
+    )
+    for kb, seen in ((both, {"kb", "kb/club"}), (stage, {"kb/club"})):
+        listed = kb.log.snapshot("list", kb="all")
+        assert isinstance(listed, SnapshotList)
+        assert seen == {snapshot.what for snapshot in listed.snapshots}
+    taken = stage.log.snapshot(kb="all")
+    assert isinstance(taken, SnapshotsTaken)
+    assert ["kb/club", "kb"] == [what for what, _ in taken.skipped]
+    for action in (None, "list", "restore"):
+        with pytest.raises(Refused, match="no snapshot was made"):
+            work.log.snapshot(action, kb="club")
+        with pytest.raises(Refused):
+            stage.log.snapshot(action, kb="default")
+        with pytest.raises(UsageError, match="names no knowledge base"):
+            both.log.snapshot(action, kb="clubs")
+    with pytest.raises(UsageError, match="all"):
+        both.log.snapshot("restore", kb="all")
+
+    (two.club / "20260101000002-note_2.org").unlink()
+    (two.world.kb / "20260101000001-note_1.org").unlink()
+    restored = stage.log.snapshot("restore", kb="club", yes=True)
+    assert isinstance(restored, RecoverResult)
+    assert ([f"{OWN}2"], True) == ([node.id for node in restored.nodes], restored.done)
+    assert (two.club / "20260101000002-note_2.org").is_file()
+    assert not (two.world.kb / "20260101000001-note_1.org").exists()
+
+
+def test_a_broken_rule_keeps_no_log_from_its_snapshot(two: TwoKbs) -> None:
+    """A hook asks for all once a day; the log is the project's own."""
+    kb = two.open("code/both")
+    kb.log.init()
+    kb.log.learn("Lanterns need oil")
+    rule = two.world.home / ".claude" / "rules" / "knowledge-base.md"
+    rule.write_text(rule.read_text() + "\n```roamkb:kb/third\n~/third\n```\n")
+    made = kb.log.snapshot(daily=True, kb="all")
+    assert isinstance(made, SnapshotsTaken)
+    assert (["log"], ["kb"]) == ([snapshot.what for snapshot in made.made], [what for what, _ in made.skipped])
+
+
+def verified_key(two: TwoKbs, place: str, text: str) -> str:
+    """Learn that in the place's own log, and have the ledger say that it went through the gate."""
+    kb = two.open(place)
+    kb.log.init()
+    learned = typed(LearnResult, kb.log.learn(text, confidence="0.9", session="s", agent="claude")).learning
+    event: dict[str, object] = {
+        "id": new_id(NOON),
+        "ts": "2026-06-10T12:00:00.000Z",
+        "event": "judged",
+        "of": learned.id,
+        "by": "verify",
+        "verdict": "verified",
+        "failed": [],
+        "scores": {"accuracy": 0.9, "relevance": 0.8, "specificity": 0.7},
+        "judge": "a-judge",
+        "confidence": 90,
+        "v": 1,
+    }
+    with (two.world.home / place / ".roamkb" / "ledger.jsonl").open("a") as ledger:
+        ledger.write(json.dumps(event) + "\n")
+    return learned.key
+
+
+def promote(opened: KnowledgeBase, key: str, **options: Any) -> PromoteResult:
+    return typed(PromoteResult, opened.log.promote([key], **options))
+
+
+def test_a_learning_goes_to_the_named_one_that_its_project_may_write_to(two: TwoKbs) -> None:
+    """One of a club's project is promoted to the club and to nothing else; what the default one allows is no matter."""
+    stage = two.open("hall/stage")
+    key = verified_key(two, "hall/stage", SAID[0])
+    before = two.bytes()
+    with pytest.raises(Refused) as refusal:
+        promote(stage, key)
+    assert "`--kb club` would be permitted" in refusal.value.hint
+    assert [key] == [
+        standing.learning.key for standing in typed(PromoteResult, stage.log.promote(kb="club")).candidates
+    ]
+    assert () == typed(PromoteResult, stage.log.promote()).candidates
+    (node,) = promote(stage, key, kb="club").nodes
+    assert node[1].path.is_relative_to(two.club)
+    assert before["default"] == two.bytes()["default"]
+    text = node[1].path.read_text()
+    assert ":PROJECT:  stage\n" in text
+    assert str(two.world.home) not in text
+    assert "promoted before" in promote(stage, key, kb="club").left[0].reason
+
+
+@pytest.mark.parametrize("place", ["elsewhere", "work/acme/deep", "code/site"])
+def test_no_learning_enters_a_named_one_from_where_it_is_closed(two: TwoKbs, place: str) -> None:
+    """Refused with status 3, and no byte of either changes; nor where the log says that it was allowed."""
+    kb = two.open(place)
+    key = verified_key(two, place, SAID[0])
+    knowledge = two.world.home / place / ".roamkb" / "knowledge.jsonl"
+    knowledge.write_text(knowledge.read_text().replace('"v":', '"kbs":["club"],"v":'))
+    before = two.bytes()
+    for options in ({}, {"dry_run": True}):
+        with pytest.raises(Refused) as refusal:
+            promote(two.open(place), key, kb="club", **options)
+        assert 3 == refusal.value.exit_code
+    with pytest.raises(UsageError, match="names no knowledge base"):
+        promote(kb, key, kb="clubs")
+    assert before == two.bytes()
+
+
+@pytest.mark.parametrize(
+    "change", [('"kbs":["club"]', '"kbs":["other"]'), ('"kind":"unknown"', '"kind":"work"'), ('"kbs":["club"],', "")]
+)
+def test_a_learning_of_elsewhere_stays_out_of_a_named_one(two: TwoKbs, change: tuple[str, str]) -> None:
+    """It may have been learned at work, or by somebody whom nobody could see; nothing is guessed."""
+    key = verified_key(two, "hall/stage", SAID[0])
+    knowledge = two.world.home / "hall" / "stage" / ".roamkb" / "knowledge.jsonl"
+    assert change[0] in knowledge.read_text()
+    knowledge.write_text(knowledge.read_text().replace(*change))
+    before = two.bytes()
+    assert "it was learned in a" in promote(two.open("hall/stage"), key, kb="club").left[0].reason
+    assert before == two.bytes()
+
+
+def test_no_file_that_is_read_says_what_was_allowed(two: TwoKbs) -> None:
+    """The names of another machine mean folders of its own."""
+    stage = two.open("hall/stage")
+    stage.log.init()
+    source = two.world.home / "hall" / "stage" / "other.jsonl"
+    line = {"key": "k", "type": "fact", "content": SAID[1], "kind": "unknown", "kbs": ["club"], "id": "x1", "ts": 1}
+    source.write_text(json.dumps(line) + "\n")
+    stage.log.ingest(file=str(source))
+    knowledge = (two.world.home / "hall" / "stage" / ".roamkb" / "knowledge.jsonl").read_text()
+    assert SAID[1] in knowledge
+    assert '"kbs"' not in knowledge

@@ -77,7 +77,7 @@ def snapped(folder: Path) -> None:
     two_known(folder)
     log = program.log_of(folder)
     record_observation(log.ignored, Observation(id="1", ts=1.0, type="message", text=GONE, session="s"))
-    take_snapshot(log, None, now=datetime(2026, 6, 10), token=lambda: "0" * 8)
+    take_snapshot(log, (), now=datetime(2026, 6, 10), token=lambda: "0" * 8)
 
 
 def forgotten(run: Run) -> str:

@@ -5,6 +5,7 @@ import zipfile
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -362,7 +363,7 @@ def test_no_link_in_a_repository_leads_a_snapshot_out_of_it(kept: World) -> None
      ("restore", None, {"daily": True}), ("list", None, {"daily": True})],
 )  # fmt: skip
 def test_words_that_do_not_go_together(
-    kept: World, action: str | None, name: str | None, options: dict[str, bool]
+    kept: World, action: str | None, name: str | None, options: dict[str, Any]
 ) -> None:
     """A hint says which do."""
     with pytest.raises(UsageError) as told:

@@ -27,6 +27,7 @@ from roamkb.context.store import injections
 from roamkb.context.store import session_shown
 from roamkb.context.store import suggestion_record
 from roamkb.core.errors import RoamkbError
+from roamkb.core.model import EVERY_KB
 from roamkb.core.model import Hit
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
@@ -406,6 +407,6 @@ class HookEventSession(HookSession):
         today = self.environment.now().date().isoformat()
         if day_file.is_file() and day_file.read_text() == today:
             return False
-        self._project_log.snapshot(daily=True)
+        self._project_log.snapshot(daily=True, kb=EVERY_KB)
         day_file.write_text(today)
         return True

@@ -286,19 +286,22 @@ def promote_nodes(
 ) -> "pipeline_promote.PromoteResult":
     """Promote learnings to nodes, or return the candidates: `promote` without a rule file."""
     kb = context.kb.of_kb(request.kb)
+    promotion_context = _promotion_context(kb)
+    kb_name = promotion_context.kb_name
     log, author = context.log_to_write(""), context.make_author(session=request.session)
     state = log.read_contents().replay_state(as_of=context.parse_moment("--as-of", request.as_of))
     if not request.keys and not request.all:
         consulted = any(
             receipt.session == author.session for receipt in receipts.read_receipts(log.local_folder) if author.session
         )
-        candidates = tuple(pipeline_promote.promotion_candidates(state))
-        hindered = {} if request.ask else pipeline_promote.count_hindrances(_unpromotable_to_explain(state, candidates))
+        candidates = tuple(pipeline_promote.promotion_candidates(state, kb_name=kb_name))
+        unpromotable = () if request.ask else _unpromotable_to_explain(state, candidates)
+        hindered = pipeline_promote.count_hindrances(unpromotable, kb_name=kb_name)
         return pipeline_promote.PromoteResult(
             candidates=candidates, hindered=hindered, asks=request.ask, consulted=consulted
         )
     if request.all:
-        chosen = pipeline_promote.promotion_candidates(state)
+        chosen = pipeline_promote.promotion_candidates(state, kb_name=kb_name)
     else:
         chosen = [known_learnings.get_learning(log, state, key) for key in as_text_tuple(request.keys)]
     try:
@@ -308,11 +311,12 @@ def promote_nodes(
         # it stays where it is
         raise Refused(refusal.project, refusal.fact, written_to=log.knowledge) from refusal
     promote_result = pipeline_promote.promote(
-        log, _promotion_context(kb), chosen, author, dry_run=request.dry_run, careful=request.all
+        log, promotion_context, chosen, author, dry_run=request.dry_run, careful=request.all
     )
     if not request.all:
         return promote_result
-    return replace(promote_result, hindered=pipeline_promote.count_hindrances(_unpromotable_to_explain(state, chosen)))
+    unpromotable = _unpromotable_to_explain(state, chosen)
+    return replace(promote_result, hindered=pipeline_promote.count_hindrances(unpromotable, kb_name=kb_name))
 
 
 def _promotion_context(kb: "knowledge_base.KnowledgeBase") -> "pipeline_promote.PromotionContext":

@@ -168,13 +168,14 @@ class ProjectContext:
 
     def make_author(self, *, agent: str | None = None, session: str | None = None) -> "new_learning.Author":
         """Return what signs new lines: this agent, session and moment, unless others are named."""
-        now = self.environment.now()
+        now, kind = self.environment.now(), self.session_project().kind
         return new_learning.Author(
             agent=require_name(agent or self.environment.agent_name, "the agent"),
             session=require_name(session or self.environment.session_id, "the session"),
             # what `platform.node` gives, without the time that importing it takes
             machine=os.uname().nodename,
-            kind=self.session_project().kind,
+            kind=kind,
+            kbs=self.kb.permitted_names() if kind is model.ProjectKind.UNKNOWN else (),
             now=now,
             new_id=lambda: self.environment.new_id(now),
             is_human=self.ask is not None and not self.agent_suspicion,

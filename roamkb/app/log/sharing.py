@@ -9,9 +9,13 @@ from roamkb.boundary import policy
 from roamkb.boundary.store import folder_evidence
 from roamkb.boundary.store import installed_rule
 from roamkb.boundary.store import knowledge_bases
+from roamkb.core.errors import BadRule
 from roamkb.core.errors import NoLog
+from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
+from roamkb.core.model import EVERY_KB
 from roamkb.core.model import ProjectKind
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import as_text_tuple
 from roamkb.core.text import one_line
 from roamkb.kb.notes.file_names import require_name
@@ -129,10 +133,13 @@ def snapshot(
 ) -> "sharing_snapshot.SnapshotsTaken | sharing_snapshot.SnapshotList | sharing_snapshot.RecoverResult":
     """Take a snapshot of the log and, in a personal project, of agents' notes; `list` or `restore` them.
 
+    With `kb` it is about the agents' notes of one knowledge base alone; `all` takes the log and each.
+
     `daily` makes none where there is one of today; `restore` without `yes` only says what is lost.
 
     Raises:
-        NoLog: there is nothing here to keep. UsageError, NotFound, DiskError, Busy: nothing was done.
+        NoLog: there is nothing here to keep. Refused: the project may not write to the one that was named.
+        UsageError, NotFound, DiskError, Busy: nothing was done.
         NotDurable: it was, and the disk would not promise to keep it.
     """
     if (
@@ -145,15 +152,46 @@ def snapshot(
             f"that isn't how `{one_line(f'snapshot {request.action or str()}').strip()}` goes",
             hint="snapshot [--daily], snapshot list, or snapshot restore [ID] [--yes]",
         )
-    kb = context.kb.kb_side(f"snapshot {request.action or ''}".strip())
-    log = _log_or_none(context, writing=request.action != "list")
-    if log is None and kb is None:
+    if request.kb == EVERY_KB and request.action == "restore":
+        raise UsageError("--kb all makes and lists snapshots", hint="restore one of them: --kb NAME")
+    kbs, skipped = _snapshot_sources(context, request.kb, f"snapshot {request.action or ''}".strip())
+    is_about_log = request.kb in (None, EVERY_KB)
+    log = _log_or_none(context, writing=request.action != "list") if is_about_log else None
+    if log is None and not kbs:
         raise NoLog(context.project_root)
     if request.action == "list":
-        return sharing_snapshot.list_snapshots(log, kb)
+        return sharing_snapshot.list_snapshots(log, kbs)
     if request.action == "restore":
-        return sharing_snapshot.restore_snapshot(log, kb, request.name, yes=request.yes)
-    return sharing_snapshot.take_snapshot(log, kb, now=context.environment.now(), daily=request.daily)
+        return sharing_snapshot.restore_snapshot(log, next(iter(kbs), None), request.name, yes=request.yes)
+    taken = sharing_snapshot.take_snapshot(log, kbs, now=context.environment.now(), daily=request.daily)
+    return replace(taken, skipped=(*taken.skipped, *skipped))
+
+
+def _snapshot_sources(
+    context: "project_context.ProjectContext", kb_name: str | None, fact: str
+) -> "tuple[list[sharing_snapshot.KbSnapshotSource], list[tuple[str, str]]]":
+    """Return the knowledge bases that a snapshot is about; of all, those that may be kept, and why the others aren't.
+
+    Raises:
+        Refused: the project may not write to the one that was named.
+    """
+    if kb_name is None:
+        source = context.kb.find_snapshot_source(fact)
+        return [source] if source else [], []
+    if kb_name != EVERY_KB:
+        return [context.kb.of_kb(kb_name).get_snapshot_source(fact)], []
+    sources, skipped = [], []
+    try:
+        names = context.kb.kb_names
+    except BadRule as error:
+        return [], [("kb", error.message)]
+    for name in names:
+        kb = context.kb.of_kb(name)
+        try:
+            sources.append(kb.get_snapshot_source(fact))
+        except (Refused, UsageError) as error:
+            skipped.append((f"kb/{name}" if kb.is_named else "kb", error.message))
+    return sources, skipped
 
 
 def forget(

@@ -33,6 +33,7 @@ from roamkb.log.jsonl import LearningLine
 from roamkb.log.jsonl import json_line
 from roamkb.log.jsonl import learning_line
 from roamkb.log.jsonl import read_learnings
+from roamkb.log.learning import KBS_FIELD
 from roamkb.log.learning import NEVER_MERGED
 from roamkb.log.learning import Learning
 from roamkb.log.learning import canonical_type
@@ -495,8 +496,10 @@ def _writable_extra(learning: Learning) -> dict[str, object]:
     """Return the line's extra fields without those that JSON can't hold: NaN, endless nesting."""
     if not learning.extra:
         return {}
+    # what a session was allowed is nothing that a file can say
+    extra = {key: value for key, value in learning.extra.items() if key != KBS_FIELD}
     try:
-        learning_line(learning)
+        learning_line(replace(learning, extra=extra))
     except (ValueError, RecursionError):
-        return {key: value for key, value in learning.extra.items() if isinstance(value, str | bool | int)}
-    return dict(learning.extra)
+        return {key: value for key, value in extra.items() if isinstance(value, str | bool | int)}
+    return extra
