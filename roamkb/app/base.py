@@ -92,7 +92,7 @@ class KnowledgeBaseContext(ABC):
         if name == default.kb_name:
             return default
         if name == EVERY_KB:
-            raise UsageError("--kb all is for search and show", hint="name one of them")
+            raise UsageError("--kb all is for search, show and snapshot", hint="name one of them")
         other = self._open_again()
         other.kb_name, other._default = name, default  # noqa: SLF001 - its own class
         # a rule that is broken otherwise is said in its place
@@ -176,7 +176,7 @@ class KnowledgeBaseContext(ABC):
             for root in installed_rule.missing_roots(rule)
         )
         write_permit = policy.require_permit(
-            project, fact, kb=rule.kb, written_to=kept_in, undone=undone, warnings=warnings
+            project, fact, kb=rule.kb, written_to=kept_in, undone=undone, warnings=warnings, kb_name=self.kb_name
         )
         return write_permit, self._open_notes_of_rule(rule)
 

@@ -14,6 +14,7 @@ from roamkb.core.errors import Refused
 from roamkb.core.gitignore import is_under
 from roamkb.core.gitignore import is_within
 from roamkb.core.gitignore import may_contain
+from roamkb.core.model import DEFAULT_KB
 from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
@@ -114,6 +115,7 @@ def require_permit(
     written_to: Path | None = None,
     undone: str = "",
     warnings: tuple[str, ...] = (),
+    kb_name: str = DEFAULT_KB,
 ) -> WritePermit:
     """Return a permit to write to `kb`, or raise `Refused`; there is no third outcome.
 
@@ -121,7 +123,8 @@ def require_permit(
     was left `undone`.
     """
     if project.kind is not ProjectKind.PERSONAL:
-        raise Refused(project, detector.redact_fact(fact), written_to=written_to, undone=undone)
+        place = "the knowledge base" if kb_name == DEFAULT_KB else f"the knowledge base {kb_name}"
+        raise Refused(project, detector.redact_fact(fact), written_to=written_to, undone=undone, place=place)
     return WritePermit(project=project, kb=kb, warnings=warnings, seal=_PERMIT_SEAL)
 
 
@@ -250,14 +253,15 @@ def _contains_work_root(place: FolderIdentity, work: WorkRoot, fold: bool) -> bo
 
 def _judge_allowance(survey: FolderSurvey, rule: Rule, root: Path) -> Project:
     """Return personal where everything lies under a project parent, else unknown."""
-    hint = f"ask your human: if it is personal, only they add its folder to the project parents in {rule.source}"
+    whose = "" if rule.kb_name == DEFAULT_KB else f" of {rule.kb_name}"
+    hint = f"ask your human: if it is personal, only they add its folder to the project parents{whose} in {rule.source}"
     entry = ""
     for place in survey.roots:
         for name in (place.path, place.real):
             parent_entry = _allowing_parent(name, survey.parents)
             if parent_entry is None:
                 name_phrase = "" if name == place.path else f" is really {name} and"
-                reason = f"{place.path}{name_phrase} lies under no project parent"
+                reason = f"{place.path}{name_phrase} lies under no project parent{whose}"
                 return Project(kind=ProjectKind.UNKNOWN, root=root, reason=reason, hint=hint)
             entry = entry or parent_entry
     return Project(kind=ProjectKind.PERSONAL, root=root, reason=f"{root} lies under the project parent {entry}")

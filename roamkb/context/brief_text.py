@@ -47,6 +47,8 @@ class SessionBrief:
 
     JSON = "project nodes learnings checklist to_review contradicting conflict_copies troubles left_out=omitted"
     project: Annotated[Project, Keys("kind root")]
+    #: The names of the further knowledge bases that the session may write to.
+    permitted_kbs: tuple[str, ...] = ()
     #: None where the project has no log of its own.
     log: Path | None = None
     #: Nodes and learnings that fit the work at hand, the best first.
@@ -168,7 +170,8 @@ def _project_line(brief: SessionBrief) -> str:
         *([f"conflicts ({brief.conflict_copies})"] if brief.conflict_copies else ()),
     )
     asks = f"; roamkb {', '.join(commands)}" if commands else ""
-    return f"This is {article} {kind.value} project; it {may} the knowledge base{asks}."
+    named = f", and write to {' and '.join(brief.permitted_kbs)} with --kb" if brief.permitted_kbs else ""
+    return f"This is {article} {kind.value} project; it {may} the knowledge base{named}{asks}."
 
 
 def _short_statement(standing: LearningState) -> str:

@@ -11,6 +11,7 @@ import pytest
 from roamkb.app.hooks.session import HookSession
 from roamkb.app.knowledge_base import KnowledgeBase
 from roamkb.boundary.policy import require_permit
+from roamkb.context import brief_text
 from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotFound
@@ -140,6 +141,8 @@ def test_each_verb_reaches_what_it_names_alone(two: TwoKbs, place: str, verb: st
     with pytest.raises(Refused) as refusal:
         VERBS[verb](two.open(place), two, kb_name)
     assert before == two.bytes()
+    if target == "club" and refusal.value.project.kind is ProjectKind.UNKNOWN and place != ".":
+        assert "under no project parent of club" in refusal.value.message
     is_hinted = target == "default" and "club" in ALLOWED[place]
     assert is_hinted == ("`--kb club` would be permitted" in refusal.value.hint)
 
@@ -440,3 +443,13 @@ def test_no_file_that_is_read_says_what_was_allowed(two: TwoKbs) -> None:
     knowledge = (two.world.home / "hall" / "stage" / ".roamkb" / "knowledge.jsonl").read_text()
     assert SAID[1] in knowledge
     assert '"kbs"' not in knowledge
+
+
+def test_a_session_is_told_which_one_it_may_write_to(two: TwoKbs) -> None:
+    """An agent that is told that it may only read writes nothing."""
+    lines = {place: two.open(place).log.brief() for place in ("hall/stage", "code/both", "code/site", "work/acme/deep")}
+    told = {
+        place: "write to club with --kb" in brief_text.render_brief(brief, nonce="0" * 8)[0]
+        for place, brief in lines.items()
+    }
+    assert {"hall/stage": True, "code/both": True, "code/site": False, "work/acme/deep": False} == told

@@ -87,6 +87,7 @@ def make_brief(
     _, session_brief = brief_text.render_brief(
         brief_text.SessionBrief(
             project=project,
+            permitted_kbs=() if is_narrow else context.kb.permitted_names(),
             log=log.knowledge if log else None,
             nodes=nodes,
             learnings=learnings,

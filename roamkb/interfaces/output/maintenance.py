@@ -94,6 +94,8 @@ def _boundary_lines(rule: Rule | None) -> Iterator[str]:
     if rule:
         yield f"work: {one_line(', '.join(rule.work_roots)) or 'nothing'}"
         yield f"personal, may write: {one_line(', '.join(rule.project_parents)) or 'nothing'}"
+        for other in rule.others:
+            yield f"may write to {other.name} with --kb: {one_line(', '.join(other.project_parents)) or 'nothing'}"
 
 
 # lines
