@@ -23,7 +23,7 @@ from roamkb.text.similarity.contradiction import claim_of
 from roamkb.text.similarity.contradiction import kinship_keys
 from roamkb.text.similarity.jaccard import PreparedText
 from roamkb.text.similarity.jaccard import TextLikeness
-from roamkb.text.similarity.jaccard import may_be_alike
+from roamkb.text.similarity.jaccard import is_alike
 from roamkb.text.similarity.jaccard import text_likeness
 from roamkb.text.similarity.synonyms import FUNCTION_WORDS
 from roamkb.text.similarity.synonyms import NEGATIONS
@@ -134,7 +134,7 @@ class DuplicateTexts(Generic[K]):
         limit, has_words = self._limit, bool(shape.normal)
         for number in sorted(self._candidate_numbers(shape)):
             known = self._shapes[number]
-            if has_words and shape.normal != known.normal and not may_be_alike(shape, known, limit=limit):
+            if has_words and shape.normal != known.normal and not is_alike(shape, known, limit=limit):
                 continue
             if text_likeness(shape, known, limit=limit) in DUPLICATE_LIKENESSES:
                 yield self._keys[number]

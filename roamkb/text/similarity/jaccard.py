@@ -9,14 +9,11 @@ of few words a number is so much of it that no measure calls it like one with an
 there all other words have to be the same.
 """
 
-from collections.abc import Collection
 from collections.abc import Sequence
 from collections.abc import Set
 from enum import Enum
 from functools import cached_property
 from functools import lru_cache
-from typing import Final
-from typing import NamedTuple
 
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import fold_text
@@ -40,41 +37,6 @@ class TextLikeness(Enum):
     DIFFERENT = "different"
 
 
-#: A text has fewer words, so that few share a bit; its letters are told apart well enough.
-_SKETCH_BITS: Final = 512
-#: What is that little below a limit may be rounded.
-_HAIR: Final = 1e-9
-
-
-class SetSketch(NamedTuple):
-    """A set's size and a bit for each member, by which most sets are told apart without a look at their members."""
-
-    size: int
-    bits: int
-
-
-def sketch_of(members: Collection[str]) -> SetSketch:
-    """Return the sketch of a set."""
-    bits = 0
-    for member in members:
-        bits |= 1 << hash(member) % _SKETCH_BITS
-    return SetSketch(len(members), bits)
-
-
-def most_shared(first_sketch: SetSketch, second_sketch: SetSketch) -> int:
-    """Return a number that two sets share at most: a bit of one alone stands for a member of one alone."""
-    return min(
-        first_sketch.size - (first_sketch.bits & ~second_sketch.bits).bit_count(),
-        second_sketch.size - (second_sketch.bits & ~first_sketch.bits).bit_count(),
-    )
-
-
-def may_reach_jaccard(first_sketch: SetSketch, second_sketch: SetSketch, limit: float) -> bool:
-    """Say whether the Jaccard of two sets may be at least `limit`; never no where it is."""
-    shared = most_shared(first_sketch, second_sketch)
-    return shared >= limit * (first_sketch.size + second_sketch.size - shared) - _HAIR
-
-
 @dataclass(frozen=True)
 class PreparedText:
     """A text prepared for comparison with many others."""
@@ -87,35 +49,13 @@ class PreparedText:
     @cached_property
     def trigrams(self) -> frozenset[str]:
         """Every three letters in a row; most comparisons are settled without them."""
-        return trigrams_of(self.normal)
-
-    @cached_property
-    def word_sketch(self) -> SetSketch:
-        """The sketch of all words."""
-        return sketch_of(self.all_words)
-
-    @cached_property
-    def content_sketch(self) -> SetSketch:
-        """The sketch of the content words."""
-        return sketch_of(self.content)
-
-    @cached_property
-    def letter_sketch(self) -> SetSketch:
-        """The sketch of the trigrams, which take a hundred times as much memory."""
-        return sketch_of(trigrams_of(self.normal))
+        padded = f"  {self.normal} "
+        return frozenset(map("".join, zip(padded, padded[1:], padded[2:], strict=False)))
 
     @cached_property
     def counted_roots(self) -> frozenset[str]:
         """The roots of the words that the text's numbers are about; empty where it has no number."""
         return contradiction.counted_roots(self.text)
-
-
-# who looks for a text adds it next
-@lru_cache(maxsize=8)
-def trigrams_of(normal: str) -> frozenset[str]:
-    """Return every three letters in a row of a `PreparedText.normal`, with a blank around it."""
-    padded = f"  {normal} "
-    return frozenset(map("".join, zip(padded, padded[1:], padded[2:], strict=False)))
 
 
 def prepare_text(text: str) -> PreparedText:
@@ -149,15 +89,6 @@ def text_similarity(first_text: PreparedText, second_text: PreparedText) -> floa
         _jaccard(first_text.trigrams, second_text.trigrams),
         _jaccard(first_text.content, second_text.content),
         _jaccard(first_text.all_words, second_text.all_words),
-    )
-
-
-def may_be_alike(first_text: PreparedText, second_text: PreparedText, *, limit: float) -> bool:
-    """Say whether the similarity may be at least `limit`; never no where it is."""
-    return (
-        may_reach_jaccard(first_text.content_sketch, second_text.content_sketch, limit)
-        or may_reach_jaccard(first_text.word_sketch, second_text.word_sketch, limit)
-        or may_reach_jaccard(first_text.letter_sketch, second_text.letter_sketch, limit)
     )
 
 

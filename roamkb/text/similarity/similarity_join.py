@@ -61,8 +61,7 @@ class NearTexts(Generic[K]):
         self._keys: list[K] = []
         self._shapes: list[PreparedText] = []
         # who has a Jaccard has as much of the larger one's words, too
-        self._share = min(limit, _SHARED)
-        self._words, self._content = _SetIndex(self._share), _SetIndex(limit)
+        self._words, self._content = _SetIndex(min(limit, _SHARED)), _SetIndex(limit)
         #: Who has no words at all, by what they are instead.
         self._wordless: dict[str, list[int]] = {}
         #: Who gives numbers, by what they are numbers of.
@@ -97,28 +96,9 @@ class NearTexts(Generic[K]):
             *self._content.sharing_lists(shape.content),
             self._counting.get(shape.counted_roots, []),
         ]
-        for number in self._not_unlike(shape, _merge_ascending(lists, len(self._keys))):
+        for number in _merge_ascending(lists, len(self._keys)):
             if self._is_alike(shape, self._shapes[number]):
                 yield self._keys[number]
-
-    def _not_unlike(self, shape: PreparedText, numbers: Iterable[int]) -> Iterator[int]:
-        """Yield the numbers of the texts whose sketches leave it open whether they are alike; most don't."""
-        (size, bits), (content_size, content_bits), roots = shape.word_sketch, shape.content_sketch, shape.counted_roots
-        # the larger set may have so much for itself
-        spare, content_spare = 1 - self._share + _HAIR, 1 - self._limit + _HAIR
-        for number in numbers:
-            known = self._shapes[number]
-            known_size, known_bits = known.word_sketch
-            alone = (bits & ~known_bits if size > known_size else known_bits & ~bits).bit_count()
-            if alone > spare * max(size, known_size):
-                known_size, known_bits = known.content_sketch
-                alone = (
-                    content_bits & ~known_bits if content_size > known_size else known_bits & ~content_bits
-                ).bit_count()
-                is_unlike = alone > content_spare * max(content_size, known_size)
-                if is_unlike and not (roots and roots == known.counted_roots):
-                    continue
-            yield number
 
     def _is_alike(self, first_text: PreparedText, second_text: PreparedText) -> bool:
         if first_text.counted_roots and differ_only_in_number(first_text, second_text):
