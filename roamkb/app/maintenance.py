@@ -63,7 +63,9 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
     def conflicts(self, request: "kb_conflicts.ConflictsRequest") -> "kb_conflicts.ConflictList":
         """Return syncers' conflict copies; with `adopt`, properly name those with an id of their own."""
         if not request.adopt:
-            return kb_conflicts.conflicts(self._open_notes(), file=request.file, folder=self.environment.cwd)
+            notes = self._open_notes()
+            find_nodes = self._open_directory(notes).read_by_ids
+            return kb_conflicts.conflicts(notes, file=request.file, folder=self.environment.cwd, find_nodes=find_nodes)
         permit, notes = self._require_permit(request.file or "conflict copies", undone="nothing was renamed")
 
         return kb_conflicts.adopt_copies(

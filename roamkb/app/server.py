@@ -198,8 +198,9 @@ class ServedKnowledgeBase(KnowledgeBase):
     def list_versions(self) -> "tuple[tuple[conflicts.ConflictCopy, ...], tuple[hygiene.DuplicateNodes, ...]]":
         """Return syncers' conflict copies, and the nodes that share their id with another one."""
         notes = self._open_notes()
-        contents = notes.read_all()
-        return conflicts.conflicts(notes, contents=contents).copies, hygiene.duplicate_ids(notes, contents)
+        directory = self._open_directory(notes)
+        copies = conflicts.conflicts(notes, find_nodes=directory.read_by_ids).copies
+        return copies, hygiene.duplicate_ids(notes, directory.read_sharing_ids())
 
     def journal_moments(self) -> "tuple[moments.Moment, ...]":
         """Return the journal's moments, the latest first, without another look at the notes."""

@@ -6,6 +6,9 @@ second (D3). No search finds it until `adopt` gives it a name.
 """
 
 from collections import Counter
+from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Iterable
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -31,12 +34,15 @@ from roamkb.kb.notes.store.conflict_copies import original_place
 from roamkb.kb.notes.store.conflict_copies import read_copies
 from roamkb.kb.notes.store.conflict_copies import real_place
 from roamkb.kb.notes.store.conflict_copies import rename_copy
+from roamkb.kb.notes.store.lookup import WholeReading
 from roamkb.kb.notes.store.notes import Notes
-from roamkb.kb.notes.store.notes import NotesContents
 from roamkb.org.agent_node import is_agent_node
 from roamkb.org.slug import slug
 from roamkb.text.line_diff import count_line_changes
 from roamkb.text.line_diff import differing_lines
+
+#: Returns at least the nodes with some ids, each with its note.
+FindNodes = Callable[[Collection[str]], Iterable[tuple[Note, Node]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +89,17 @@ class ConflictList:
 
 
 def conflicts(
-    notes: Notes, *, file: str | None = None, folder: Path | None = None, contents: NotesContents | None = None
+    notes: Notes, *, file: str | None = None, folder: Path | None = None, find_nodes: FindNodes | None = None
 ) -> ConflictList:
     """Return each conflict copy with how it differs from its original.
 
     With `file`, a copy or an original, only those of that file; `folder` is where relative
-    paths start. `contents` spares reading all notes where that was done before.
+    paths start. `find_nodes` spares looking into all notes where what they hold is known.
 
     Raises:
         NotFound: there is neither a note nor a copy of that name.
     """
-    judged = _judge_copies(notes, contents)
+    judged = _judge_copies(notes, find_nodes or WholeReading(notes).read_by_ids)
     selected = _select_copies(notes, [copy for _, copy in judged], file, folder)
     return ConflictList(copies=tuple(copy for _, copy in judged if copy in selected))
 
@@ -117,7 +123,7 @@ def adopt_copies(
         NotDurable: it has its name, and the disk would not promise to keep it.
     """
     permit.require_for(notes.kb)
-    judged = _judge_copies(notes)
+    judged = _judge_copies(notes, WholeReading(notes).read_by_ids)
     selected = _select_copies(notes, [copy for _, copy in judged], file, folder)
     copies = []
     for on_disk, copy in judged:
@@ -135,13 +141,13 @@ def adopt_copies(
     return ConflictList(copies=tuple(copies), adopting=True)
 
 
-def _judge_copies(notes: Notes, contents: NotesContents | None = None) -> list[tuple[CopyOnDisk, ConflictCopy]]:
+def _judge_copies(notes: Notes, find_nodes: FindNodes) -> list[tuple[CopyOnDisk, ConflictCopy]]:
     """Return each copy on the disk with its description and its obstacle to adoption."""
     on_disk = list(read_copies(notes))
     if not on_disk:
         return []
-    places = {node.id: notes.note_path(note) for note, node in (contents or notes.read_all()).node_pairs()}
     shared = Counter(id for copy in on_disk for id in {node.id for node in _content_nodes(copy.content)})
+    places = {node.id: notes.note_path(note) for note, node in find_nodes(shared)}
     return [(copy, _judge_copy(copy, places, shared)) for copy in on_disk]
 
 

@@ -23,7 +23,6 @@ from roamkb.kb.encrypted import EncryptedText
 from roamkb.kb.encrypted import find_encrypted
 from roamkb.kb.links import DeadLink
 from roamkb.kb.notes.store.notes import Notes
-from roamkb.kb.notes.store.notes import NotesContents
 from roamkb.kb.notes.store.org_id_locations import ids_outside
 from roamkb.org.agent_node import SUPERSEDED_BY
 from roamkb.org.agent_node import is_agent_node
@@ -100,21 +99,21 @@ def hygiene(notes: Notes, *, home: Path, org: bool = False) -> HygieneReport:
     return HygieneReport(
         kb=notes.kb,
         orphans=tuple(_node_line(notes, *pair) for pair in _orphan_nodes(pairs)),
-        duplicate_ids=duplicate_ids(notes, contents),
+        duplicate_ids=duplicate_ids(notes, pairs),
         duplicate_titles=_nodes_sharing_key(notes, _nodes_known_by_title(pairs), lambda node: _title_key(node.title)),
         duplicate_refs=_nodes_sharing_ref(notes, pairs),
         dangling=_dangling_links(notes, pairs, home),
         untitled=tuple(_node_line(notes, *pair) for pair in pairs if _is_untitled(*pair)),
-        conflict_copies=conflicts(notes, contents=contents).copies,
+        conflict_copies=conflicts(notes, find_nodes=lambda _: pairs).copies,
         encrypted=find_encrypted(notes, contents),
         skipped=contents.skipped,
         org=org,
     )
 
 
-def duplicate_ids(notes: Notes, contents: NotesContents) -> tuple[DuplicateNodes, ...]:
-    """Return the nodes that share an id."""
-    return _nodes_sharing_key(notes, contents.node_pairs(), lambda node: node.id)
+def duplicate_ids(notes: Notes, pairs: Iterable[_Pair]) -> tuple[DuplicateNodes, ...]:
+    """Return those of the nodes that share an id."""
+    return _nodes_sharing_key(notes, pairs, lambda node: node.id)
 
 
 def _orphan_nodes(pairs: Iterable[_Pair]) -> Iterator[_Pair]:

@@ -59,7 +59,7 @@ def check_notes(context: DoctorContext, rule: Rule) -> Iterator[DoctorCheck]:
     notes = Notes(rule.kb, todo_lines=rule.todo_lines)
     try:
         contents = notes.read_all()
-        copies = conflicts(notes).copies
+        copies = conflicts(notes, find_nodes=lambda _: contents.node_pairs()).copies
         leftover_files = checkup.find_leftovers(rule.kb, now=context.now.timestamp())
     except RoamkbError as error:
         yield DoctorCheck(name="knowledge base", ok=False, detail=error.message, fix=error.hint)
@@ -235,7 +235,7 @@ def _check_ids(notes: Notes, contents: NotesContents) -> DoctorCheck:
         "ids",
         (
             f"{duplicates.first.id} in {' and '.join(f'{node.path}:{node.line}' for node in duplicates.nodes)}"
-            for duplicates in duplicate_ids(notes, contents)
+            for duplicates in duplicate_ids(notes, contents.node_pairs())
         ),
         fine="no two nodes share an id",
         fix="give the copy a new one: delete its :ID: line, then M-x org-id-get-create; "

@@ -50,6 +50,9 @@ class NodeDirectory(Protocol):
     def read_by_ids(self, ids: Collection[str]) -> Sequence[NodePair]:
         """Return at least the nodes with those ids."""
 
+    def read_sharing_ids(self) -> Sequence[NodePair]:
+        """Return at least the nodes that share an id, in the order of all."""
+
     def read_linking(self, node: Node) -> Sequence[NodePair]:
         """Return at least the nodes with links to `node`."""
 
@@ -72,6 +75,10 @@ class WholeReading:
         return self._pairs
 
     read_spelt_like = read_linking = read_around = read_called
+
+    def read_sharing_ids(self) -> Sequence[NodePair]:
+        """Return all nodes."""
+        return self._pairs
 
     def read_by_ids(self, ids: Collection[str]) -> Sequence[NodePair]:
         """Return the nodes of the files that hold the text of one of the ids: the rest need not be parsed."""

@@ -29,6 +29,9 @@ _NAMED = (
     "SELECT note.file FROM name JOIN note ON note.id = name.note WHERE spelling IN (SELECT value FROM json_each(?))"
 )
 _IDENTIFIED = "SELECT file FROM entry WHERE node IN (SELECT value FROM json_each(?))"
+_SHARING = (
+    "SELECT file FROM entry WHERE node IN (SELECT node FROM entry WHERE node != '' GROUP BY node HAVING count(*) > 1)"
+)
 _STARTING = "SELECT file FROM entry WHERE node BETWEEN ?1 AND ?1 || char(0x10FFFF)"
 _LINKING = "SELECT note.file FROM link JOIN note ON note.id = link.note WHERE dest = ?"
 _REFERRING = (
@@ -77,6 +80,11 @@ class IndexDirectory:
         """Return at least the nodes with those ids."""
         pairs = self._read_files(lambda db: _files(db, _IDENTIFIED, json.dumps([*ids])))
         return self._whole.read_by_ids(ids) if pairs is None else pairs
+
+    def read_sharing_ids(self) -> Sequence[NodePair]:
+        """Return at least the nodes that share an id, in the order of all."""
+        pairs = self._read_files(lambda db: _files(db, _SHARING))
+        return self._whole.read_sharing_ids() if pairs is None else pairs
 
     def read_linking(self, node: Node) -> Sequence[NodePair]:
         """Return at least the nodes with links to `node`."""

@@ -15,6 +15,8 @@ from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NoNode
 from roamkb.core.errors import NotFound
 from roamkb.core.model import Note
+from roamkb.kb.conflicts import conflicts
+from roamkb.kb.hygiene import duplicate_ids
 from roamkb.kb.links import links
 from roamkb.kb.notes.node_names import find_likely_spellings
 from roamkb.kb.notes.store.lookup import NodeDirectory
@@ -100,6 +102,22 @@ def awkward(tmp_path: Path) -> Path:
 def test_awkward_names_mean_what_they_mean_to_a_whole_reading(awkward: Path, tmp_path: Path) -> None:
     """By id, title, alias, ref, path and their beginnings; slips of the pen; both ways of links."""
     _compare(awkward, tmp_path / "cache")
+
+
+def test_ids_and_copies_are_those_of_a_whole_reading(awkward: Path, tmp_path: Path) -> None:
+    """In two files or twice in one; of ten notes those that matter are read and no other."""
+    (awkward / "twice.org").write_text("* A\n:PROPERTIES:\n:ID: t\n:END:\n* B\n:PROPERTIES:\n:ID: t\n:END:\n* C\n* D\n")
+    (awkward / "b.sync-conflict-20260610-120000-ABCDEFG.org").write_text(":PROPERTIES:\n:ID: h\n:END:\n#+title: B\n")
+    notes, directory = Notes(awkward), _indexed(awkward, tmp_path / "cache")
+    shared = directory.read_sharing_ids()
+    assert ["a.org", "b.org", "twice.org", "twice.org"] == [note.file for note, _ in shared]
+    assert duplicate_ids(notes, notes.read_all().node_pairs()) == duplicate_ids(notes, shared)
+    assert ["twin", "t"] == [duplicates.first.id for duplicates in duplicate_ids(notes, shared)]
+    copies = conflicts(notes, find_nodes=directory.read_by_ids).copies
+    assert (
+        conflicts(notes).copies == conflicts(notes, find_nodes=lambda _: notes.read_all().node_pairs()).copies == copies
+    )
+    assert "c.org" in copies[0].obstacle
 
 
 def test_so_do_those_of_the_example(tmp_path: Path) -> None:
