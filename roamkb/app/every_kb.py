@@ -41,9 +41,12 @@ def search(base: KnowledgeBase, request: SearchRequest) -> SearchResult:
     if not is_unranked:
         # a score is relative to the best of its own search, and sure ones are compared by what they share
         hits.sort(key=lambda hit: (not hit.sure, -hit.score))
+    shown = hits[: _most_hits(request, is_unranked=is_unranked)]
+    is_cut_unasked = request.limit is None and not is_unranked
     return replace(
         results[0],
-        hits=fit_budget(tuple(hits[: _most_hits(request, is_unranked=is_unranked)]), request.budget),
+        hits=fit_budget(tuple(shown), request.budget),
+        left_out=sum(result.left_out for result in results) + is_cut_unasked * (len(hits) - len(shown)),
         skipped=(
             *(file for result in results for file in result.skipped),
             *(UnreadableFile(path=error.kb, reason=error.why) for error in missing),

@@ -426,3 +426,14 @@ def test_who_stops_it_at_a_question_hears_that_nothing_was_changed(home: Path) -
     assert status == 130
     assert "interrupted; nothing was changed" in shown
     assert before == everything(home)
+
+
+def test_who_says_yes_beforehand_is_shown_steps_and_no_diff(home: Path) -> None:
+    """What would change is shown by --dry-run; a screen of JSON after the fact hides the next commands."""
+    person = notes_of_org_roam(home)
+    words = ("setup", "--kb", str(person.notes), "--work-root", str(person.work), "--claude", "--yes")
+    assert "\n+" in person.run(*words, "--dry-run").out
+    done = person.run(*words)
+    assert 0 == done.status, done.err
+    assert str(home / ".claude/settings.json") in done.out
+    assert "\n+" not in done.out

@@ -169,6 +169,8 @@ def execute_call(call: OperationCall) -> int:
         _print_output(text, printed.status)
     if not text and printed.status and _is_for_reader():
         _print_error_line("nothing found")
+    if printed.advice and not call.as_json and _is_for_reader():
+        _print_error_line(printed.advice)
     return printed.status
 
 

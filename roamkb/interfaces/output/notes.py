@@ -48,6 +48,8 @@ class TrashAnswer:
     trash: tuple[NodeCandidate, ...]
 
 
+#: Who types it may take it for a note of their own.
+_WRITTEN_ADVICE = "tagged agent, as all that roamkb writes: agents may replace it; without the tag it is yours alone"
 _PROVENANCE_KEYS = ("CREATED", "AGENT", "PROJECT", "SOURCE", "SUPERSEDED_BY")
 
 
@@ -220,7 +222,7 @@ def write(result: "kb_write.WrittenNode") -> PrintedResult:
         style = TerminalStyle(terminal)
         return f"{style.cyan(one_line(str(result.path)))}: {style.bold(shorten_title(result.title))} ({result.id})"
 
-    return PrintedResult(result=result, text=render_text, warnings=result.warnings)
+    return PrintedResult(result=result, text=render_text, warnings=result.warnings, advice=_WRITTEN_ADVICE)
 
 
 def supersede(result: "kb_supersede.SupersededNode") -> PrintedResult:

@@ -45,6 +45,8 @@ class PrintedResult:
     status: int = 0
     #: Said on standard error beside the text.
     warnings: tuple[str, ...] = ()
+    #: Said there as well, after the text, to a human at a terminal.
+    advice: str = ""
 
     @property
     def as_json(self) -> "encode.Json":
@@ -140,6 +142,7 @@ def _printed_search(result: "search.SearchResult") -> PrintedResult:
         result=result,
         text=render_text,
         status=0 if result.hits else 1,
+        advice=f"{count_phrase(result.left_out, 'weaker hit')} more: --all" if result.hits and result.left_out else "",
         warnings=(
             *filter(None, (result.as_of,)),
             *(_NOTHING_SURE,) * result.nothing_sure,

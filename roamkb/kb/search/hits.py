@@ -70,3 +70,5 @@ class PassageHits:
     weights: TermWeights
     skipped: tuple[UnreadableFile, ...]
     conflict_copies: int
+    #: How many weaker ones were found as well, at least.
+    left_out: int = 0

@@ -152,6 +152,8 @@ class SearchResult:
     only_files: bool = False
     #: Whether words were asked for, and no hit is sure.
     nothing_sure: bool = False
+    #: How many weaker hits were left out unasked, at least.
+    left_out: int = 0
     #: Without a hit, how many encrypted files there are, which no search reads; else None.
     encrypted: int | None = None
     #: What an answer about the past rests on, in a line; None where the present was asked for.
@@ -215,6 +217,7 @@ def _search_words(
         conflict_copies=answers.conflict_copies,
         only_files=request.files,
         nothing_sure=bool(sure) and not any(sure),
+        left_out=answers.left_out if near_best else 0,
         trace=trace,
     )
 

@@ -65,3 +65,39 @@ def test_what_is_longer_than_the_screen_is_paged(
     assert 0 == status, shown
     assert is_paged is ("PAGED" in shown)
     assert 3 == shown.count("Zebra ")
+
+
+@pytest.mark.parametrize(
+    ("words", "extra", "is_said"),
+    [(("zebra",), {}, True), (("zebra", "--all"), {}, False), (("zebra",), {"CLAUDECODE": "1"}, False)],
+)
+def test_a_human_is_told_of_weaker_hits(
+    world: World, words: tuple[str, ...], extra: dict[str, str], is_said: bool
+) -> None:
+    """A search that wasn't limited shows the best; how to see the rest is said after them, and to no agent."""
+    for number in range(12):
+        world.node(f"{number}.org", str(number), f"Zebra {number}", "zebra")
+    status, shown = converse(
+        [sys.executable, "-m", "roamkb", "search", *words],
+        maker=emulator(world.home.parent, "xterm"),
+        cwd=world.personal,
+        environment={**world.environment(), "TERM": "xterm", "PAGER": "", **extra},
+        answers=(),
+    )
+    assert 0 == status, shown
+    assert is_said is ("4 weaker hits more: --all" in shown)
+    assert "weaker" not in world.run("search", *words).err
+
+
+def test_a_human_who_writes_is_told_that_agents_may_replace_it(world: World) -> None:
+    """In a pipe, where agents write, nothing is said."""
+    status, shown = converse(
+        [sys.executable, "-m", "roamkb", "write", "Zebras are striped"],
+        maker=emulator(world.home.parent, "xterm"),
+        cwd=world.personal,
+        environment={**world.environment(), "TERM": "xterm"},
+        answers=(),
+    )
+    assert 0 == status, shown
+    assert "tagged agent" in shown
+    assert "" == world.run("write", "Lions are not").err

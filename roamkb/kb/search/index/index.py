@@ -207,6 +207,7 @@ class Index:
             weights=index_query.term_weights(),
             skipped=(*changes.unreadable, *faulty_notes(db, self._notes.kb)),
             conflict_copies=changes.conflict_copies,
+            left_out=index_query.left_out,
         )
 
     def _query_fresh_index(

@@ -109,6 +109,8 @@ class IndexQuery:
         self._where, self._values = sql_filters(query)
         #: By the keys of hits, once they are ranked.
         self._spelling_gains: Mapping[int, float] = {}
+        #: Ranked passages that were found and not given, once the answers are.
+        self.left_out = 0
 
     def find_answers(self, limit: int | None, *, linked: bool = False, near_best: bool = False) -> Iterator[PassageHit]:
         """Yield the answers, best first; where `linked`, then the nodes that the best of them link to.
@@ -151,7 +153,9 @@ class IndexQuery:
         gained = self._gains_by_links(order)
         order = lift_linked(order, gained, self._term_weights)
         best = max((points for _, points in order), default=0.0) or 1.0
-        for entry, points in (drop_tail(order) if near_best else order)[:limit]:
+        given = (drop_tail(order) if near_best else order)[:limit]
+        self.left_out = len(order) - len(given)
+        for entry, points in given:
             source = gained[entry.key][1] if entry.key in gained and len(self._term_weights) > 1 else None
             yield _ScoredKey(entry.key, points / best, source, self._signals_of(entry, gained))
         if linked and limit is not None and not (self._phrases or near_best):
