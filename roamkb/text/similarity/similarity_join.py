@@ -10,12 +10,12 @@ other's as well: a slip in one word of four, or in three of twelve. One that say
 number is found however few its words are.
 """
 
-from bisect import bisect_left
+import heapq
 from collections.abc import Collection
 from collections.abc import Hashable
 from collections.abc import Iterable
 from collections.abc import Iterator
-from collections.abc import Sequence
+from itertools import groupby
 from math import ceil
 from typing import Generic
 from typing import TypeVar
@@ -30,8 +30,6 @@ K = TypeVar("K", bound=Hashable)
 _SHARED = 3 / 4
 #: What is that little over a whole number is meant to be it.
 _HAIR = 1e-9
-#: Of many candidates so many are looked at first, and then each time eight times as many.
-_FIRST_LOOK = 64
 
 
 class _SetIndex:
@@ -96,7 +94,7 @@ class NearTexts(Generic[K]):
             *self._content.sharing_lists(shape.content),
             self._counting.get(shape.counted_roots, []),
         ]
-        for number in _merge_ascending(lists, len(self._keys)):
+        for number, _ in groupby(heapq.merge(*lists)):
             if self._is_alike(shape, self._shapes[number]):
                 yield self._keys[number]
 
@@ -111,15 +109,3 @@ class NearTexts(Generic[K]):
             return True
         # to take letters three by three costs most
         return shared >= _SHARED * most and reaches_jaccard(first_text.trigrams, second_text.trigrams, limit)
-
-
-def _merge_ascending(lists: Sequence[list[int]], end: int) -> Iterator[int]:
-    """Yield the numbers in ascending lists, each once, in their order."""
-    if sum(map(len, lists)) <= _FIRST_LOOK:
-        yield from sorted(set().union(*lists))
-        return
-    start, most = 0, _FIRST_LOOK
-    while start < end:
-        within = (numbers[bisect_left(numbers, start) : bisect_left(numbers, most)] for numbers in lists)
-        yield from sorted(set().union(*within))
-        start, most = most, most * 8
