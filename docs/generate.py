@@ -15,8 +15,8 @@ from typing import Final
 
 from roamkb.core.request import ParameterShape
 from roamkb.core.request import VerbParameter
+from roamkb.interfaces.http.operation_routes import OFFERED_ROUTES
 from roamkb.interfaces.http.operation_routes import OperationRoute
-from roamkb.interfaces.http.operation_routes import offered_routes
 from roamkb.interfaces.mcp.tools import TOOLS
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Operation
@@ -102,7 +102,7 @@ def http_routes() -> str:
     """Return the HTTP paths that are commands, and the parameters of each."""
     rows = [
         f"| `{'GET' if route.reads else 'POST'} /api/{route.operation.name}` | {_taken(route)} |"
-        for route in offered_routes()
+        for route in OFFERED_ROUTES
     ]
     return "\n".join(["| path | takes |", "|---|---|", *rows])
 

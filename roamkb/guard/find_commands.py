@@ -71,27 +71,19 @@ class FindCall:
 
     def may_find(self, folder: str, guarded: str, *, is_note: bool) -> bool:
         """Say whether it may find `guarded` in `folder`, a folder on the way there, or a note in it."""
-        relative_path = guarded[len(folder.rstrip("/")) :] if guarded.startswith(folder) else ""
-        parts = relative_path.strip("/").split("/")
-        name_results: list[bool] = []
-        for previous, test, value in zip(["", *self.tests], self.tests, self.tests[1:], strict=False):
-            if test == "-maxdepth" and value.isdigit() and "f" in self.tests and int(value) < len(parts) + is_note:
+        below = guarded[len(folder.rstrip("/")) :].strip("/") if guarded.startswith(folder) else guarded
+        for test, depth in zip(self.tests, self.tests[1:], strict=False):
+            if test == "-maxdepth" and depth.isdigit() and int(depth) <= below.count("/") + is_note:
                 return False
-            if test not in _PATH_TESTS:
-                continue
-            place, _, name = value.rpartition("/") if test not in _NAME_TESTS else ("", "", value)
-            is_match = (is_note and may_be_note(name)) or any(
-                matches_glob(name.lower(), part.lower()) for part in parts
-            )
-            if place:
-                is_match = (
-                    is_match and any(matches_glob(place, part) for part in (guarded, relative_path[1:]))
-                ) or matches_glob(value, guarded)
-            if previous not in _NEGATIONS:
-                name_results.append(is_match)
-            elif is_note and is_match and matches_glob(name, "0.org"):
-                return False
-        return "-empty" not in self.tests and (any(name_results) if name_results else True)
+        names = [
+            value.rpartition("/")[2].lower()
+            for previous, test, value in zip(["", *self.tests], self.tests, self.tests[1:], strict=False)
+            if test in _PATH_TESTS and previous not in _NEGATIONS
+        ]
+        return not names or any(
+            (is_note and may_be_note(name)) or any(matches_glob(name, part.lower()) for part in below.split("/"))
+            for name in names
+        )
 
 
 def add_found_file(words: Sequence[str], file: str) -> list[str]:

@@ -21,9 +21,8 @@ _WILDCARD_SIGNS = frozenset("*?[\0")
 _MAX_SPELLINGS = 64
 _MAX_LOOKUPS = 400
 _MAX_PATH_LENGTH = 4096
-#: What code says for the home folder, and that the path ends there or goes on below with a pattern.
+#: What code says for the home folder.
 _HOME_IN_CODE = r"~|HOME\b|\bhome\b|homedir"
-_NO_FURTHER_NAME = r"(?!\W{0,6}[/\\]\W{0,4}\w|\W{0,3},\s*['\"]\w|\w)"
 
 
 class PathReach(IntEnum):
@@ -122,16 +121,6 @@ class FolderNames:
             if position >= 0 and not text[:position][-1:].isalnum():
                 return folder
         return ""
-
-    def has_parent_in_text(self, text: str) -> bool:
-        """Say whether code names a parent of one of the folders, home or below, and stops there."""
-        for tail in self._tails:
-            tail_pattern = "".join(rf"(?:\W{{1,8}}{re.escape(part)}" for part in tail[:-1]) + ")?" * (len(tail) - 1)
-            if re.search(
-                rf"(?:{_HOME_IN_CODE}|{re.escape(self.home)})(?:\W{{0,4}}\))*{tail_pattern}{_NO_FURTHER_NAME}", text
-            ):
-                return True
-        return False
 
     def _extend_path(self, text: str, match: re.Match[str], folder: str) -> str:
         continuation = re.compile(r"/[^\s'\"`;|&<>(){}$]*+").match(text, match.end())

@@ -54,8 +54,6 @@ _QUOTING_SIGNS = str.maketrans("", "", "'\"\\")
 #: Of a piece of code, that is looked at one by one.
 _PATH_PATTERN = r"[^\s'\"`;|&<>(){},=]*/[^\s'\"`;|&<>(){},=]+"
 _MAX_PATHS = 50
-#: A path that is spelled out, `x.md` as well.
-_SPELLED_PATH = r"['\"]([^'\"\s]*(?:/|\w\.\w)[^'\"\n]*)['\"]|(?:^|\s)([~/][^\s'\"]+)"
 _MAX_DEPTH = 6
 #: Of one call, and so many words take as long as a command does.
 _MAX_COMMANDS = 2000
@@ -524,22 +522,14 @@ class _ShellJudge:
             candidate_reach, path = self._kb.find_reach(candidate, call.cwd)
             if candidate_reach is PathReach.INSIDE:
                 return path
-        finds_them = re.search(r"\.org\b", code) and (
-            (reach and "*.org" in code) or self._kb.has_parent_in_text(expanded)
-        )
-        return self._kb.any_note if finds_them else ""
+        return self._kb.any_note if reach and "*.org" in code else ""
 
     def _may_be_note(self, target: str, call: ShellCall) -> bool:
         """Say whether the target of a write in code may lead to notes; an empty one may."""
         target = expand_variables(target, call.scene.variables)
-        spelled_paths = [spelled_path[1] or spelled_path[2] for spelled_path in re.finditer(_SPELLED_PATH, target)]
-        is_elsewhere = bool(spelled_paths) or "mkdtemp" in target or "tempfile" in target
-        return (
-            not is_elsewhere
-            or bool(self._path_in_text(target, call))
-            or self._kb.has_parent_in_text(target)
-            or any(self._kb.find_reach(spelled_path, call.cwd)[0] for spelled_path in spelled_paths)
-        )
+        # `HOME + "/org"`
+        places = (target, f"~/{target}")
+        return not target or any(self._path_in_text(p, call) or self._kb.find_reach(p, call.cwd)[0] for p in places)
 
     # Smaller questions
 

@@ -127,10 +127,10 @@ def mcp(world: World, folder: Path, stack: ExitStack) -> Door:
 
 def http(world: World, folder: Path, stack: ExitStack) -> Door:
     """Ask the local server."""
-    from roamkb.interfaces.http.operation_routes import offered_routes
+    from roamkb.interfaces.http.operation_routes import OFFERED_ROUTES
     from tests.interfaces.http.served import serving
 
-    offered = {route.operation.name: route for route in offered_routes()}
+    offered = {route.operation.name: route for route in OFFERED_ROUTES}
     served = stack.enter_context(serving(world, folder, extra={"CLAUDECODE": "1"}))
 
     def ask(operation: Operation, arguments: Arguments) -> Json | None:

@@ -6,8 +6,8 @@ from roamkb.core.request import ParameterShape
 from roamkb.guard.human_only_commands import HUMAN_ONLY_VERBS
 from roamkb.guard.human_only_commands import VALUE_OPTIONS
 from roamkb.guard.human_only_commands import find_approval
+from roamkb.interfaces.http.operation_routes import OFFERED_ROUTES
 from roamkb.interfaces.http.operation_routes import OperationRoute
-from roamkb.interfaces.http.operation_routes import offered_routes
 from roamkb.interfaces.mcp.tools import TOOLS
 from roamkb.interfaces.mcp.tools import McpTool
 from roamkb.interfaces.operations import OPERATIONS
@@ -25,7 +25,7 @@ NEVER = frozenset(
 LISTED = frozenset({"promote", "review", "curate"})
 
 
-@pytest.mark.parametrize("offered", [*offered_routes(), *TOOLS], ids=lambda one: getattr(one, "name", "") or "route")
+@pytest.mark.parametrize("offered", [*OFFERED_ROUTES, *TOOLS], ids=lambda one: getattr(one, "name", "") or "route")
 def test_no_door_of_agents_promotes_or_approves(offered: OperationRoute | McpTool) -> None:
     """Neither by its name nor by an option."""
     if offered.operation is None:

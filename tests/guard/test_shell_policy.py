@@ -8,7 +8,6 @@ import pytest
 from roamkb.core.data_tables import data_rows
 from roamkb.core.model import ProjectKind
 from roamkb.guard.tool_calls import judge_tool
-from tests.guard.shell_lines import BEYOND
 from tests.guard.shell_lines import ELSEWHERE
 from tests.guard.shell_lines import HOSTILE
 from tests.guard.shell_lines import LITTER
@@ -43,13 +42,6 @@ def test_nothing_new_comes_from_work() -> None:
     """Where a personal project may."""
     assert NEW == denied(NEW, ProjectKind.WORK) == denied(NEW, ProjectKind.UNKNOWN)
     assert [] == denied(NEW, ProjectKind.PERSONAL)
-
-
-@pytest.mark.parametrize("kind", ProjectKind)
-def test_four_of_five_detours_are_seen(kind: ProjectKind) -> None:
-    """What takes an analysis of programs is the wall's, and what another machine's name does the journal's."""
-    lines = [*HOSTILE, *BEYOND]
-    assert len(denied(lines, kind)) > len(lines) * 4 / 5
 
 
 @pytest.mark.parametrize("kind", ProjectKind)

@@ -44,8 +44,8 @@ from roamkb.core.errors import UsageError
 from roamkb.core.request import ParameterShape
 from roamkb.interfaces.http import knowledge_api as knowledge
 from roamkb.interfaces.http.metrics import ServerMetrics
+from roamkb.interfaces.http.operation_routes import OFFERED_ROUTES
 from roamkb.interfaces.http.operation_routes import OperationRoute
-from roamkb.interfaces.http.operation_routes import offered_routes
 from roamkb.interfaces.http.request_guard import SAFE_HEADERS
 from roamkb.interfaces.http.request_guard import RequestGuard
 from roamkb.interfaces.http.request_guard import UnwelcomeRequest
@@ -145,7 +145,7 @@ class HttpServer:
         app.add_exception_handler(RequestValidationError, _answer_misfit)
         app.add_exception_handler(HTTPException, _answer_http_error)
         app.add_exception_handler(Exception, _answer_http_error)
-        for route in offered_routes():
+        for route in OFFERED_ROUTES:
             self._add_operation(app, route)
         self._add_knowledge(app)
         app.get("/api/events", tags=["events"], summary=_EVENTS_SUMMARY)(self._events)

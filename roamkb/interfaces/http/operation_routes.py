@@ -12,7 +12,6 @@ or sweeps (`snapshot restore`, `trash --all-agent`), and anything that would let
 import json
 import shlex
 from collections.abc import Mapping
-from collections.abc import Sequence
 from typing import Annotated
 from typing import Any
 from typing import Final
@@ -31,9 +30,9 @@ from roamkb.core.request import VerbParameter
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
 from roamkb.interfaces.cli.fast_args import parse_words
+from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Arguments
 from roamkb.interfaces.operations import Operation
-from roamkb.interfaces.operations import find_operation
 from roamkb.interfaces.output import render
 from roamkb.interfaces.output.encode import Json
 
@@ -92,43 +91,30 @@ class OperationRoute:
         return _cut_page(answer, self.pages, limit, offset or 0) if self.pages else answer
 
 
-def offered_routes() -> Sequence[OperationRoute]:
-    """Return the operations that are offered, in the order of `_OFFERED_ROUTES`."""
-    return [route for offer in _OFFERED_ROUTES if (route := offer.build_route())]
+def _offer_get(name: str, parameters: str = "", *, pages: str = "") -> OperationRoute:
+    return _offer(name, parameters, reads=True, pages=pages)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _OfferedRoute:
-    name: str
-    reads: bool
-    parameters: str
-    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    pages: str = ""
-
-    def build_route(self) -> OperationRoute | None:
-        operation = find_operation(self.name)
-        if operation is None:
-            return None
-        offered = self.parameters.split()
-        return OperationRoute(
-            operation=operation,
-            reads=self.reads,
-            parameters=tuple(parameter for parameter in operation.parameters if parameter.name in offered),
-            choices=self.choices,
-            pages=self.pages,
-        )
+def _offer_post(name: str, parameters: str = "", **choices: tuple[str, ...]) -> OperationRoute:
+    return _offer(name, parameters, choices=choices)
 
 
-def _offer_get(name: str, parameters: str = "", *, pages: str = "", **choices: tuple[str, ...]) -> _OfferedRoute:
-    return _OfferedRoute(name=name, reads=True, parameters=parameters, choices=choices, pages=pages)
-
-
-def _offer_post(name: str, parameters: str = "", **choices: tuple[str, ...]) -> _OfferedRoute:
-    return _OfferedRoute(name=name, reads=False, parameters=parameters, choices=choices)
+def _offer(
+    name: str,
+    parameters: str,
+    *,
+    reads: bool = False,
+    choices: Mapping[str, tuple[str, ...]] | None = None,
+    pages: str = "",
+) -> OperationRoute:
+    operation = next(operation for operation in OPERATIONS if operation.name == name)
+    offered = tuple(parameter for parameter in operation.parameters if parameter.name in parameters.split())
+    return OperationRoute(operation=operation, reads=reads, parameters=offered, choices=choices or {}, pages=pages)
 
 
 _CONTENT_PARAMETERS = "title body markdown tags aliases refs links source by anyway dry_run kb"
-_OFFERED_ROUTES: Final = (
+#: The operations that are offered.
+OFFERED_ROUTES: Final = (
     _offer_get(
         "search", "words tags agent human since before limit regex lines files related budget as_of kb", pages="hits"
     ),

@@ -13,8 +13,8 @@ from urllib.parse import urlencode
 import pytest
 
 from roamkb.core.errors import RoamkbError
+from roamkb.interfaces.http.operation_routes import OFFERED_ROUTES
 from roamkb.interfaces.http.operation_routes import OperationRoute
-from roamkb.interfaces.http.operation_routes import offered_routes
 from roamkb.interfaces.output import render
 from tests.conftest import World
 from tests.conftest import make_world
@@ -79,7 +79,7 @@ SHARED: list[tuple[str, dict[str, Any]]] = [
 
 def spelt(name: str, arguments: dict[str, Any]) -> list[str]:
     """Return the words of the command line for a call."""
-    route = next(route for route in offered_routes() if route.operation.name == name)
+    route = next(route for route in OFFERED_ROUTES if route.operation.name == name)
     words = [name]
     for parameter in route.operation.parameters:
         value = arguments.get(parameter.name)
@@ -99,7 +99,7 @@ def test_an_operation_says_the_same_through_every_door(
     )
     answer = served.get(f"/api/{name}?{query}" if query else f"/api/{name}")
     ran = world.run(*spelt(name, arguments), "--json")
-    route = next(route for route in offered_routes() if route.operation.name == name)
+    route = next(route for route in OFFERED_ROUTES if route.operation.name == name)
     kb = world.open()
     door = kb.log if route.operation.is_of_log else kb
     try:
@@ -117,7 +117,7 @@ def test_the_operations_that_are_listed_are_there(served: Served) -> None:
     """Each in the OpenAPI document, with an example that it takes, and behind the token."""
     told = served.get("/api/openapi.json").json
     assert [{"token": []}] == told["security"]
-    for route in offered_routes():
+    for route in OFFERED_ROUTES:
         method = "get" if route.reads else "post"
         assert method in told["paths"][f"/api/{route.operation.name}"]
     learn = told["components"]["schemas"]["Learn"]
@@ -125,7 +125,7 @@ def test_the_operations_that_are_listed_are_there(served: Served) -> None:
     assert learn["additionalProperties"] is False
 
 
-@pytest.mark.parametrize("route", offered_routes(), ids=lambda route: route.operation.name)
+@pytest.mark.parametrize("route", OFFERED_ROUTES, ids=lambda route: route.operation.name)
 def test_an_example_of_the_help_fits(route: OperationRoute) -> None:
     """What the document shows can be sent."""
     sent = route.request_model().model_validate(route.example_arguments(), strict=True).model_dump(exclude_unset=True)

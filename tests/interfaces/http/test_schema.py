@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import settings
 
 from roamkb.interfaces.http.knowledge_api import ENTRIES
-from roamkb.interfaces.http.operation_routes import offered_routes
+from roamkb.interfaces.http.operation_routes import OFFERED_ROUTES
 from tests.conftest import World
 from tests.conftest import make_world
 from tests.examples import examples
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 schemathesis = pytest.importorskip("schemathesis")
 
 PATHS = [
-    *(("GET" if route.reads else "POST", f"/api/{route.operation.name}") for route in offered_routes()),
+    *(("GET" if route.reads else "POST", f"/api/{route.operation.name}") for route in OFFERED_ROUTES),
     *(("POST", f"/api/knowledge/{name}") for name in (*ENTRIES, "task")),
     ("GET", "/api/knowledge/relevant/{task}"),
     ("GET", "/api/knowledge/strategy/{errorType}"),
