@@ -9,6 +9,7 @@ import contextlib
 import os
 from collections.abc import Iterator
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
 from typing import Final
@@ -16,7 +17,6 @@ from typing import NamedTuple
 
 import psycopg
 from psycopg.conninfo import make_conninfo
-from psycopg.rows import class_row
 
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
@@ -134,13 +134,16 @@ class PostgresPort:
                 "pg_snapshot_xmax(pg_current_snapshot())::text::bigint from roamkb.service"
             ).fetchone()
             members = self._connection.execute("select project from roamkb.member order by project").fetchall()
-        if row is None or row[3] < SCHEMA:
-            raise ServiceAway(
-                f"the tables of the service {one_line(self._name)} are older than this roamkb",
-                hint="its administrator runs what `roamkb share migrate` prints",
-            )
-        projects = tuple(project for (project,) in members)
-        return ServiceFacts(id=row[0], epoch=row[1], kind=row[2], projects=projects, next_xid=row[4])
+        match row:
+            case (str(id), str(epoch), str(kind), int(version), int(next_xid)) if version >= SCHEMA:
+                projects = tuple(str(project) for (project,) in members)
+                return ServiceFacts(id=id, epoch=epoch, kind=kind, projects=projects, next_xid=next_xid)
+            case (_, _, _, int(), int()):
+                raise ServiceAway(
+                    f"the tables of the service {one_line(self._name)} are older than this roamkb",
+                    hint="its administrator runs what `roamkb share migrate` prints",
+                )
+        raise self._wrong_answer()
 
     def offer(self, lines: Sequence[SharedLine]) -> list[SharedRow]:
         """Add lines in one transaction, each once; return the rows that have their ids and other bytes.
@@ -168,14 +171,19 @@ class PostgresPort:
         """Return the next lines after `mark`, in the one order in which all machines read them.
 
         Raises:
-            ServiceAway: it didn't answer.
+            ServiceAway: it didn't answer, or answered with other lines.
         """
-        return self._read_rows(
+        rows = self._read_rows(
             "select xid::text::bigint as xid, pos, id::text, line, sha256 from roamkb.event where project = %s "
             "and xid < pg_snapshot_xmin(pg_current_snapshot()) and (xid, pos) > (%s::text::xid8, %s) "
             "order by event.xid, pos limit %s",
             (self._project, str(mark.xid), mark.pos, _PAGE_ROWS),
         )
+        marks = [mark, *(Mark(row.xid, row.pos) for row in rows)]
+        # whoever went back would ask for the same lines for ever
+        if len(rows) > _PAGE_ROWS or any(later <= earlier for earlier, later in pairwise(marks)):
+            raise self._wrong_answer()
+        return rows
 
     def count_held_back(self, mark: Mark) -> int:
         """Return how many lines after `mark` are there, which wait for a transaction that began before.
@@ -187,7 +195,7 @@ class PostgresPort:
                 "select count(*) from roamkb.event where project = %s and (xid, pos) > (%s::text::xid8, %s)",
                 (self._project, str(mark.xid), mark.pos),
             ).fetchone()
-        return row[0] if row else 0
+        return row[0] if row and isinstance(row[0], int) else 0
 
     def wait(self, seconds: float) -> bool:
         """Wait until lines came, but no longer; return whether some did.
@@ -200,8 +208,17 @@ class PostgresPort:
             return bool([*self._connection.notifies(timeout=seconds, stop_after=1)])
 
     def _read_rows(self, query: str, values: Sequence[object]) -> list[SharedRow]:
-        with _as_away(self._name), self._connection.cursor(row_factory=class_row(SharedRow)) as cursor:
-            return cursor.execute(query.encode(), values).fetchall()
+        with _as_away(self._name):
+            return [self._row_of(row) for row in self._connection.execute(query.encode(), values)]
+
+    def _row_of(self, row: tuple[object, ...]) -> SharedRow:
+        match row:
+            case (int(xid), int(pos), str(id), str(line), bytes(sha256)):
+                return SharedRow(xid=xid, pos=pos, id=id, line=line, sha256=sha256)
+        raise self._wrong_answer()
+
+    def _wrong_answer(self) -> ServiceAway:
+        return ServiceAway(f"the service {one_line(self._name)} can't be used: it answers what it wasn't asked for")
 
 
 @contextlib.contextmanager
@@ -221,7 +238,8 @@ def _as_away(service: str) -> Iterator[None]:
     """Turn what psycopg raises into errors of ours."""
     try:
         yield
-    except psycopg.Error as error:
+    except (psycopg.Error, ValueError, OverflowError) as error:
+        # also of what is no number or no text in an answer
         text = clip_text(one_line(str(error)), _LONGEST_MESSAGE)
         raise ServiceAway(
             f"the service {one_line(service)} can't be used: {text}",
