@@ -41,7 +41,9 @@ _PARAMETERS: Final[dict[str, str]] = {
     "application_name": "roamkb",
     "client_encoding": "UTF8",
     "options": "-c statement_timeout=15s -c lock_timeout=5s -c idle_in_transaction_session_timeout=15s "
-    "-c default_transaction_isolation=read\\ committed",
+    "-c default_transaction_isolation=read\\ committed "
+    # of a table without statistics each page would read and sort all that follow it
+    "-c enable_sort=off -c enable_bitmapscan=off",
     "keepalives_idle": "5",
     "keepalives_interval": "2",
     "keepalives_count": "3",
