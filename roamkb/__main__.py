@@ -113,5 +113,22 @@ def _forward_to_broker() -> int | None:
         return report_failure(sys.argv[1:], error.message, hint=error.hint)
 
 
+def run_program() -> int:
+    """Run the command line as a process of its own; return its exit status.
+
+    A hook's process doesn't return: to take down what Python has loaded takes nearly as long as to start it.
+    """
+    status = main()
+    if sys.argv[1:2] == ["hook"]:
+        for stream in filter(None, (sys.stdout, sys.stderr)):
+            try:
+                stream.flush()
+            except (OSError, ValueError):
+                # nobody listens
+                continue
+        os._exit(status)
+    return status
+
+
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(run_program())

@@ -75,7 +75,7 @@ class Suggested(Generic[_T]):
 
 
 def suggest_nodes(
-    finder: "search.NodeFinder",
+    finder: "search.NoteFinder",
     notes: Notes,
     text: str,
     *,
@@ -90,9 +90,9 @@ def suggest_nodes(
     query = parse_words(text)
     if not query.terms:
         return Suggested()
-    answers = finder.find_passages(query, limit=max(limit, _MOST_ANSWERS)).answers
+    passages = finder.find_passages(query, limit=max(limit, _MOST_ANSWERS))
     worths, threshold = _weigh_passages(
-        text, answers, finder.weigh(query), least=START_THRESHOLD if loose else INTERRUPTION_THRESHOLD
+        text, passages.answers, passages.weights, least=START_THRESHOLD if loose else INTERRUPTION_THRESHOLD
     )
     hits: list[Hit] = []
     weighed: list[WeighedAnswer] = []
@@ -114,8 +114,8 @@ def suggest_learnings(
     query = parse_words(text)
     if not query.terms or not state.standings:
         return Suggested()
-    current = _answers_in_force(finder, state, query, limit=max(limit, _MOST_ANSWERS))
-    worths, threshold = _weigh_passages(text, current, finder.weigh(query), least=INTERRUPTION_THRESHOLD)
+    current, weights = _answers_in_force(finder, state, query, limit=max(limit, _MOST_ANSWERS))
+    worths, threshold = _weigh_passages(text, current, weights, least=INTERRUPTION_THRESHOLD)
     dropped = {
         answer.file: _too_weak(bits, threshold) or _drop_reason(answer, state, besides) for answer, bits in worths
     }
@@ -213,18 +213,20 @@ def scores_of_relevant(
     query = parse_words(text)
     if not query.terms:
         return {}
-    current = _answers_in_force(finder, state, query, limit=_MOST_ANSWERS)
+    current, weights = _answers_in_force(finder, state, query, limit=_MOST_ANSWERS)
     least = INTERRUPTION_THRESHOLD if is_interrupting else START_THRESHOLD
-    worths, threshold = _weigh_passages(text, current, finder.weigh(query), least=least)
+    worths, threshold = _weigh_passages(text, current, weights, least=least)
     relevant = (answer.file for answer, bits in worths if bits >= threshold)
     return {id: 1 - rank / _MOST_ANSWERS for rank, id in enumerate(relevant)}
 
 
 def _answers_in_force(
     finder: "known_learnings.LearningFinder", state: LogState, query: Query, *, limit: int
-) -> Sequence[PassageHit]:
-    answers = finder.find_passages(query, limit=limit)
-    return [entry for entry in answers if (standing := state.standings.get(entry.file)) and is_in_force(standing)]
+) -> tuple[Sequence[PassageHit], TermWeights]:
+    """Return the answers that are in force, and the weight of each term of `query` among all learnings."""
+    answers, weights = finder.find_weighed(query, limit=limit)
+    current = [entry for entry in answers if (standing := state.standings.get(entry.file)) and is_in_force(standing)]
+    return current, weights
 
 
 def _weigh_passages(

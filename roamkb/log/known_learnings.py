@@ -65,8 +65,8 @@ class LearningLookup(Protocol):
 class LearningFinder(LearningLookup, Protocol):
     """A finder of learnings that knows the weights of words among them."""
 
-    def weigh(self, query: Query) -> TermWeights:
-        """Return the weight of each term of `query` among the learnings."""
+    def find_weighed(self, query: Query, *, limit: int) -> tuple[Sequence[PassageHit], TermWeights]:
+        """Return the learnings that match, the best first, and the weight of each term among all learnings."""
 
 
 def scores_by_id(finder: LearningLookup, query: Query, *, limit: int) -> Mapping[str, float]:

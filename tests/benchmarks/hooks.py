@@ -157,7 +157,7 @@ def _read_lines(calls: int) -> Iterator[str]:
 def _installed(world: World) -> Path:
     """Return the command as pip writes it."""
     path = world.home / "roamkb"
-    lines = ("import re", "import sys", "from roamkb.__main__ import main", "sys.exit(main())")
+    lines = ("import re", "import sys", "from roamkb.__main__ import run_program", "sys.exit(run_program())")
     path.write_text("\n".join([f"#!{sys.executable}", *lines, ""]))
     path.chmod(0o755)
     return path

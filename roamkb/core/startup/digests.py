@@ -17,7 +17,10 @@ def __getattr__(name: str) -> object:
     """Load the hash function that is requested, and no other."""
     for module in _MODULES.get(name, ()):
         try:
-            return getattr(__import__(module), name)
+            function = getattr(__import__(module), name)
         except ImportError:
             continue
+        # a module that isn't there is looked for in all folders, each time
+        globals()[name] = function
+        return function
     raise AttributeError(f"module 'roamkb.core.startup.digests' has no attribute {name!r}")

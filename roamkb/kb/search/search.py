@@ -105,13 +105,6 @@ class NoteFinder(Protocol):
         """Return the best passages, the best first; where `near_best`, without those far below the best."""
 
 
-class NodeFinder(NoteFinder, Protocol):
-    """A finder of nodes that knows the weights of words among them."""
-
-    def weigh(self, query: Query) -> TermWeights:
-        """Return the weight of each term of `query` among the nodes."""
-
-
 #: Tells of the words of a query, with their weights, and of the names and lines of each answer, whether it is sure.
 EvidenceRater = Callable[[Sequence[str], TermWeights, Iterable[tuple[Sequence[str], str]]], Sequence[Evidence]]
 

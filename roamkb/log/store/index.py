@@ -96,10 +96,11 @@ class LogIndex:
         if self._budget is not None and self._is_long:
             self._open_or_build().close()
 
-    def weigh(self, query: Query) -> TermWeights:
-        """Return the weight of each term of `query` among the learnings."""
+    def find_weighed(self, query: Query, *, limit: int) -> tuple[tuple[PassageHit, ...], TermWeights]:
+        """Return the best `limit` answers to `query`, and the weight of each of its terms among all learnings."""
         with contextlib.closing(self._open_or_build()) as db:
-            return IndexQuery(db, query).term_weights()
+            index_query = IndexQuery(db, query)
+            return tuple(index_query.find_answers(limit)), index_query.term_weights()
 
     def _open_or_build(self) -> sqlite3.Connection:
         try:

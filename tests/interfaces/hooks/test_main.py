@@ -1,6 +1,9 @@
 """A harness's hooks, each as a process of its own, in both harnesses' words."""
 
 import json
+import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -853,3 +856,17 @@ def test_the_token_is_no_file_for_other_tools_at_work(world: World) -> None:
         assert is_denied is ("hookSpecificOutput" in answer(world, call)), path
     call = event(world.work, "PreToolUse", tool_name="Bash", tool_input={"command": "cat t"})
     assert "hookSpecificOutput" in answer(world, call)
+
+
+def test_all_that_a_hook_says_arrives_although_its_process_takes_nothing_down(world: World) -> None:
+    """The answer on standard output, the trace on the other, and status 0; also where nobody listens."""
+    world.node("redis.org", "redis", "Redis evicts sessions at maxmemory", "It does so by its policy. " * 200)
+    world.run("init")
+    world.run("index")
+    payload = {"session_id": _SESSION, "cwd": str(world.personal), "prompt": "redis evicts sessions at maxmemory?"}
+    ran = world.run("hook", "user-prompt-submit", "--trace", input=json.dumps(payload))
+    assert (0, True) == (ran.status, "maxmemory" in str(ran.json["hookSpecificOutput"]))
+    assert "shown: Redis evicts" in ran.err
+    command = [sys.executable, "-m", "roamkb", "hook", "user-prompt-submit"]
+    closed = f"{shlex.join(command)} >&- 2>&- </dev/null"
+    assert 0 == subprocess.run(closed, shell=True, env=world.environment(), check=False).returncode

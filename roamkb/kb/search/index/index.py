@@ -37,7 +37,6 @@ from roamkb.kb.search.index.schema import is_made_by
 from roamkb.kb.search.index.schema import maker_key
 from roamkb.kb.search.index.schema import sums_of
 from roamkb.kb.search.query import Query
-from roamkb.kb.search.query import TermWeights
 from roamkb.kb.search.semantic import cache
 
 _T = TypeVar("_T")
@@ -83,10 +82,6 @@ class Index:
             NoKnowledgeBase: there is nothing to search.
         """
         return self._query_fresh_index(lambda db, changes: self._find_answers(db, changes, query, limit, near_best))
-
-    def weigh(self, query: Query) -> TermWeights:
-        """Return the weight of each term of `query` among the notes as they are now."""
-        return self._query_fresh_index(lambda db, _: IndexQuery(db, query).term_weights())
 
     def read_ahead(self, seconds: float) -> None:
         """Read notes into the stored index for about `seconds` seconds; leave the rest for the next time."""

@@ -542,7 +542,7 @@ def test_an_index_whose_unread_notes_went_counts_the_words_that_it_has(many: Bas
     (unread,) = many.index().find_unread_notes().to_read
     Path(unread.place).unlink()
     query = parse_query("zebra quiet", today=TODAY)
-    assert Index(Notes(many.kb), None).weigh(query) == many.index().weigh(query)
+    assert Index(Notes(many.kb), None).find_passages(query).weights == many.index().find_passages(query).weights
     many.check("zebra quiet")
 
 
