@@ -39,6 +39,7 @@ from roamkb.kb import daily
 from roamkb.kb import write
 from roamkb.kb.notes.file_names import require_name
 from roamkb.kb.notes.store import bibliographies
+from roamkb.kb.notes.store import lookup
 from roamkb.kb.notes.store import notes as kb_notes
 from roamkb.kb.notes.store import own_writes
 from roamkb.kb.notes.store import trash
@@ -221,7 +222,11 @@ class KnowledgeBaseContext(ABC):
             model = cache.sentence_model(folder)
         return index.Index(notes, folder, version=__version__, model=model)
 
-    def _open_directory(self, notes: "kb_notes.Notes") -> "node_directory.IndexDirectory":
+    def _open_directory(self, notes: "kb_notes.Notes") -> "lookup.NodeDirectory":
+        folder = self.state_folders.cache_folder(notes.kb)
+        if folder is None or not folder.is_dir():
+            # nothing was ever indexed, and to import the index takes as long as to read some dozens of notes
+            return lookup.WholeReading(notes)
         return node_directory.IndexDirectory(self._open_index(notes), notes)
 
     @cached_property
