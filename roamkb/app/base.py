@@ -261,7 +261,8 @@ class KnowledgeBaseContext(ABC):
             yield
         except NoNode as error:
             if entry := self._open_trash(notes.kb).find_entry(error.name):
-                hint = f"it was trashed on {entry.when[:10]}; `roamkb restore {entry.id}` brings it back"
+                option = f" --kb {self.kb_name}" if self.is_named else ""
+                hint = f"it was trashed on {entry.when[:10]}; `roamkb restore {entry.id}{option}` brings it back"
                 raise NoNode(error.name, hint=hint) from error
             self._bibliographies(notes).raise_if_cited(error)
             raise

@@ -82,7 +82,7 @@ def show(base: KnowledgeBase, request: ShowRequest) -> ShownNode:
     if not shown:
         raise errors[0]
     if len(shown) > 1:
-        raise Ambiguous(
-            request.name, [NodeCandidate(id=one.node.id, title=one.node.title, path=one.path) for one in shown]
-        )
+        candidates = [NodeCandidate(id=one.node.id, title=one.node.title, path=one.path) for one in shown]
+        # their ids may be the same
+        raise Ambiguous(request.name, candidates, hint=" or ".join(f"--kb {one.kb}" for one in shown))
     return shown[0]

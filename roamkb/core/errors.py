@@ -192,11 +192,11 @@ class Ambiguous(RoamkbError):
     code = "ambiguous"
     JSON = "code message hint candidates"
 
-    def __init__(self, name: str, candidates: "Sequence[model.NodeCandidate]") -> None:
+    def __init__(self, name: str, candidates: "Sequence[model.NodeCandidate]", *, hint: str = "give one's id") -> None:
         listed = "".join(
             f"\n  {one_line(c.id)}  {shorten_title(c.title)}  ({one_line(str(c.path))})" for c in candidates
         )
-        super().__init__(f"{len(candidates)} nodes are called {one_line(name)}:{listed}", hint="give one's id")
+        super().__init__(f"{len(candidates)} nodes are called {one_line(name)}:{listed}", hint=hint)
         self.candidates = tuple(candidates)
 
 

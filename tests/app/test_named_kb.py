@@ -247,8 +247,10 @@ def test_no_word_reaches_another_one_unasked(two: TwoKbs) -> None:
         kb.show(f"{OWN}2")
     assert "club" == kb.show(f"{OWN}2", kb="club").kb == kb.show(f"{OWN}2", kb="all").kb
     agent_note(two.club, 1, "Lanterns burn oil")
-    with pytest.raises(Ambiguous):
-        kb.show("Lanterns burn oil", kb="all")
+    for name in ("Lanterns burn oil", f"{OWN}1"):
+        with pytest.raises(Ambiguous) as ambiguity:
+            kb.show(name, kb="all")
+        assert "--kb default or --kb club" == ambiguity.value.hint
     titles = {name: [node.title for node in kb.nodes(kb=name).nodes] for name in (None, "club")}
     assert "The club meets on Mondays" in titles["club"]
     assert ["Lanterns burn oil"] == titles[None]
@@ -453,3 +455,12 @@ def test_a_session_is_told_which_one_it_may_write_to(two: TwoKbs) -> None:
         for place, brief in lines.items()
     }
     assert {"hall/stage": True, "code/both": True, "code/site": False, "work/acme/deep": False} == told
+
+
+def test_a_trashed_node_is_named_with_the_command_that_brings_it_back(two: TwoKbs) -> None:
+    """In a named one that takes its name: without it the default one's trash would be asked."""
+    kb = two.open("hall/stage")
+    kb.trash(f"{OWN}2", kb="club")
+    with pytest.raises(NotFound) as missing:
+        kb.show(f"{OWN}2", kb="club")
+    assert f"roamkb restore {OWN}2 --kb club" in missing.value.hint
