@@ -12,6 +12,7 @@ from roamkb.app import callers as app_callers
 from roamkb.app.environment import ProcessEnvironment
 from roamkb.app.knowledge_base import KnowledgeBase
 from roamkb.app.log import learn
+from roamkb.boundary import human_consent
 from roamkb.boundary import policy
 from roamkb.boundary.store import call_origin
 from roamkb.boundary.store import server_ports as boundary_server_ports
@@ -58,14 +59,19 @@ class ServedKnowledgeBase(KnowledgeBase):
     """A knowledge base whose session lasts: evidence from the shell that began it stays."""
 
     def __init__(
-        self, around: ProcessEnvironment, *, project: str | Path | None = None, process: "_ServerProcess | None" = None
+        self,
+        around: ProcessEnvironment,
+        *,
+        project: str | Path | None = None,
+        process: "_ServerProcess | None" = None,
+        human: "human_consent.HumanWithKey | None" = None,
     ) -> None:
         """Look at the process's parents, unless that was done.
 
         Raises:
             UsageError: there are more of them than can be looked at.
         """
-        super().__init__(around, project=project)
+        super().__init__(around, project=project, human=human)
         self._process = process or _ServerProcess(
             parents=dict(_named_parents(around.pid)),
             hidden=super()._call_origin.hidden,
@@ -75,8 +81,8 @@ class ServedKnowledgeBase(KnowledgeBase):
         #: Who asks; nobody else where that is who began this.
         self.callers: tuple[call_origin.CallOrigin | None, ...] = ()
 
-    def _open_again(self) -> Self:
-        again = type(self)(self.environment, project=self.project_folder, process=self._process)
+    def _open_again(self, human: "human_consent.HumanWithKey | None" = None) -> Self:
+        again = type(self)(self.environment, project=self.project_folder, process=self._process, human=human)
         again.callers = self.callers
         return again
 
@@ -115,6 +121,10 @@ class ServedKnowledgeBase(KnowledgeBase):
         served = self.for_connection(client, server)
         served.callers = tuple(origin and self._without_place(origin) for origin in served.callers)
         return served
+
+    def for_signer(self, human: "human_consent.HumanWithKey") -> "ServedKnowledgeBase":
+        """Return the knowledge base for an act of who proves a yes by a key; who asks is judged as before."""
+        return self._open_again(human)
 
     def _without_place(self, origin: "call_origin.CallOrigin") -> "call_origin.CallOrigin":
         if origin.cwd is None:

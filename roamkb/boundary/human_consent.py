@@ -33,6 +33,22 @@ class HumanAtTerminal(Protocol):
         ...
 
 
+class SecurityKey(Protocol):
+    """A public key whose private half signs when somebody touches the hardware."""
+
+    @property
+    def key(self) -> str:
+        """`TYPE BASE64`."""
+
+    @property
+    def file(self) -> str:
+        """The file of its handle; empty where nobody knows one."""
+
+    @property
+    def comment(self) -> str:
+        """What was written beside it."""
+
+
 @runtime_checkable
 class HumanWithKey(HumanAtTerminal, Protocol):
     """A human who can prove a yes by touching a security key."""
@@ -40,11 +56,10 @@ class HumanWithKey(HumanAtTerminal, Protocol):
     #: Whether nothing else counts: a click on a page says nothing of who clicked.
     is_signing_only: bool
 
-    def sign(self, message: bytes, keys: Mapping[str, str], *, shown: str) -> bytes:
+    def sign(self, message: bytes, keys: Sequence[SecurityKey], *, shown: str) -> bytes:
         """Return the signature of a message by one of some keys; empty where none of them is here.
 
-        `keys` are the files of their handles, by public key; empty for one that no file is known of. `shown` is
-        what the human has read.
+        `shown` is what the human has read, or reads now.
         """
         ...
 

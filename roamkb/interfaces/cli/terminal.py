@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Iterator
-from collections.abc import Mapping
 from collections.abc import Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from roamkb.boundary.human_consent import SecurityKey
 from roamkb.boundary.process_ancestry import missing_login_reason
 from roamkb.boundary.store.processes import read_ancestry
 from roamkb.core.errors import UsageError
@@ -39,7 +39,7 @@ class Terminal:
             answer = os.read(tty, _ANSWER_BYTES)
         return answer.decode("utf-8", "replace").strip() == word
 
-    def sign(self, message: bytes, keys: Mapping[str, str], *, shown: str) -> bytes:  # noqa: ARG002 - as asked before
+    def sign(self, message: bytes, keys: Sequence[SecurityKey], *, shown: str) -> bytes:  # noqa: ARG002 - as asked before
         """Return the signature by the first key whose file is here and that the human touches; empty without one."""
         program = find_system_program("ssh-keygen")
         if not program:
@@ -47,7 +47,7 @@ class Terminal:
                 "there is no ssh-keygen to sign with; nothing was written", hint="install OpenSSH's client"
             )
         with _open_terminal() as tty:
-            for file in keys.values():
+            for file in (key.file for key in keys):
                 if not file or not (Path(file).exists() or Path(f"{file}.pub").exists()):
                     continue
                 os.write(tty, f"Touch the security key of {strip_hidden(file)}.\n".encode())

@@ -37,22 +37,30 @@ from roamkb.interfaces.page.decisions import learning_page
 from roamkb.interfaces.page.decisions import review_view
 from roamkb.interfaces.page.decisions.outcomes import OUTCOME_PARAMETER
 from roamkb.interfaces.page.decisions.outcomes import OutcomeShelf
+from roamkb.interfaces.page.decisions.outcomes import can_sign
 from roamkb.interfaces.page.decisions.outcomes import shown_outcome
 from roamkb.interfaces.page.guard import ENTER_PATH
 from roamkb.interfaces.page.guard import FORM_PATH
 from roamkb.interfaces.page.guard import HEADERS
+from roamkb.interfaces.page.guard import PROOF_PATH
 from roamkb.interfaces.page.guard import REPORT_PATH
 from roamkb.interfaces.page.guard import STATIC_PATH
 from roamkb.interfaces.page.guard import PageGuard
 from roamkb.interfaces.page.hits import asked_kb
+from roamkb.interfaces.page.proof import proof_view
 from roamkb.interfaces.page.records import remedies_view
 from roamkb.interfaces.page.records import shown_view
 from roamkb.interfaces.page.session import PageSession
 from roamkb.interfaces.page.templating import FOLDER
 from roamkb.interfaces.page.templating import render_page
+from roamkb.log.proof.store.approver_keys import has_page_key
 
 #: What is served of the page's own, with its type.
-_STATIC: Final = {"page.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8"}
+_STATIC: Final = {
+    "page.css": "text/css; charset=utf-8",
+    "page.js": "text/javascript; charset=utf-8",
+    "proof.js": "text/javascript; charset=utf-8",
+}
 #: Reports of a browser that are printed; a page that breaks its own policy does so again and again.
 _MOST_REPORTS: Final = 20
 _LONGEST_REPORT: Final = 1000
@@ -71,6 +79,7 @@ class PageServer:
         self._outcomes = OutcomeShelf()
         self._reports = 0
         self.address = f"http://localhost:{port}/"
+        self._desk = proof_view.ProofDesk(f"http://localhost:{port}")
         routes = [
             Route("/", self._endpoint(home_view.view_home)),
             Route("/search", self._endpoint(search_view.view_search)),
@@ -86,7 +95,10 @@ class PageServer:
             Route("/review", self._endpoint(review_view.view_review)),
             Route("/conflicts", self._endpoint(conflicts_view.view_conflicts)),
             Route("/conflict", self._endpoint(conflicts_view.view_conflict)),
+            Route("/approve", self._endpoint(self._desk.view_question)),
+            Route("/key", self._endpoint(proof_view.view_key)),
             Route(f"{FORM_PATH}{{name}}", self._do, methods=["POST"]),
+            Route(f"{PROOF_PATH}{{name}}", self._prove, methods=["POST"]),
             Route("/image", self._image),
             Route(ENTER_PATH, self._enter),
             Route(f"{STATIC_PATH}{{name}}", _static_file),
@@ -120,6 +132,7 @@ class PageServer:
         def endpoint(request: Request) -> Response:
             # each request has a thread's context of its own
             shown_outcome.set(self._outcomes.take(request.query_params.get(OUTCOME_PARAMETER, "")))
+            can_sign.set(has_page_key(self._kb.environment.trust_home))
             return _answer_or_explain(partial(self._make_view, view, request))
 
         return endpoint
@@ -130,11 +143,23 @@ class PageServer:
 
     async def _do(self, request: Request) -> Response:
         """Carry out a form, and lead to a page that says what it did."""
-        body = await request.body()
-        return await run_in_threadpool(self._carry_out, request, body)
-
-    def _carry_out(self, request: Request, body: bytes) -> Response:
         action = _find_action(request.path_params["name"])
+        return await run_in_threadpool(self._carry_out, request, await request.body(), action)
+
+    async def _prove(self, request: Request) -> Response:
+        """Begin an act that takes a human's yes, or answer the question of one."""
+        action = self._find_proof(request.path_params["name"])
+        return await run_in_threadpool(self._carry_out, request, await request.body(), action)
+
+    def _find_proof(self, name: str) -> "forms.FormAction":
+        if name in ("yes", "no"):
+            return lambda _, fields: self._desk.answer(fields, is_yes=name == "yes")
+        form = proof_view.HUMAN_ACTS.get(name)
+        if form is None:
+            raise HTTPException(404)
+        return lambda kb, fields: self._desk.begin(kb, form, fields)
+
+    def _carry_out(self, request: Request, body: bytes, action: "forms.FormAction") -> Response:
         try:
             fields = forms.parse_form(body)
         except UsageError as error:
@@ -143,7 +168,9 @@ class PageServer:
 
         def lead_on() -> Response:
             outcome = action(self._kb_for(request), fields)
-            address = forms.add_parameter(outcome.href or back, OUTCOME_PARAMETER, self._outcomes.add(outcome))
+            address = outcome.href or back
+            if outcome.text:
+                address = forms.add_parameter(address, OUTCOME_PARAMETER, self._outcomes.add(outcome))
             return RedirectResponse(address, 303, headers=HEADERS)
 
         return _answer_or_explain(lead_on, back=back)

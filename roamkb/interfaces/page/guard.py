@@ -25,6 +25,8 @@ ENTER_PATH: Final = "/enter"
 STATIC_PATH: Final = "/static/"
 #: Below it lies what changes something, a form each.
 FORM_PATH: Final = "/do/"
+#: Below it lies what takes a human's yes, and the answers to its questions.
+PROOF_PATH: Final = "/proof/"
 _FORM_TYPE: Final = b"application/x-www-form-urlencoded"
 #: Bytes of a report; a browser's has about one thousand.
 _MOST_REPORT_BYTES: Final = 16 * 1024
@@ -96,7 +98,7 @@ async def _require_body(scope: "Scope", receive: "Receive", headers: dict[bytes,
     path, kind = scope["path"], headers.get(b"content-type", b"").partition(b";")[0]
     if path == REPORT_PATH and kind in _REPORT_TYPES:
         return await read_body(receive, declared_size(headers, most=_MOST_REPORT_BYTES))
-    if not path.startswith(FORM_PATH) or kind != _FORM_TYPE:
+    if not path.startswith((FORM_PATH, PROOF_PATH)) or kind != _FORM_TYPE:
         raise UnwelcomeRequest(405, "method", "nothing is sent to that address", hint="use the page's own buttons")
     # a browser says of every form whose page has it, and what it says was compared before
     if b"origin" not in headers or headers.get(b"sec-fetch-site", b"same-origin") != b"same-origin":

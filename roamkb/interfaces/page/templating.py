@@ -12,6 +12,7 @@ from markupsafe import Markup
 from markupsafe import escape
 
 from roamkb.core.text import strip_hidden
+from roamkb.interfaces.page.decisions.outcomes import can_sign
 from roamkb.interfaces.page.decisions.outcomes import shown_outcome
 
 Row = TypeVar("Row")
@@ -55,7 +56,7 @@ def first_rows(rows: Sequence[Row], most: int) -> tuple[Sequence[Row], int]:
 
 def render_page(name: str, **values: object) -> str:
     """Return the page of a template; `values` are its variables."""
-    return _environment().get_template(name).render(values, outcome=shown_outcome.get())
+    return _environment().get_template(name).render(values, outcome=shown_outcome.get(), can_sign=can_sign.get())
 
 
 def as_markup(html: str) -> Markup:

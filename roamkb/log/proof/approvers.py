@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from roamkb.boundary.human_consent import HumanAtTerminal
+from roamkb.boundary.human_consent import HumanWithKey
 from roamkb.boundary.human_consent import require_human
 from roamkb.boundary.human_consent import require_yes
 from roamkb.core.errors import NotFound
@@ -66,7 +67,9 @@ def remove_approver(
 
 def _change(approvers: Approvers, key: ApproverKey, action: str, question: str, human: HumanAtTerminal | None) -> None:
     line = key.as_line(action)
-    require_yes(human, question, word=_WORD)
+    # who signs by touching a key has no word to type
+    if not (approvers.keys and isinstance(human, HumanWithKey) and human.is_signing_only):
+        require_yes(human, question, word=_WORD)
     signature = b""
     if approvers.keys:
         signature = ask_key(human, approvers, approvers.message_for(line), shown=question)

@@ -51,4 +51,4 @@ def ask_key(human: HumanAtTerminal | None, approvers: Approvers, message: bytes,
     """Return the signature of a message by one of the approver keys; empty where the human has none here."""
     if not isinstance(human, HumanWithKey):
         return b""
-    return human.sign(message, {key.key: key.file for key in approvers.keys}, shown=shown)
+    return human.sign(message, approvers.keys, shown=shown)

@@ -26,6 +26,11 @@ _VERSION: Final = 1
 _HASHES: Final = (b"sha256", b"sha512")
 _OUR_HASH: Final = b"sha512"
 _CURVE: Final = b"nistp256"
+#: What stands before a point of that curve in a browser's form of a public key (RFC 5480), and the point's bytes.
+_SPKI_HEAD: Final = bytes.fromhex("3059301306072a8648ce3d020106082a8648ce3d030107034200")
+_POINT_BYTES: Final = 65
+#: What the comment of a browser's key begins with.
+_CREDENTIAL_MARK: Final = "page:"
 #: What a key says of the person: touched it; gave it a PIN or a finger.
 _PRESENT: Final = 1
 _VERIFIED: Final = 4
@@ -103,10 +108,26 @@ def parse_signature(blob: bytes) -> KeySignature | None:
     )
 
 
-def page_key(x: bytes, y: bytes) -> str:
+def page_key(point: bytes) -> str:
     """Return the public key of a browser's credential, by its point on the curve, as `TYPE BASE64`."""
-    blob = _join(ECDSA_TYPE.encode(), _CURVE, b"\4" + x + y, PAGE_HOST.encode())
+    blob = _join(ECDSA_TYPE.encode(), _CURVE, point, PAGE_HOST.encode())
     return f"{ECDSA_TYPE} {base64.b64encode(blob).decode()}"
+
+
+def public_point(public: bytes) -> bytes:
+    """Return the point of a public key in the form that browsers give (SPKI); empty for another curve's."""
+    point = public.removeprefix(_SPKI_HEAD)
+    return point if len(point) == _POINT_BYTES and len(public) == len(_SPKI_HEAD) + _POINT_BYTES else b""
+
+
+def credential_comment(credential: str) -> str:
+    """Return the comment by which a key on a list says what a browser calls it."""
+    return f"{_CREDENTIAL_MARK}{credential}"
+
+
+def page_credential(comment: str) -> str:
+    """Return what a browser calls a key with that comment; empty for a key that isn't the page's."""
+    return comment.partition(" ")[0].removeprefix(_CREDENTIAL_MARK) if comment.startswith(_CREDENTIAL_MARK) else ""
 
 
 def signature_of_assertion(

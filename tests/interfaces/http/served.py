@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from collections.abc import Mapping
+from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,9 +73,13 @@ class Served:
 
 @contextmanager
 def serving(
-    world: World, folder: Path | None = None, *words: str, extra: Mapping[str, str] | None = None
+    world: World,
+    folder: Path | None = None,
+    *words: str,
+    extra: Mapping[str, str] | None = None,
+    command: Sequence[str] = (),
 ) -> Iterator[Served]:
-    """Run `roamkb serve` in a project until the block ends, with the client in the personal one."""
+    """Run `roamkb serve`, or another command's, in a project until the block ends, with the client in the personal one."""
     here = folder or world.personal
     began_in = Path.cwd()
     # the server judges who asks by where they run
@@ -82,7 +87,7 @@ def serving(
     errors = world.home.parent / "server-errors"
     with errors.open("wb") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "roamkb", "serve", "--port", "0", "--json", *words],
+            [*(command or (sys.executable, "-m", "roamkb")), "serve", "--port", "0", "--json", *words],
             cwd=here,
             env={**world.environment(), "PWD": str(here), **(extra or {})},
             stdin=subprocess.DEVNULL,

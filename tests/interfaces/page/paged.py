@@ -4,6 +4,7 @@ import http.client
 import re
 from collections.abc import Iterator
 from collections.abc import Mapping
+from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,7 +41,15 @@ class Paged:
         """Send one request as a browser would, but for the headers given; None leaves one out."""
         return self._send(method, path, b"", {"Cookie": cookie or None, **_header_names(headers)})
 
-    def post(self, form: str, fields: Mapping[str, str] | bytes, *, cookie: str, **headers: str | None) -> Answer:
+    def post(
+        self,
+        form: str,
+        fields: Mapping[str, str] | bytes,
+        *,
+        cookie: str,
+        under: str | None = None,
+        **headers: str | None,
+    ) -> Answer:
         """Send one form as the page's own would be sent, but for the headers given; None leaves one out."""
         body = fields if isinstance(fields, bytes) else urlencode(fields).encode()
         own: dict[str, str | None] = {
@@ -50,7 +59,7 @@ class Paged:
             "Content-Type": "application/x-www-form-urlencoded",
             "Content-Length": str(len(body)),
         }
-        return self._send("POST", f"/do/{form}", body, own | _header_names(headers))
+        return self._send("POST", f"{under or '/do/'}{form}", body, own | _header_names(headers))
 
     def _send(self, method: str, path: str, body: bytes, headers: Mapping[str, str | None]) -> Answer:
         told = {"Host": f"localhost:{self.served.port}", **headers}
@@ -79,8 +88,12 @@ def _header_names(headers: Mapping[str, str | None]) -> dict[str, str | None]:
 
 @contextmanager
 def paging(
-    world: World, folder: Path | None = None, *words: str, extra: Mapping[str, str] | None = None
+    world: World,
+    folder: Path | None = None,
+    *words: str,
+    extra: Mapping[str, str] | None = None,
+    command: Sequence[str] = (),
 ) -> Iterator[Paged]:
     """Run `roamkb serve --page` in a project until the block ends."""
-    with serving(world, folder, "--page", *words, extra=extra) as served:
+    with serving(world, folder, "--page", *words, extra=extra, command=command) as served:
         yield Paged(served=served)

@@ -275,7 +275,10 @@ def test_what_waits_is_shown_as_a_difference_with_its_digest(world: World, paged
     html = unescape(paged.get("/review", cookie=cookie).body.decode())
     assert f'<span class="added">+- {_DURABLE}</span>' in html
     assert f"roamkb approve {proposal.proposal.id[:8]} --digest {proposal.digest[:12]}" in html
-    assert re.search(rf'data-proof="approve" data-digest="{proposal.digest}">\s*<button[^>]* disabled title=', html)
+    assert re.search(
+        rf'data-proof="approve" data-digest="{proposal.digest}">\s*(?:<input[^>]*>\s*)*<button[^>]* disabled title=',
+        html,
+    )
     assert "roamkb reject" in html
     assert re.search(r'data-proof="curate" data-digest="[0-9a-f]{64}"', html)
     told = _outcome(paged.post("promote", {"keys": learning, "back": "/review"}, cookie=cookie), paged, cookie)

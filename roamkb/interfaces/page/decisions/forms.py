@@ -57,7 +57,12 @@ def parse_form(body: bytes) -> FormFields:
 
 def own_address(text: str, *, default: str) -> str:
     """Return `text` where it is an address of this page's own without its origin, else `default`."""
-    is_own = text.startswith("/") and not text.startswith(("//", "/do/")) and text.isascii() and text.isprintable()
+    is_own = (
+        text.startswith("/")
+        and not text.startswith(("//", "/do/", "/proof/"))
+        and text.isascii()
+        and text.isprintable()
+    )
     return text if is_own and "\\" not in text else default
 
 

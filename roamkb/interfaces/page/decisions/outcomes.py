@@ -30,6 +30,8 @@ class FormOutcome:
 
 #: What the form did that led to the page that is being made; None where none did.
 shown_outcome: ContextVar[FormOutcome | None] = ContextVar("shown_outcome", default=None)
+#: Whether an approver key is for the page, so that what takes a human's yes can be done here.
+can_sign: ContextVar[bool] = ContextVar("can_sign", default=False)
 
 
 class OutcomeShelf:

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from starlette.requests import Request
 
@@ -38,8 +40,20 @@ _CLUSTER_TITLES = {
     STALE: "Mark what names files that are gone",
     CONTRADICTION: "Mark what may contradict",
 }
+#: The field for what a decision needs to be told, and its label.
+_REASON = ("reason", "Why")
 #: What a line of a difference is, by its first character.
 _LINE_KINDS = {"+": "added", "-": "removed", "@": "place"}
+
+
+class HumanAct(NamedTuple):
+    """What takes a human's yes: its form, its button, its command, what the form holds, and what the human fills in."""
+
+    name: str
+    label: str
+    command: str
+    fields: Mapping[str, str]
+    asked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +70,8 @@ class ReviewItem:
     #: The change, each line with its kind.
     lines: tuple[tuple[str, str], ...] = ()
     digest: str = ""
-    #: What only a person does, by its name: the label and the command.
-    human_acts: tuple[tuple[str, str, str], ...] = ()
+    #: What only a person does.
+    human_acts: tuple[HumanAct, ...] = ()
     #: Forms that need no person's proof: name, label, and fields.
     acts: tuple[tuple[str, str, dict[str, str]], ...] = ()
     #: A learning to be said better, and its type.
@@ -112,7 +126,10 @@ def _instruction_items(kb: "server.ServedKnowledgeBase") -> tuple[Sequence[Revie
 def _instruction_item(waiting: WaitingProposal) -> ReviewItem:
     proposal, standing = waiting.proposal, waiting.standing
     name, digest = proposal.id[:8], waiting.digest[:MIN_DIGEST_LENGTH]
-    approval = () if waiting.problem else (("approve", "Approve", f"roamkb approve {name} --digest {digest}"),)
+    command = f"roamkb approve {name} --digest {digest}"
+    fields = {"id": proposal.id, "digest": waiting.digest}
+    approval = () if waiting.problem else (HumanAct("approve", "Approve", command, fields),)
+    rejection = HumanAct("reject", "Reject", f"roamkb reject {name} --reason WHY", {"id": proposal.id}, _REASON)
     certainty = (f"{standing.confidence} %", f"said {times_phrase(standing.occurrences)}") if standing else ()
     return ReviewItem(
         title=f"{proposal.target}, {proposal.section}" if proposal.section else proposal.target,
@@ -121,7 +138,7 @@ def _instruction_item(waiting: WaitingProposal) -> ReviewItem:
         problem=waiting.problem,
         lines=diff_lines(waiting.diff or f"+{waiting.text}"),
         digest=waiting.digest,
-        human_acts=(*approval, ("reject", "Reject", f"roamkb reject {name} --reason WHY")),
+        human_acts=(*approval, rejection),
     )
 
 
@@ -144,13 +161,14 @@ def _cluster_item(cluster: CurationCluster, lines: Sequence[str], digest: str) -
     kept = [f"keep: {cluster.keeper.learning.statement}"] if cluster.keeper else []
     word = "instead of" if cluster.keeper else "look at"
     others = [f"{word}: {standing.learning.statement}" for standing in cluster.others]
+    command = f"roamkb curate --apply {digest[:MIN_DIGEST_LENGTH]} --reason WHY"
     return ReviewItem(
         title=_CLUSTER_TITLES[cluster.kind],
         href=learning_row(cluster.keeper or cluster.others[0]).href,
         about=(cluster.because.replace("_", " "), *kept, *others),
         lines=diff_lines("\n".join(f"+{line}" for line in lines)),
         digest=digest,
-        human_acts=(("curate", "Approve", f"roamkb curate --apply {digest[:MIN_DIGEST_LENGTH]} --reason WHY"),),
+        human_acts=(HumanAct("curate", "Approve all", command, {"apply": digest}, _REASON),),
     )
 
 

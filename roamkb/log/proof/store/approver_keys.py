@@ -23,6 +23,7 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.log.proof.key_signature import KEY_TYPES
 from roamkb.log.proof.key_signature import decode_base64
+from roamkb.log.proof.key_signature import page_credential
 from roamkb.log.proof.store.approver_lists import SYSTEM_LIST
 from roamkb.log.proof.store.approver_lists import user_list
 from roamkb.log.proof.store.signature_check import SignatureCheck
@@ -192,6 +193,11 @@ class Approvers:
         if self._home is None:
             raise UsageError("the system doesn't know this account, so that it has no list; nothing was written")
         trust_lists.change_list(user_list(self._home), with_line)
+
+
+def has_page_key(account_home: Path | None) -> bool:
+    """Say whether one of the keys that count is a browser's, for the page."""
+    return any(page_credential(key.comment) for key in Approvers(account_home).keys)
 
 
 def line_message(before: bytes, fields: Mapping[str, str]) -> bytes:
