@@ -40,6 +40,7 @@ from roamkb.log.state.learning_state import TYPED
 from roamkb.log.state.learning_state import YES_FIELD
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.learning_state import LogState
+from roamkb.log.store.file_contents import gc_paused
 from roamkb.log.store.project_log import Log
 from roamkb.pipeline.gate.references import STALE
 from roamkb.pipeline.store.references_on_disk import ProjectReferences
@@ -105,7 +106,9 @@ def propose_curation(
     files = _file_digests(log)
     contents = log.read_contents()
     state = contents.replay_state(as_of=as_of)
-    proposed_clusters = tuple(find_clusters(state, _missing_files_by_id(state, references)))
+    with gc_paused():
+        # a hundred thousand sets of words, which the collector would go through again and again
+        proposed_clusters = tuple(find_clusters(state, _missing_files_by_id(state, references)))
     name = plan_digest(
         files, (_change_text(cluster.number, change) for cluster in proposed_clusters for change in cluster.changes)
     )

@@ -146,6 +146,14 @@ class FileVersion:
         """Return the parsed lines between two bytes where lines end."""
         return self._parse_lines(start, end, first_number=1) if start < end else ParsedLines()
 
+    def bytes_between(self, start: int, end: int) -> bytes:
+        """Return some of the bytes.
+
+        Raises:
+            DiskError: the file changed since it was opened.
+        """
+        return self._data[start:end]
+
     def line_end(self, position: int) -> int:
         """Return where the line of some byte ends, its newline taken in."""
         for offset in range(position, self.size, _BLOCK_BYTES):

@@ -14,6 +14,7 @@ import threading
 import time
 import weakref
 import zlib
+from collections import Counter
 from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import ItemsView
@@ -71,6 +72,8 @@ _LONGEST_TAIL = 64 * 1024
 _MOST_VALUES = 500
 #: A shorter log is replayed in a second, and in memory.
 _LEAST_BUILT_BYTES = 4 * 1024 * 1024
+#: A rotation moves some thousand lines and leaves as many; more is read again.
+_LONGEST_MOVED = 32 * 1024 * 1024
 #: So many rows are in memory beside what is made of them.
 _ROWS_AT_ONCE = 1024
 #: Below the cache's folder: a build that isn't finished.
@@ -282,7 +285,12 @@ class StateCache:
                 return current_state
             with contextlib.closing(self._file.open_connection(writing=True)) as db:
                 about = _read_about(db)
-                if about.get("maker") != self._maker_version() or not (sizes := _cached_sizes(about, pages)):
+                if about.get("maker") != self._maker_version():
+                    return None
+                if not _cached_sizes(about, pages):
+                    self._follow_rotation(db, about, pages)
+                    about = _read_about(db)
+                if not (sizes := _cached_sizes(about, pages)):
                     return None
                 learnings, events = self._added_lines(pages, sizes)
                 last_id, unmet = json.loads(about["reach"])
@@ -300,6 +308,24 @@ class StateCache:
                 db.execute("COMMIT")
             self._file.seal_file()
             return self._load_if_current(pages, otherwise)
+
+    def _follow_rotation(self, db: sqlite3.Connection, about: Mapping[str, str], pages: Sequence[FileVersion]) -> None:
+        """Mark as archived what rotation moved since, if that is all that became of the cached lines."""
+        moved = _rotated_standings(db, about, pages)
+        if not moved:
+            return
+        _, archive, _ = pages
+        (size, _), (archived_size, archived_digest), ledger = json.loads(about["made_from"])
+        rest = size - (archive.size - archived_size)
+        extents = [(rest, pages[0].digest_until(rest)), (archive.size, archive.digest), ledger]
+        last_id, unmet = json.loads(about["reach"])
+        self._file.break_seal()
+        db.execute("BEGIN IMMEDIATE")
+        _store_standings(db, moved)
+        _store_about(db, extents, (last_id, frozenset(unmet)), maker=self._maker_version())
+        rotated = json.dumps([about["origin"], archived_size, archived_digest])
+        db.execute("INSERT OR REPLACE INTO about VALUES('rotated', ?)", (rotated,))
+        db.execute("COMMIT")
 
     def _maker_version(self) -> str:
         """Return a version of all that a state depends on beside its lines: code and adoption."""
@@ -327,14 +353,58 @@ def _learnings_digest(extents: _Extents) -> str:
     return f"{size} {knowledge_digest} {archive_digest}"
 
 
-def _ids_added_since(digest: str, pages: Sequence[FileVersion], origin: str) -> list[str] | None:
-    """Return the ids of the learnings added since that state; None if that was before `origin`, or isn't known."""
+def _ids_added_since(digest: str, pages: Sequence[FileVersion], about: Mapping[str, str]) -> list[str] | None:
+    """Return the ids of the learnings added since that state; None if it is too old, or isn't known."""
     knowledge, archive, _ = pages
+    origin = about["origin"]
     size, knowledge_digest, archive_digest = [*digest.split(), "", "", ""][:3]
-    is_known = size.isdecimal() and int(size) >= int(origin.split()[0]) and archive_digest == archive.digest
+    if archive_digest != archive.digest and "rotated" in about:
+        origin, archived_size, archived_digest = json.loads(about["rotated"])
+        if archive_digest != archived_digest or not archive.begins_with(archived_size, archived_digest):
+            return None
+        knowledge = _unrotated_page(pages, archived_size)
+    elif archive_digest != archive.digest:
+        return None
+    is_known = size.isdecimal() and int(size) >= int(origin.split()[0])
     if not is_known or not knowledge.begins_with(int(size), knowledge_digest):
         return None
     return [learning.id for learning in knowledge.lines_after(int(size)).learnings]
+
+
+def _unrotated_page(pages: Sequence[FileVersion], archived_size: int) -> FileVersion:
+    """Return the log as it would be if what the archive has behind so many bytes hadn't moved there."""
+    knowledge, archive, _ = pages
+    data = archive.bytes_between(archived_size, archive.size) + knowledge.bytes_between(0, knowledge.size)
+    return FileVersion(knowledge.path, data, is_ledger=False)
+
+
+def _rotated_standings(
+    db: sqlite3.Connection, about: Mapping[str, str], pages: Sequence[FileVersion]
+) -> list[LearningState]:
+    """Return the cached learnings that rotation moved, as archived ones; none where that isn't what happened.
+
+    Then the archive's new end, and what is left of the log, are the log as it was. Where another line has the id of
+    one that moved, which of them counts is for replay to say.
+    """
+    knowledge, archive, ledger = pages
+    (size, digest), archived, ledger_extent = json.loads(about["made_from"])
+    moved_bytes = archive.size - archived[0]
+    is_moved = 0 < moved_bytes <= min(size, _LONGEST_MOVED) and knowledge.size <= _LONGEST_MOVED
+    if not (is_moved and archive.begins_with(*archived) and ledger.begins_with(*ledger_extent)):
+        return []
+    unrotated = _unrotated_page(pages, archived[0])
+    if not unrotated.begins_with(size, digest):
+        return []
+    ids = Counter(learning.id for learning in unrotated.told.learnings)
+    standings = []
+    for learning in unrotated.lines_between(0, moved_bytes).learnings:
+        standing = _read_standing(db, learning.id)
+        if standing is None or ids[learning.id] > 1 or standing.is_archived:
+            return []
+        if (learning.type, learning.content) != (standing.learning.type, standing.learning.content):
+            return []
+        standings.append(replace(standing, is_archived=True))
+    return standings
 
 
 def _cached_sizes(about: Mapping[str, str], pages: Sequence[FileVersion]) -> list[int]:
@@ -471,7 +541,7 @@ class _CacheShelf(Mapping[str, LearningState]):
 
     def ids_since(self, digest: str) -> list[str] | None:
         """Return the ids of the learnings added after the state with that digest; None if unknown."""
-        return _ids_added_since(digest, self._pages, self._about["origin"])
+        return _ids_added_since(digest, self._pages, self._about)
 
     def __getitem__(self, id: str) -> LearningState:
         if self._all is not None:
@@ -630,7 +700,7 @@ class _TailShelf:
 
     def __init__(self, shelf: StateShelf, about: Mapping[str, str], pages: Sequence[FileVersion]) -> None:
         self._pages = pages
-        self._origin = about["origin"]
+        self._about = about
         self.learnings_with = shelf.learnings_with
         self.trait_values = shelf.trait_values
         self.count_learnings = shelf.count_learnings
@@ -638,7 +708,7 @@ class _TailShelf:
 
     def ids_since(self, digest: str) -> list[str] | None:
         """Return the ids of the learnings added after the state with that digest; None if unknown."""
-        return _ids_added_since(digest, self._pages, self._origin)
+        return _ids_added_since(digest, self._pages, self._about)
 
 
 class _ShelfEvents(Sequence[LedgerEvent]):

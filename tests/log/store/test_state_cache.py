@@ -1,9 +1,11 @@
 """What is kept of a log's state says what its lines say, whatever happens to either."""
 
 import json
+import os
 import random
 import shutil
 import sqlite3
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -254,13 +256,26 @@ def test_a_build_that_cannot_be_kept_is_never_done(tmp_path: Path) -> None:
     "lines",
     [
         ([*FEW[0], said(1, content="said otherwise")], FEW[1], FEW[2]),
-        (FEW[0][1:], [*FEW[1], FEW[0][0]], FEW[2]),
+        (FEW[0][2:], [*FEW[1], FEW[0][1], FEW[0][0]], FEW[2]),
+        ([FEW[0][0], *FEW[0][2:]], [*FEW[1], FEW[0][1]], FEW[2]),
+        ([*FEW[0][1:], FEW[0][0]], [*FEW[1], FEW[0][0]], FEW[2]),
+        (FEW[0][1:], [*FEW[1], FEW[0][0]], []),
         (FEW[0][::-1], FEW[1], FEW[2]),
         (FEW[0], FEW[1], [*FEW[2], happened(9, "undone", "E000000001")]),
         (FEW[0], FEW[1], [*FEW[2], happened(0, "pinned", "L1")]),
         (FEW[0], FEW[1], []),
     ],
-    ids=["an id again", "a rotation", "another order", "undone", "a merge", "emptied"],
+    ids=[
+        "an id again",
+        "archived in another order",
+        "archived from the middle",
+        "archived and said again",
+        "archived, and events lost",
+        "another order",
+        "undone",
+        "a merge",
+        "emptied",
+    ],
 )
 def test_what_takes_all_lines_is_made_from_them(lines: Lines, tmp_path: Path) -> None:
     """And kept anew."""
@@ -272,6 +287,73 @@ def test_what_takes_all_lines_is_made_from_them(lines: Lines, tmp_path: Path) ->
     found = kept(tmp_path).load_state(other, never)
     assert found is not None
     assert alike(found, replayed(other))
+
+
+ROTATED: Lines = (
+    [FEW[0][2], said(8)],
+    [*FEW[1], *FEW[0][:2]],
+    [*FEW[2], happened(5, "reused", "L1", outcome="success"), happened(6, "pinned", "L8")],
+)
+
+
+@pytest.mark.parametrize("longest_tail", [0, 10_000])
+def test_a_rotation_reads_only_what_moved(longest_tail: int, tmp_path: Path) -> None:
+    """Its learnings are archived from then on; an index that was filled before lacks only what was said since."""
+    before, after = pages(FEW), pages(ROTATED)
+    kept(tmp_path).save_state(before, replayed(before))
+    for _ in range(2):
+        found = kept(tmp_path, longest_tail=longest_tail).load_state(after, never)
+        assert found is not None
+        assert alike(found, replayed(after))
+        assert ["L8"] == found.ids_since(module.learnings_digest(before))
+        assert [True, True, False] == [found.standings[id].is_archived for id in ("L1", "L2", "L3")]
+    # and again, with what the first one left
+    later: Lines = ([said(9)], [*ROTATED[1], *ROTATED[0]], ROTATED[2])
+    found = kept(tmp_path, longest_tail=longest_tail).load_state(pages(later), never)
+    assert found is not None
+    assert alike(found, replayed(pages(later)))
+    assert ["L9"] == found.ids_since(module.learnings_digest(after))
+    assert found.ids_since(module.learnings_digest(before)) is None
+
+
+def test_a_rotation_of_a_log_with_an_id_twice_is_replayed(tmp_path: Path) -> None:
+    """Which of two lines of one id counts is for replay to say."""
+    twice: Lines = ([*FEW[0], said(1, content="said otherwise", ts=0)], FEW[1], FEW[2])
+    before, after = pages(twice), pages((twice[0][1:], [*twice[1], twice[0][0]], twice[2]))
+    kept(tmp_path).save_state(before, replayed(before))
+    assert kept(tmp_path).load_state(after, never) is None
+
+
+def load_until_killed(folder: Path, calls: int) -> bool:
+    """Follow a rotation in a process that ends without a word after so many calls; say whether it came to its end."""
+    child = os.fork()
+    if child == 0:
+        left = count(calls, -1)
+
+        def count_call(_frame: object, _event: str, _argument: object) -> None:
+            if next(left) == 0:
+                os._exit(9)
+
+        sys.setprofile(count_call)
+        kept(folder).load_state(pages(ROTATED), never)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_killed_while_it_follows_a_rotation_the_cache_says_nothing_wrong(tmp_path: Path) -> None:
+    """Wherever that is: what is left is the state of the lines, or is thrown away."""
+    outcomes = set()
+    for number in count():
+        folder = tmp_path / str(number)
+        before, after = pages(FEW), pages(ROTATED)
+        kept(folder).save_state(before, replayed(before))
+        is_done = load_until_killed(folder, number * 149)
+        found = kept(folder).load_state(after, never)
+        outcomes.add(found is not None)
+        assert found is None or alike(found, replayed(after))
+        if is_done:
+            break
+    assert outcomes == {True, False}
 
 
 def test_a_torn_line_is_no_line_to_go_on_from(tmp_path: Path) -> None:
