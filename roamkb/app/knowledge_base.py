@@ -27,7 +27,6 @@ from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import as_text_tuple
 from roamkb.journal.store import past_folder
 from roamkb.kb import daily as kb_daily
-from roamkb.kb import graph
 from roamkb.kb import index_admin
 from roamkb.kb import links as kb_links
 from roamkb.kb import nodes as kb_nodes
@@ -35,6 +34,7 @@ from roamkb.kb import related
 from roamkb.kb import show as kb_show
 from roamkb.kb import tags as kb_tags
 from roamkb.kb import trash as kb_trash
+from roamkb.kb.graph import link_graph
 from roamkb.kb.notes.store import notes as kb_notes
 from roamkb.kb.notes.store import past_notes
 from roamkb.kb.search import query as search_query
@@ -200,13 +200,13 @@ class KnowledgeBase(KnowledgeBaseSetup, KnowledgeBaseWriting):
 
     @takes_request(lambda: kb_links.LinksRequest)
     @for_named_kb
-    def links(self, request: "kb_links.LinksRequest") -> "kb_links.NodeLinks | graph.LinkGraph":
+    def links(self, request: "kb_links.LinksRequest") -> "kb_links.NodeLinks | link_graph.LinkGraph":
         """Return the links of the node called `name`, both ways; with `graph`, all nodes and links."""
         if request.graph == (request.name is not None):
             raise UsageError("the links of what?", hint="roamkb links ID, or roamkb links --graph")
         if request.name is None:
             notes = self._open_notes()
-            return graph.graph(self._open_index(notes), notes.kb)
+            return link_graph.find_links(self._open_index(notes), notes.kb)
 
         notes = self._open_notes()
         with self._explain_unknown_name(notes):

@@ -32,10 +32,14 @@ from roamkb.journal import moments
 from roamkb.kb import conflicts
 from roamkb.kb import hygiene
 from roamkb.kb import node_view
+from roamkb.kb.graph import layout
+from roamkb.kb.graph import selection
+from roamkb.kb.graph.store import layouts
 from roamkb.kb.notes import versions
 from roamkb.kb.notes.store import images
 from roamkb.kb.notes.store import walk
 from roamkb.kb.notes.store import watched_walk
+from roamkb.kb.search import query
 from roamkb.log import new_learning
 from roamkb.log.state import learning_state
 from roamkb.log.store import changes
@@ -188,6 +192,20 @@ class ServedKnowledgeBase(KnowledgeBase):
         """Return at most `most` of the nodes that agents wrote, the latest first."""
         notes = self._open_notes()
         return node_view.latest_agent_nodes(self._open_index(notes), notes, most=most)
+
+    def select_graph(
+        self, *, query: "query.Query | None" = None, around: str = "", depth: int = 1
+    ) -> "selection.GraphSelection":
+        """Return the nodes that `query` finds, and the links between them; `around` a node those within `depth` links.
+
+        Raises:
+            NotFound: there is no node `around`.
+        """
+        return selection.select_graph(self._open_index(self._open_notes()), query=query, around=around, depth=depth)
+
+    def place_graph(self, graph: "selection.GraphSelection") -> "layout.Places":
+        """Return where each node of a graph is drawn."""
+        return layouts.place_nodes(self.state_folders.cache_folder(self.rule.kb), len(graph.nodes), graph.edges)
 
     def has_image(self, file: str) -> bool:
         """Say whether the knowledge base has an image at that path."""

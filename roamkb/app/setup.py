@@ -17,8 +17,8 @@ from roamkb.install import rule_steps
 from roamkb.install import setup as install_setup
 from roamkb.install import undo as install_undo
 from roamkb.install.store import apply
-from roamkb.kb import graph
 from roamkb.kb import index_admin
+from roamkb.kb.graph import link_graph
 from roamkb.log import init as log_init
 from roamkb.log.store import project_log
 
@@ -95,6 +95,6 @@ class KnowledgeBaseSetup(KnowledgeBaseMaintenance):
     def _most_linked_title(self) -> str:
         """Return the title that most notes link to; without links that of the first note."""
         notes = self._open_notes()
-        links = graph.graph(self._open_index(notes), notes.kb).graph
+        links = link_graph.find_links(self._open_index(notes), notes.kb).graph
         counts = Counter(dest for _, dest in links.edges)
         return max(links.nodes, key=lambda node: counts[node.id]).title if links.nodes else ""

@@ -6,7 +6,7 @@ import pytest
 
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
-from roamkb.kb.graph import LinkGraph
+from roamkb.kb.graph.link_graph import LinkGraph
 from tests.conftest import World
 from tests.conftest import typed
 

@@ -13,7 +13,7 @@ from typing import Final
 from roamkb.app.knowledge_base import KnowledgeBase
 from roamkb.core.errors import RoamkbError
 from roamkb.core.text import one_line
-from roamkb.kb import graph
+from roamkb.kb.graph import link_graph
 from roamkb.log.learning import TYPES
 
 #: More than a person looks through.
@@ -50,7 +50,7 @@ def _learning_tags(kb: KnowledgeBase) -> Iterable[str]:
 
 def _node_titles(kb: KnowledgeBase) -> Iterable[str]:
     links = kb.links(graph=True)
-    return (node.title for node in links.graph.nodes) if isinstance(links, graph.LinkGraph) else ()
+    return (node.title for node in links.graph.nodes) if isinstance(links, link_graph.LinkGraph) else ()
 
 
 def _learning_types(kb: KnowledgeBase) -> Iterable[str]:

@@ -20,7 +20,6 @@ from roamkb.interfaces.output.render import format_location
 from roamkb.interfaces.output.render import tags_text
 from roamkb.interfaces.output.render import warnings_of
 from roamkb.kb import daily as kb_daily
-from roamkb.kb import graph
 from roamkb.kb import index_admin
 from roamkb.kb import links as kb_links
 from roamkb.kb import nodes as kb_nodes
@@ -29,6 +28,7 @@ from roamkb.kb import supersede as kb_supersede
 from roamkb.kb import tags as kb_tags
 from roamkb.kb import trash as kb_trash
 from roamkb.kb import write as kb_write
+from roamkb.kb.graph import link_graph
 from roamkb.kb.notes.store.bibliographies import describe_entry
 from roamkb.org.agent_node import SUPERSEDED_BY
 from roamkb.org.breaks import BREAK
@@ -150,12 +150,12 @@ def _described_work(work: "kb_links.CitedWork") -> str:
     return f"{one_line(describe_entry(work.work.entry))}; {about}" if work.work else about
 
 
-def links(result: "kb_links.NodeLinks | graph.LinkGraph") -> PrintedResult:
+def links(result: "kb_links.NodeLinks | link_graph.LinkGraph") -> PrintedResult:
     """Render a node's links, or all of them for Graphviz."""
-    return _printed_graph(result) if isinstance(result, graph.LinkGraph) else _printed_links(result)
+    return _printed_graph(result) if isinstance(result, link_graph.LinkGraph) else _printed_links(result)
 
 
-def _printed_graph(result: "graph.LinkGraph") -> PrintedResult:
+def _printed_graph(result: "link_graph.LinkGraph") -> PrintedResult:
     nodes, edges = result.graph.nodes, result.graph.edges
 
     def render_text(_: bool) -> str:

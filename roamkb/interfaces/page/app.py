@@ -39,6 +39,7 @@ from roamkb.interfaces.page.decisions.outcomes import OUTCOME_PARAMETER
 from roamkb.interfaces.page.decisions.outcomes import OutcomeShelf
 from roamkb.interfaces.page.decisions.outcomes import can_sign
 from roamkb.interfaces.page.decisions.outcomes import shown_outcome
+from roamkb.interfaces.page.graph import graph_view
 from roamkb.interfaces.page.guard import ENTER_PATH
 from roamkb.interfaces.page.guard import FORM_PATH
 from roamkb.interfaces.page.guard import HEADERS
@@ -58,8 +59,7 @@ from roamkb.log.proof.store.approver_keys import has_page_key
 #: What is served of the page's own, with its type.
 _STATIC: Final = {
     "page.css": "text/css; charset=utf-8",
-    "page.js": "text/javascript; charset=utf-8",
-    "proof.js": "text/javascript; charset=utf-8",
+    **dict.fromkeys(("page.js", "graph.js", "proof.js"), "text/javascript; charset=utf-8"),
 }
 #: Reports of a browser that are printed; a page that breaks its own policy does so again and again.
 _MOST_REPORTS: Final = 20
@@ -85,6 +85,8 @@ class PageServer:
             Route("/search", self._endpoint(search_view.view_search)),
             Route("/note", self._endpoint(node_page.view_note)),
             Route("/agents", self._endpoint(agents_view.view_agents)),
+            Route("/graph", self._endpoint(graph_view.view_graph)),
+            Route(graph_view.DRAWING_PATH, self._draw_graph),
             Route("/learnings", self._endpoint(learnings_view.view_learnings)),
             Route("/remedies", self._endpoint(remedies_view.view_remedies)),
             Route("/shown", self._endpoint(shown_view.view_shown)),
@@ -185,6 +187,13 @@ class PageServer:
         except RoamkbError as error:
             return Response(error.message, 404, media_type="text/plain", headers=HEADERS)
         return Response(image.data, media_type=image.type, headers=HEADERS)
+
+    def _draw_graph(self, request: Request) -> Response:
+        def draw() -> Response:
+            drawing = graph_view.draw_graph(self._kb_for(request), request)
+            return Response(drawing, media_type="application/json", headers=HEADERS)
+
+        return _answer_or_explain(draw)
 
     def _enter(self, request: Request) -> Response:
         home = partial(RedirectResponse, "/", 303)

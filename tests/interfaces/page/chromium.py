@@ -9,8 +9,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 PROGRAM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 _OPTIONS = (
@@ -29,6 +32,15 @@ _OPTIONS = (
     "--hide-scrollbars",
     "--force-prefers-reduced-motion",
 )
+
+
+def skip_without_browser() -> None:
+    """Skip the test where there is no Chromium, or nothing that judges its pages."""
+    missing = "Chromium" if PROGRAM is None else "axe-core" if find_spec("axe_playwright_python") is None else ""
+    if missing:
+        if os.environ.get("ROAMKB_TEST_ALL") == "1":
+            pytest.fail(f"ROAMKB_TEST_ALL=1, but there is no {missing} here")
+        pytest.skip(f"{missing} isn't installed")
 
 
 class Refused(Exception):
@@ -105,7 +117,7 @@ class Tab:
 
     def press(self, key: str, *, text: str = "") -> None:
         """Press and let go one key."""
-        code = {"Enter": 13, "Tab": 9, "Escape": 27, "ArrowDown": 40}.get(key, 0)
+        code = {"Enter": 13, "Tab": 9, "Escape": 27, "ArrowRight": 39, "ArrowDown": 40}.get(key, 0)
         given = {"key": key, "windowsVirtualKeyCode": code, "text": text or ("\r" if key == "Enter" else "")}
         self.call("Input.dispatchKeyEvent", type="keyDown", **given)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)

@@ -2,12 +2,12 @@
 
 import base64
 import json
-import os
 import shutil
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -16,10 +16,10 @@ from tests.conftest import World
 from tests.conftest import adopt
 from tests.conftest import learn
 from tests.conftest import make_world
-from tests.interfaces.page.chromium import PROGRAM
 from tests.interfaces.page.chromium import Chromium
 from tests.interfaces.page.chromium import Tab
 from tests.interfaces.page.chromium import chromium
+from tests.interfaces.page.chromium import skip_without_browser
 from tests.interfaces.page.paged import Paged
 from tests.interfaces.page.paged import paging
 from tests.org.hostile import notes as hostile_notes
@@ -67,6 +67,8 @@ _VIEWS = {
     "language": "/search",
     "note": "/note?id=everything",
     "agents": "/agents",
+    "graph": "/graph",
+    "around": "/graph?id=everything&depth=3&q=-nothing",
     "learnings": "/learnings",
     "remedies": "/remedies",
     "remedy": "/remedies?error=Open+it+with+a+timeout",
@@ -86,18 +88,10 @@ _VIEWS = {
 _DECIDING = ("trash", "changes", "since", "review", "conflicts", "conflict")
 
 
-def _skip_without_browser() -> None:
-    missing = "Chromium" if PROGRAM is None else "axe-core" if find_spec("axe_playwright_python") is None else ""
-    if missing:
-        if os.environ.get("ROAMKB_TEST_ALL") == "1":
-            pytest.fail(f"ROAMKB_TEST_ALL=1, but there is no {missing} here")
-        pytest.skip(f"{missing} isn't installed")
-
-
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     """The example notes, one that holds everything, hostile ones, and a project that learned something."""
-    _skip_without_browser()
+    skip_without_browser()
     world = make_world(tmp_path_factory.mktemp("views") / "home")
     shutil.copytree(ROOT / "fixtures" / "kb", world.kb, dirs_exist_ok=True)
     world.node("everything.org", "everything", "Everything", _EVERYTHING, tags=":a:b:")
@@ -200,7 +194,8 @@ def test_what_a_note_holds_does_nothing(tab: Tab, paged: Paged, world: World) ->
     ids = [standing.id for standing in learnings if _ATTACK in standing.learning.content]
     attacked = [*(f"/learning?id={id}" for id in ids), *(_VIEWS[name] for name in _DECIDING)]
     views = ("/", "/search?q=zebra", "/note?id=attack", "/agents", "/learnings", "/remedies", "/shown")
-    for path in (*views, *attacked, *hostile):
+    drawn = ("/graph", "/graph?id=attack", f"/graph?{urlencode({'q': _ATTACK})}")
+    for path in (*views, *drawn, *attacked, *hostile):
         tab.open(paged.base + path)
         assert tab.run("window.ran === undefined && !document.querySelector('main script, iframe, base, main style')")
     assert tab.requests

@@ -120,9 +120,9 @@ class IndexQuery:
         for key, points, source, signals in self._scored_keys(limit, linked=linked, near_best=near_best):
             yield self._snippet_view.passage_hit(key, points, source=source, signals=signals)
 
-    def find_places(self, limit: int | None) -> list[tuple[int, str, float]]:
+    def find_places(self, limit: int | None, *, near_best: bool = False) -> list[tuple[int, str, float]]:
         """Return key, file and score of the answers, for a caller that renders only a few of them."""
-        placed = list(self._scored_keys(limit, linked=False))
+        placed = list(self._scored_keys(limit, linked=False, near_best=near_best))
         keys = json.dumps([entry.key for entry in placed])
         files: dict[int, str] = dict(
             self._db.execute(

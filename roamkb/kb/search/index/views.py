@@ -139,6 +139,38 @@ def link_graph(db: sqlite3.Connection) -> Graph:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkedNode:
+    """A node as a drawing of the links shows it."""
+
+    id: str
+    title: str
+    is_agent: bool
+
+
+def drawable_graph(
+    db: sqlite3.Connection, query: Query | None
+) -> tuple[dict[str, LinkedNode], dict[str, set[str]], set[str] | None]:
+    """Return all nodes by their ids, what each is linked with, and the ids that `query` finds, if there is one.
+
+    By words it finds what isn't far below the best, as a search does.
+    """
+    rows = db.execute(
+        "SELECT node, title, agent FROM entry JOIN content USING(id) WHERE node IS NOT NULL "
+        "ORDER BY file DESC, line DESC"
+    )
+    nodes = {id: LinkedNode(id=id, title=title, is_agent=bool(agent)) for id, title, agent in rows}
+    neighbours: dict[str, set[str]] = {}
+    for source, dest in db.execute("SELECT DISTINCT source, dest FROM link WHERE source != dest"):
+        neighbours.setdefault(source, set()).add(dest)
+        neighbours.setdefault(dest, set()).add(source)
+    if query is None:
+        return nodes, neighbours, None
+    keys = [key for key, _, _ in IndexQuery(db, query).find_places(None, near_best=True)]
+    found = db.execute("SELECT node FROM entry WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(keys),))
+    return nodes, neighbours, {id for (id,) in found if id is not None}
+
+
 def related_passages(db: sqlite3.Connection, id: str, limit: int) -> Iterator[PassageHit]:
     """Yield the nodes that share words, tags or neighbours with the node `id`, and no link."""
     linked = _linked_nodes(db, id)

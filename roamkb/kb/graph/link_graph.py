@@ -24,6 +24,6 @@ class LinkGraph:
         return [(node.id, node.title, self.kb / node.file, node.tags) for node in self.graph.nodes]
 
 
-def graph(index: Index, kb: Path) -> LinkGraph:
+def find_links(index: Index, kb: Path) -> LinkGraph:
     """Return all nodes and links."""
     return LinkGraph(kb=kb, graph=index.read_view(graph_view))

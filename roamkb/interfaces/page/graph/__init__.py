@@ -1,0 +1,1 @@
+"""The graph on the page: its view, and what its script draws."""

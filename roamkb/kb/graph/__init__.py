@@ -1,0 +1,1 @@
+"""The graph of the links: what of it is drawn, and where each node lies."""

@@ -1,0 +1,1 @@
+"""Drawn graphs that are kept."""
