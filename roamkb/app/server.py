@@ -182,6 +182,18 @@ class ServedKnowledgeBase(KnowledgeBase):
         except (RoamkbError, OSError):
             return ()
 
+    def changing_state(self) -> tuple[object, ...]:
+        """Return what differs once a note or a line of the log came, changed or went, or a hook failed."""
+        notes: tuple[object, ...] = ()
+        log_files: tuple[object, ...] = ()
+        with suppress(RoamkbError, OSError):
+            kb_walk = self._open_notes().kb_walk
+            notes = kb_walk.files, kb_walk.conflict_copies
+        with suppress(RoamkbError, OSError):
+            log = self.log.log_to_read()
+            log_files = *log.files_stamp(), injections.hook_errors_stamp(log.local_folder)
+        return notes, log_files
+
     def view_node(self, name: str) -> "node_view.NodeView":
         """Return the node called `name` with what is around it, for a reader."""
         notes = self._open_notes()

@@ -15,6 +15,7 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.digests import sha256
 from roamkb.fs.append import open_regular_file
 from roamkb.fs.append import read_lines
+from roamkb.fs.append import stat_signature
 from roamkb.fs.files import disk_error
 from roamkb.fs.locks import make_private_folder
 from roamkb.log.store import hook_errors
@@ -134,6 +135,11 @@ def remove_old_suggestions(local: Path, *, now: float) -> None:
 def recent_hook_errors(folder: Path, *, now: float) -> tuple[str, ...]:
     """Return the latest few errors of hooks, one line each."""
     return tuple(_recent_error_lines(folder, now))[-_MOST_ERRORS:]
+
+
+def hook_errors_stamp(folder: Path) -> object:
+    """Return what differs once an error of a hook is recorded in `folder`."""
+    return stat_signature(folder / hook_errors.HOOK_ERRORS_FILE)
 
 
 def _recent_error_lines(folder: Path, now: float) -> Iterator[str]:

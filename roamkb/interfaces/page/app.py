@@ -48,6 +48,9 @@ from roamkb.interfaces.page.guard import REPORT_PATH
 from roamkb.interfaces.page.guard import STATIC_PATH
 from roamkb.interfaces.page.guard import PageGuard
 from roamkb.interfaces.page.hits import asked_kb
+from roamkb.interfaces.page.live import LIVE_PATH
+from roamkb.interfaces.page.live import LiveMark
+from roamkb.interfaces.page.live import shown_mark
 from roamkb.interfaces.page.proof import proof_view
 from roamkb.interfaces.page.records import remedies_view
 from roamkb.interfaces.page.records import shown_view
@@ -59,7 +62,7 @@ from roamkb.log.proof.store.approver_keys import has_page_key
 #: What is served of the page's own, with its type.
 _STATIC: Final = {
     "page.css": "text/css; charset=utf-8",
-    **dict.fromkeys(("page.js", "graph.js", "proof.js"), "text/javascript; charset=utf-8"),
+    **dict.fromkeys(("page.js", "graph.js", "live.js", "proof.js"), "text/javascript; charset=utf-8"),
 }
 #: Reports of a browser that are printed; a page that breaks its own policy does so again and again.
 _MOST_REPORTS: Final = 20
@@ -77,24 +80,25 @@ class PageServer:
         self._kb = kb
         self._session = PageSession(port, time.monotonic)
         self._outcomes = OutcomeShelf()
+        self._live = LiveMark()
         self._reports = 0
         self.address = f"http://localhost:{port}/"
         self._desk = proof_view.ProofDesk(f"http://localhost:{port}")
         routes = [
-            Route("/", self._endpoint(home_view.view_home)),
+            Route("/", self._endpoint(home_view.view_home, is_live=True)),
             Route("/search", self._endpoint(search_view.view_search)),
             Route("/note", self._endpoint(node_page.view_note)),
-            Route("/agents", self._endpoint(agents_view.view_agents)),
-            Route("/graph", self._endpoint(graph_view.view_graph)),
+            Route("/agents", self._endpoint(agents_view.view_agents, is_live=True)),
+            Route("/graph", self._endpoint(graph_view.view_graph, is_live=True)),
             Route(graph_view.DRAWING_PATH, self._draw_graph),
-            Route("/learnings", self._endpoint(learnings_view.view_learnings)),
-            Route("/remedies", self._endpoint(remedies_view.view_remedies)),
+            Route("/learnings", self._endpoint(learnings_view.view_learnings, is_live=True)),
+            Route("/remedies", self._endpoint(remedies_view.view_remedies, is_live=True)),
             Route("/shown", self._endpoint(shown_view.view_shown)),
             Route("/checks", self._endpoint(checks_view.view_checks)),
             Route("/changes", self._endpoint(changes_view.view_changes)),
             Route("/trash", self._endpoint(agents_view.view_trash)),
             Route("/learning", self._endpoint(learning_page.view_learning)),
-            Route("/review", self._endpoint(review_view.view_review)),
+            Route("/review", self._endpoint(review_view.view_review, is_live=True)),
             Route("/conflicts", self._endpoint(conflicts_view.view_conflicts)),
             Route("/conflict", self._endpoint(conflicts_view.view_conflict)),
             Route("/approve", self._endpoint(self._desk.view_question)),
@@ -102,6 +106,7 @@ class PageServer:
             Route(f"{FORM_PATH}{{name}}", self._do, methods=["POST"]),
             Route(f"{PROOF_PATH}{{name}}", self._prove, methods=["POST"]),
             Route("/image", self._image),
+            Route(LIVE_PATH, self._look),
             Route(ENTER_PATH, self._enter),
             Route(f"{STATIC_PATH}{{name}}", _static_file),
             Route(REPORT_PATH, self._report, methods=["POST"]),
@@ -128,12 +133,13 @@ class PageServer:
         with suppress(RoamkbError, OSError):
             home_view.view_home(self._kb, None)
 
-    def _endpoint(self, view: View) -> Callable[[Request], Response]:
-        """Return a view as an endpoint, which runs in a thread."""
+    def _endpoint(self, view: View, *, is_live: bool = False) -> Callable[[Request], Response]:
+        """Return a view as an endpoint, which runs in a thread; one that `is_live` says what it shows the state of."""
 
         def endpoint(request: Request) -> Response:
             # each request has a thread's context of its own
             shown_outcome.set(self._outcomes.take(request.query_params.get(OUTCOME_PARAMETER, "")))
+            shown_mark.set(self._live.read(self._kb) if is_live else "")
             can_sign.set(has_page_key(self._kb.environment.trust_home))
             return _answer_or_explain(partial(self._make_view, view, request))
 
@@ -187,6 +193,10 @@ class PageServer:
         except RoamkbError as error:
             return Response(error.message, 404, media_type="text/plain", headers=HEADERS)
         return Response(image.data, media_type=image.type, headers=HEADERS)
+
+    def _look(self, _: Request) -> Response:
+        mark = json.dumps({"mark": self._live.read(self._kb)})
+        return Response(mark, media_type="application/json", headers=HEADERS)
 
     def _draw_graph(self, request: Request) -> Response:
         def draw() -> Response:

@@ -14,6 +14,7 @@ from markupsafe import escape
 from roamkb.core.text import strip_hidden
 from roamkb.interfaces.page.decisions.outcomes import can_sign
 from roamkb.interfaces.page.decisions.outcomes import shown_outcome
+from roamkb.interfaces.page.live import shown_mark
 
 Row = TypeVar("Row")
 
@@ -56,7 +57,8 @@ def first_rows(rows: Sequence[Row], most: int) -> tuple[Sequence[Row], int]:
 
 def render_page(name: str, **values: object) -> str:
     """Return the page of a template; `values` are its variables."""
-    return _environment().get_template(name).render(values, outcome=shown_outcome.get(), can_sign=can_sign.get())
+    template = _environment().get_template(name)
+    return template.render(values, outcome=shown_outcome.get(), can_sign=can_sign.get(), mark=shown_mark.get())
 
 
 def as_markup(html: str) -> Markup:

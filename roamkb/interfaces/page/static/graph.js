@@ -1,6 +1,4 @@
 // The graph on a canvas: moved, zoomed, gone through by mouse, fingers and keys. The server says where each node lies.
-"use strict";
-
 const ID = 0, TITLE = 1, X = 2, Y = 3, AGENT = 4;
 // Labels at a time; more would hide the graph.
 const MOST_LABELS = 60;
@@ -111,6 +109,8 @@ class GraphDrawing {
     this.isAwaited = true;
     requestAnimationFrame(() => {
       this.isAwaited = false;
+      // a page that was brought up to date has another canvas
+      if (!this.canvas.width || !this.canvas.height) return;
       if (this.isStale) this.draw();
       else this.drawPicture();
     });
@@ -368,4 +368,5 @@ function drawGraph() {
   request.send();
 }
 
+document.addEventListener("roamkb:shown", drawGraph);
 drawGraph();

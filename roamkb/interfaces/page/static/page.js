@@ -10,7 +10,10 @@ let shown = location.pathname + location.search;
 function showAnswer(answer, address) {
   const fresh = answer.getElementById("results");
   if (!fresh) return;
-  document.getElementById("main").replaceChildren(document.adoptNode(fresh));
+  const main = document.getElementById("main");
+  main.replaceChildren(document.adoptNode(fresh));
+  // hits stay as they are while they are read
+  delete main.dataset.mark;
   document.getElementById("status").textContent = fresh.dataset.said;
   document.title = answer.title;
   // the first hits are a step of their own, so that Back leads to what one was reading
