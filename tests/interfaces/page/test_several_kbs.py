@@ -10,6 +10,7 @@ from starlette.requests import Request
 from roamkb.app.server import ServedKnowledgeBase
 from roamkb.core.errors import NoNode
 from roamkb.core.errors import UsageError
+from roamkb.interfaces.page.graph.graph_view import view_graph
 from roamkb.interfaces.page.node_page import view_note
 from roamkb.interfaces.page.search_view import view_search
 from tests.conftest import World
@@ -75,6 +76,14 @@ def test_a_note_leads_on_in_its_own(several: World) -> None:
     assert "agent</span> in club" in html
     with pytest.raises(NoNode):
         _page(several, view_note, "id=meets")
+
+
+def test_the_graph_is_drawn_of_the_one_that_is_asked_for(several: World) -> None:
+    """Its notes lead on in their own, and one's own aren't among them."""
+    html = _page(several, view_graph, "kb=club&id=meets")
+    assert ["/note?id=door&kb=club", "/note?id=meets&kb=club"] == sorted(set(re.findall(r'href="(/note.*?)"', html)))
+    assert 'data-address="/graph.json?id=meets&depth=1&kb=club" data-kb="club"' in html
+    assert ["mine"] == re.findall(r'href="/note\?id=(\w+)', _page(several, view_graph, ""))
 
 
 def test_an_unknown_one_is_an_error(several: World) -> None:

@@ -10,6 +10,7 @@ from roamkb.app import server
 from roamkb.core.errors import UsageError
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import shorten_title
+from roamkb.interfaces.page.hits import asked_kb
 from roamkb.interfaces.page.hits import node_href
 from roamkb.interfaces.page.templating import first_rows
 from roamkb.interfaces.page.templating import render_page
@@ -42,23 +43,26 @@ class _GraphRequest:
     depth: int
     filter: str
     query: Query | None
+    #: Empty for the default one.
+    kb: str
 
     @property
     def address(self) -> str:
         """What draws the same."""
-        values = {"id": self.around, "depth": str(self.depth) if self.around else "", "q": self.filter}
+        values = {"id": self.around, "depth": str(self.depth) if self.around else "", "q": self.filter, "kb": self.kb}
         return f"{DRAWING_PATH}?{urlencode({key: value for key, value in values.items() if value})}"
 
 
 def view_graph(kb: "server.ServedKnowledgeBase", request: Request) -> tuple[int, str]:
     """Return the page of the graph: its form, the drawing's place, and the same nodes as a list."""
     asked = _read_request(kb, request)
-    drawn = kb.select_graph(query=asked.query, around=asked.around, depth=asked.depth)
+    there = kb.of_kb(asked.kb or None)
+    drawn = there.select_graph(query=asked.query, around=asked.around, depth=asked.depth)
     links = _count_links(drawn)
     rows, more = first_rows(
         [
             GraphNodeRow(
-                href=node_href(node.id),
+                href=node_href(node.id, kb=there.kb_name),
                 title=shorten_title(node.title) or "untitled",
                 is_agent=node.is_agent,
                 links=count,
@@ -70,6 +74,7 @@ def view_graph(kb: "server.ServedKnowledgeBase", request: Request) -> tuple[int,
     return 200, render_page(
         "graph.html",
         asked=asked,
+        kb=asked.kb,
         middle=rows[0] if drawn.middle is not None else None,
         rows=rows,
         more=more,
@@ -83,8 +88,9 @@ def view_graph(kb: "server.ServedKnowledgeBase", request: Request) -> tuple[int,
 def draw_graph(kb: "server.ServedKnowledgeBase", request: Request) -> str:
     """Return what the script draws: nodes as id, title, place, agent's or not; links as pairs of their numbers."""
     asked = _read_request(kb, request)
-    drawn = kb.select_graph(query=asked.query, around=asked.around, depth=asked.depth)
-    xs, ys = kb.place_graph(drawn)
+    there = kb.of_kb(asked.kb or None)
+    drawn = there.select_graph(query=asked.query, around=asked.around, depth=asked.depth)
+    xs, ys = there.place_graph(drawn)
     nodes = [
         (node.id, shorten_title(node.title) or "untitled", round(x, 1), round(y, 1), int(node.is_agent))
         for node, x, y in zip(drawn.nodes, xs, ys, strict=True)
@@ -104,6 +110,7 @@ def _read_request(kb: "server.ServedKnowledgeBase", request: Request) -> _GraphR
         depth=int(depth),
         filter=text,
         query=parse_query(text, today=today) if text else None,
+        kb=asked_kb(request) or "",
     )
 
 

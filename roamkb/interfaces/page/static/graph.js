@@ -271,7 +271,10 @@ class GraphDrawing {
   }
 
   open(number, path = "/note") {
-    if (number >= 0) location.assign(`${path}?${new URLSearchParams({ id: this.nodes[number][ID] })}`);
+    if (number < 0) return;
+    const names = new URLSearchParams({ id: this.nodes[number][ID] });
+    if (this.place.dataset.kb) names.set("kb", this.place.dataset.kb);
+    location.assign(`${path}?${names}`);
   }
 
   onDown(event) {
@@ -342,7 +345,7 @@ class GraphDrawing {
     this.choose(best);
     this.bringIntoSight(best);
     const node = this.nodes[best], links = this.degrees[best];
-    const said = `${node[TITLE]}, ${node[AGENT] ? "an agent’s" : "yours"}, ${links} link${links === 1 ? "" : "s"}`;
+    const said = `${node[TITLE]}, ${node[AGENT] ? "an agent’s" : this.place.dataset.kb ? "a person’s" : "yours"}, ${links} link${links === 1 ? "" : "s"}`;
     document.getElementById("status").textContent = said;
   }
 
