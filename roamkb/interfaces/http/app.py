@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator
 from collections.abc import Awaitable
 from collections.abc import Callable
 from collections.abc import Collection
-from collections.abc import Mapping
 from contextvars import ContextVar
 from functools import partial
 from typing import Annotated
@@ -47,6 +46,7 @@ from roamkb.interfaces.http.metrics import ServerMetrics
 from roamkb.interfaces.http.operation_routes import OFFERED_ROUTES
 from roamkb.interfaces.http.operation_routes import OperationRoute
 from roamkb.interfaces.http.request_guard import SAFE_HEADERS
+from roamkb.interfaces.http.request_guard import STATUSES
 from roamkb.interfaces.http.request_guard import RequestGuard
 from roamkb.interfaces.http.request_guard import UnwelcomeRequest
 from roamkb.interfaces.output import render
@@ -54,23 +54,6 @@ from roamkb.interfaces.output.encode import Json
 from roamkb.log.store.changes import LogChange
 from roamkb.log.store.changes import LogChangeFeed
 
-#: What an error is in HTTP, by the code that its JSON carries.
-STATUSES: Final[Mapping[str, int]] = {
-    "usage": 400,
-    "refused": 403,
-    "not_found": 404,
-    "ambiguous": 409,
-    "near_duplicate": 409,
-    "changed": 409,
-    "no_log": 409,
-    "secret": 422,
-    # it is written, and who tries again writes it twice
-    "not_durable": 202,
-    "no_kb": 503,
-    "bad_rule": 503,
-    "busy": 503,
-    "io": 500,
-}
 #: Threads that read at a time; a write has one of its own.
 _READER_THREADS: Final = 8
 #: Seconds between two looks for news, and between two signs of life.

@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Callable
 from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from typing import Final
 from urllib.parse import unquote_to_bytes
@@ -25,6 +26,23 @@ if TYPE_CHECKING:
     from starlette.types import Scope
     from starlette.types import Send
 
+#: What an error is in HTTP, by the code that its JSON carries.
+STATUSES: Final[Mapping[str, int]] = {
+    "usage": 400,
+    "refused": 403,
+    "not_found": 404,
+    "ambiguous": 409,
+    "near_duplicate": 409,
+    "changed": 409,
+    "no_log": 409,
+    "secret": 422,
+    # it is written, and who tries again writes it twice
+    "not_durable": 202,
+    "no_kb": 503,
+    "bad_rule": 503,
+    "busy": 503,
+    "io": 500,
+}
 #: Bytes of a request's body: four times the longest learning.
 MAX_BODY_BYTES: Final = 256 * 1024
 #: Bytes of its headers, and of its address.

@@ -4,10 +4,13 @@ import errno
 import json
 import socket
 import sys
+import threading
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Final
 
 import uvicorn
+from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp
 from starlette.types import Receive
 from starlette.types import Scope
@@ -22,7 +25,7 @@ from roamkb.core.text import one_line
 from roamkb.core.timestamps import format_iso
 from roamkb.fs import package_manager
 from roamkb.interfaces.cli.fast_args import OperationCall
-from roamkb.interfaces.http.app import HttpServer
+from roamkb.interfaces.http import app as http_app
 from roamkb.interfaces.http.request_limits import ImpatientProtocol
 from roamkb.interfaces.output import render
 from roamkb.interfaces.output.encode import Json
@@ -69,21 +72,24 @@ def serve(call: OperationCall) -> int:
         kb.follow_shared_log()
         address = f"[{host}]:{bound}" if host == "::1" else f"{host}:{bound}"
         journal = _EntryLogger(kb)
-        app = HttpServer(
-            kb, authorities=(address, f"localhost:{bound}"), token=access_token.token, on_write=journal.log_write
-        ).app
+
+        def make_api() -> ASGIApp:
+            authorities = (address, f"localhost:{bound}")
+            return http_app.HttpServer(
+                kb, authorities=authorities, token=access_token.token, on_write=journal.log_write
+            ).app
+
         page = page_app.PageServer(kb, port=bound) if has_page else None
         greeting = _Greeting(
             url=f"http://{address}/api/", token_file=str(access_token.path), entrance=page.entrance if page else ""
         )
         _print_greeting(kb, greeting, as_json=call.as_json)
         if page:
-            app = _with_page(app, page.app)
             page.warm_up()
             if not call.as_json:
                 page_browser.show_page(page.entrance, page.address)
         config = uvicorn.Config(
-            app,
+            _with_page(make_api, page.app) if page else make_api(),
             http=ImpatientProtocol,
             ws="none",
             lifespan="off",
@@ -113,12 +119,24 @@ def _require_page_extra() -> None:
         ) from error
 
 
-def _with_page(api: ASGIApp, page: ASGIApp) -> ASGIApp:
-    """Return the application that answers below `/api/` by `api`, and all else by `page`; each has its own guard."""
+def _with_page(make_api: Callable[[], ASGIApp], page: ASGIApp) -> ASGIApp:
+    """Return the application that answers below `/api/` by the API, and all else by `page`; each has its own guard.
+
+    The API is made once it is asked for: what it needs takes half a second to load, and a page needs none of it.
+    """
+    guard = threading.Lock()
+    made: list[ASGIApp] = []
+
+    def get_api() -> ASGIApp:
+        with guard:
+            if not made:
+                made.append(make_api())
+        return made[0]
 
     async def answer_request(scope: Scope, receive: Receive, send: Send) -> None:
         is_api = scope["type"] != "http" or scope["path"].startswith("/api/")
-        await (api if is_api else page)(scope, receive, send)
+        answer = (made[0] if made else await run_in_threadpool(get_api)) if is_api else page
+        await answer(scope, receive, send)
 
     return answer_request
 

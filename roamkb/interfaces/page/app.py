@@ -23,7 +23,7 @@ from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.text import clip_text
 from roamkb.core.text import one_line
-from roamkb.interfaces.http.app import STATUSES
+from roamkb.interfaces.http.request_guard import STATUSES
 from roamkb.interfaces.page import agents_view
 from roamkb.interfaces.page import checks_view
 from roamkb.interfaces.page import home_view
