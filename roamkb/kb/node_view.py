@@ -19,6 +19,7 @@ from roamkb.kb.notes.passages import creation_time
 from roamkb.kb.notes.store.lookup import get_place
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.search.index.index import Index
+from roamkb.kb.search.index.mentions import find_mentions
 from roamkb.kb.search.index.node_directory import IndexDirectory
 from roamkb.kb.search.index.views import LinkPlace
 from roamkb.kb.search.index.views import citing_places
@@ -37,14 +38,17 @@ from roamkb.org.excerpt import excerpt_of
 MOST_BACKLINKS = 100
 #: Related nodes that are worth a reader's look.
 _MOST_RELATED = 8
+#: Places that name a node without a link; a common word stands everywhere.
+_MOST_MENTIONS = 12
 #: Letters of a backlink's line.
 _LONGEST_LINE = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backlink:
-    """A link to a node from another one, and the line that it stands in."""
+    """A link to a node from another one, or a place that names it, and the line that it stands in."""
 
+    #: Empty for text that lies in no node.
     id: str
     title: str
     path: Path
@@ -67,6 +71,9 @@ class NodeView:
     backlinks: tuple[Backlink, ...]
     #: Backlinks and citations, beside those that are shown.
     more_backlinks: int
+    #: Where other notes name it without a link.
+    mentions: tuple[Backlink, ...]
+    more_mentions: int
     #: Titles of the nodes that its text links to, by id; what is gone has none.
     forward: Mapping[str, str]
     related: tuple[Hit, ...]
@@ -84,6 +91,7 @@ def view_node(index: Index, notes: Notes, name: str, *, folder: Path | None = No
     note, node = place or get_place(IndexDirectory(index, notes), name, folder=folder)
     shown_node = node or file_without_id(note)
     places = _find_backlinks(index, shown_node)
+    mentions = _find_mentions(index, notes, shown_node)
     parts = [shown_node, *_nodes_within(note, shown_node)]
     linked_ids = dict.fromkeys(link.dest for part in parts for link in part.links if link.type == "id")
     cited_keys = {citation.key for part in parts for citation in part.citations}
@@ -95,6 +103,8 @@ def view_node(index: Index, notes: Notes, name: str, *, folder: Path | None = No
         date=creation_time(note, shown_node),
         backlinks=tuple(_read_backlinks(notes, places[:MOST_BACKLINKS])),
         more_backlinks=max(len(places) - MOST_BACKLINKS, 0),
+        mentions=mentions[:_MOST_MENTIONS],
+        more_mentions=max(len(mentions) - _MOST_MENTIONS, 0),
         forward=_in_order(linked_ids, index.read_view(lambda db: node_titles(db, linked_ids))) if linked_ids else {},
         related=_find_related(index, notes, shown_node),
         cited=index.read_view(lambda db: nodes_about(db, cited_keys)) if cited_keys else {},
@@ -182,6 +192,23 @@ def _read_backlinks(notes: Notes, places: Sequence[LinkPlace]) -> Iterator[Backl
             line=place.line,
             text=clip_text(excerpt_of(line), _LONGEST_LINE),
         )
+
+
+def _find_mentions(index: Index, notes: Notes, node: Node) -> tuple[Backlink, ...]:
+    if not node.id:
+        return ()
+    names = (node.title, *node.aliases)
+    places = index.read_view(lambda db: find_mentions(db, node.id, file=node.file, names=names))
+    return tuple(
+        Backlink(
+            id=place.id or "",
+            title=place.title,
+            path=notes.kb / place.file,
+            line=place.line,
+            text=clip_text(excerpt_of(place.text), _LONGEST_LINE),
+        )
+        for place in places
+    )
 
 
 def _find_related(index: Index, notes: Notes, node: Node) -> tuple[Hit, ...]:

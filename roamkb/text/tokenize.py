@@ -116,3 +116,18 @@ def letter_pairs(run: str) -> list[str]:
     """Return the overlapping letter pairs of a run of unspaced script; a lone letter is its own."""
     run = fold_text(run)
     return [run[n : n + 2] for n in range(len(run) - 1)] or [run]
+
+
+def stands_apart(name: str, text: str) -> bool:
+    """Say whether `name` stands somewhere in `text` as words of its own; scripts without blanks part no words."""
+    start = text.find(name)
+    while start >= 0:
+        before, after = text[max(start - 1, 0) : start], text[start + len(name) : start + len(name) + 1]
+        if _is_parted(before, name[0]) and _is_parted(name[-1], after):
+            return True
+        start = text.find(name, start + 1)
+    return False
+
+
+def _is_parted(left: str, right: str) -> bool:
+    return not (left.isalnum() and right.isalnum()) or bool(UNSPACED.match(left) or UNSPACED.match(right))

@@ -20,6 +20,7 @@ from roamkb.interfaces.page.hits import place_href
 from roamkb.interfaces.page.hits import plain_line
 from roamkb.interfaces.page.templating import as_markup
 from roamkb.interfaces.page.templating import render_page
+from roamkb.kb.node_view import Backlink
 from roamkb.kb.node_view import NodeView
 from roamkb.org.html.document import render_node
 from roamkb.org.html.markup import NodeTarget
@@ -60,10 +61,8 @@ def view_note(kb: "server.ServedKnowledgeBase", request: Request) -> tuple[int, 
         origin=[(label, view.node.properties[key]) for key, label in _ORIGIN.items() if view.node.properties.get(key)],
         replaced_by=_replacement(view, href),
         refs=[as_markup(_ref_html(ref.type, ref.ref)) for ref in view.node.refs],
-        backlinks=[
-            (href(link.id, line=link.line or None), link.title or link.path.name, plain_line(link.text))
-            for link in view.backlinks
-        ],
+        backlinks=[targets.place_row(link) for link in view.backlinks],
+        mentions=[targets.place_row(mention) for mention in view.mentions],
         forward=[(href(target), title) for target, title in view.forward.items()],
         related=[(href(hit.id), hit) for hit in view.related if hit.id],
         file=view.node.file,
@@ -93,6 +92,13 @@ class _PageTargets:
 
     def node_href(self, id: str, *, line: int | None = None) -> str:
         return node_href(id, line=line, kb=self.kb_name)
+
+    def place_row(self, place: Backlink) -> tuple[str, str, str]:
+        """Return the address, the name and the line of a place that links to the node, or names it."""
+        file = str(place.path.relative_to(self.kb))
+        line = place.line or None
+        href = self.node_href(place.id, line=line) if place.id else place_href(file, line=line, kb=self.kb_name)
+        return href, shorten_title(place.title) or place.path.name, plain_line(place.text)
 
     def find_node(self, id: str) -> NodeTarget | None:
         titles: Mapping[str, str] = self.view.forward

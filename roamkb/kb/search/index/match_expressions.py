@@ -92,7 +92,7 @@ def _filter_clauses(query: Query) -> Iterator[tuple[str, str | int]]:
         ("entry.date != '' AND entry.date < {}", (query.before,) if query.before is not None else ()),
         (
             "entry.id NOT IN (SELECT rowid FROM words WHERE words MATCH {})",
-            filter(None, map(_adjacent_expression, query.without)),
+            filter(None, map(adjacent_expression, query.without)),
         ),
     ):
         yield from ((clause, value) for value in filter_values)
@@ -100,7 +100,7 @@ def _filter_clauses(query: Query) -> Iterator[tuple[str, str | int]]:
         yield "entry.agent = {}", int(query.by_agent)
 
 
-def _adjacent_expression(piece: str) -> str:
+def adjacent_expression(piece: str) -> str:
     """Return the expression for a piece of text: its words side by side."""
     piece_words = split_words(piece)
     if any(UNSPACED.match(word) for word in piece_words):

@@ -50,6 +50,7 @@ from roamkb.text.fuzzy import spelled_shares
 from roamkb.text.store.word_vector_file import word_table
 from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import split_words
+from roamkb.text.tokenize import stands_apart
 from roamkb.text.tokenize import stem_word
 from roamkb.text.word_vectors import vector_cosine
 
@@ -441,7 +442,7 @@ class IndexQuery:
             return True
         total = sum(self._term_weights.values())
         for name in names:
-            if name and name in query_name and _stands_apart(name, query_name):
+            if name and name in query_name and stands_apart(name, query_name):
                 terms = self._term_weights.keys() & {unit for word in split_words(name) for unit in word_terms(word)}
                 if len(terms) >= _TELLING_NAME and len(terms) * _LONGEST_CALL >= len(self._term_weights):
                     return True
@@ -500,21 +501,6 @@ class IndexQuery:
         row = self._db.execute("SELECT title, alias, body FROM content WHERE id = ?", (key,)).fetchone()
         text = fold_to_line(" ".join(row).replace(SEPARATOR, " "))
         return all(phrase in text for phrase in self._phrases)
-
-
-def _stands_apart(name: str, text: str) -> bool:
-    """Return whether `name` stands somewhere in `text` as words of its own; scripts without blanks part no words."""
-    start = text.find(name)
-    while start >= 0:
-        before, after = text[max(start - 1, 0) : start], text[start + len(name) : start + len(name) + 1]
-        if _is_parted(before, name[0]) and _is_parted(name[-1], after):
-            return True
-        start = text.find(name, start + 1)
-    return False
-
-
-def _is_parted(left: str, right: str) -> bool:
-    return not (left.isalnum() and right.isalnum()) or bool(UNSPACED.match(left) or UNSPACED.match(right))
 
 
 def _split_chunks(keys: list[int], size: int = 500) -> Iterator[list[int]]:
