@@ -35,7 +35,7 @@ AREAS: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
     ),
     "replay": (
         ("roamkb/log/state/*.py",),
-        ("tests/log/state", "tests/log/store/test_state_cache.py"),
+        ("tests/log/state", "tests/log/store/cache/test_state_cache.py"),
     ),
     "durable write": (
         ("roamkb/fs/files.py", "roamkb/fs/append.py", "roamkb/fs/locks.py"),

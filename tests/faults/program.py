@@ -44,6 +44,7 @@ from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.replay import replay
 from roamkb.log.state.state_rows import event_row
 from roamkb.log.state.state_rows import standing_row
+from roamkb.log.store.cache.state_cache import StateCache
 from roamkb.log.store.index import LogIndex
 from roamkb.log.store.log_contents import LogContents
 from roamkb.log.store.observations import mark_consolidated
@@ -52,7 +53,6 @@ from roamkb.log.store.observations import record_observation
 from roamkb.log.store.project_log import ROTATE_AT
 from roamkb.log.store.project_log import ROTATED_LINES
 from roamkb.log.store.project_log import Log
-from roamkb.log.store.state_cache import StateCache
 from roamkb.pipeline import consolidate as consolidating
 from roamkb.pipeline import learn_proposals as proposing
 from roamkb.pipeline import verify as verifying

@@ -20,10 +20,10 @@ from roamkb.log.jsonl import learning_line
 from roamkb.log.observation import Observation
 from roamkb.log.state.learning_state import ATTEMPTED
 from roamkb.log.state.learning_state import LedgerEvent
+from roamkb.log.store.cache.state_cache import StateCache
 from roamkb.log.store.observations import record_observation
 from roamkb.log.store.project_log import ROTATE_AT
 from roamkb.log.store.project_log import Log
-from roamkb.log.store.state_cache import StateCache
 from roamkb.remedies.effectiveness import parse_attempts
 from roamkb.sharing.snapshot import take_snapshot
 from tests.faults import program

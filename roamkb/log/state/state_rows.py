@@ -1,6 +1,6 @@
 """Learning states and events as rows of our cache, read several times as fast as the log's lines.
 
-No format to keep: `log/store/state_cache` makes all rows anew where this, or what gives standings, is
+No format to keep: `log/store/cache/state_cache` makes all rows anew where this, or what gives standings, is
 another.
 """
 

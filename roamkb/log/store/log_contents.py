@@ -25,10 +25,10 @@ from roamkb.log.state.tombstones import Tombstones
 from roamkb.log.state.tombstones import marks_of
 from roamkb.log.state.tombstones import tombstones_of
 from roamkb.log.store.build_budget import StillBuilding
+from roamkb.log.store.cache.log_extents import learnings_digest
+from roamkb.log.store.cache.state_cache import StateCache
 from roamkb.log.store.file_contents import FileVersion
 from roamkb.log.store.file_contents import gc_paused
-from roamkb.log.store.state_cache import StateCache
-from roamkb.log.store.state_cache import learnings_digest
 
 _Dated = TypeVar("_Dated", Learning, LedgerEvent)
 

@@ -47,6 +47,7 @@ from roamkb.log.store import observations
 from roamkb.log.store import share_process
 from roamkb.log.store import vouched_files
 from roamkb.log.store.build_budget import BuildBudget
+from roamkb.log.store.cache.state_cache import StateCache
 from roamkb.log.store.file_contents import FileVersion
 from roamkb.log.store.file_contents import append_known
 from roamkb.log.store.file_contents import file_version
@@ -54,7 +55,6 @@ from roamkb.log.store.file_contents import read_file_version
 from roamkb.log.store.file_stamps import FileStamps
 from roamkb.log.store.log_contents import LogContents
 from roamkb.log.store.log_contents import are_grown
-from roamkb.log.store.state_cache import StateCache
 from roamkb.log.trust import vouched_lines
 from roamkb.log.trust.store import trust_lists
 from roamkb.log.trust.store import vouching

@@ -15,8 +15,8 @@ from roamkb.context.brief_text import SessionBrief
 from roamkb.log.jsonl import learning_line
 from roamkb.log.learning import Learning
 from roamkb.log.state.replay import replay
-from roamkb.log.store import state_cache
 from roamkb.log.store.build_budget import BuildBudget
+from roamkb.log.store.cache import state_cache
 from roamkb.pipeline.learn_proposals import ProposalOutcomes
 from roamkb.remedies.remedy import SuggestedRemedies
 from roamkb.sharing.snapshot import SnapshotList

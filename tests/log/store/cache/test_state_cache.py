@@ -24,11 +24,12 @@ from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.replay import advance_state
 from roamkb.log.state.replay import replay
 from roamkb.log.state.state_rows import read_standings
-from roamkb.log.store import state_cache as module
 from roamkb.log.store.build_budget import BuildBudget
 from roamkb.log.store.build_budget import StillBuilding
+from roamkb.log.store.cache import state_cache as module
+from roamkb.log.store.cache.log_extents import learnings_digest
+from roamkb.log.store.cache.state_cache import StateCache
 from roamkb.log.store.file_contents import FileVersion
-from roamkb.log.store.state_cache import StateCache
 from tests.examples import examples
 
 Lines = tuple[list[bytes], list[bytes], list[bytes]]
@@ -48,7 +49,7 @@ def replayed(read: tuple[FileVersion, FileVersion, FileVersion]) -> LogState:
     """Return what the pages amount to, from their lines."""
     knowledge, archive, ledger = read
     state = replay(knowledge.told.learnings, ledger.told.events, archived=archive.told.learnings)
-    return replace(state, digest=module.learnings_digest(read))
+    return replace(state, digest=learnings_digest(read))
 
 
 def never() -> LogState:
@@ -212,7 +213,7 @@ def test_lines_that_were_added_are_all_that_is_read(longest_tail: int, tmp_path:
         assert alike(found, replayed(pages(lines)))
     assert found is not None
     assert ["L9", "L8", "L10"] == found.ids_since(first.digest)
-    assert ["L10"] == found.ids_since(module.learnings_digest(pages(more)))
+    assert ["L10"] == found.ids_since(learnings_digest(pages(more)))
     assert [] == found.ids_since(found.digest)
     assert found.ids_since("something else") is None
 
@@ -305,15 +306,15 @@ def test_a_rotation_reads_only_what_moved(longest_tail: int, tmp_path: Path) -> 
         found = kept(tmp_path, longest_tail=longest_tail).load_state(after, never)
         assert found is not None
         assert alike(found, replayed(after))
-        assert ["L8"] == found.ids_since(module.learnings_digest(before))
+        assert ["L8"] == found.ids_since(learnings_digest(before))
         assert [True, True, False] == [found.standings[id].is_archived for id in ("L1", "L2", "L3")]
     # and again, with what the first one left
     later: Lines = ([said(9)], [*ROTATED[1], *ROTATED[0]], ROTATED[2])
     found = kept(tmp_path, longest_tail=longest_tail).load_state(pages(later), never)
     assert found is not None
     assert alike(found, replayed(pages(later)))
-    assert ["L9"] == found.ids_since(module.learnings_digest(after))
-    assert found.ids_since(module.learnings_digest(before)) is None
+    assert ["L9"] == found.ids_since(learnings_digest(after))
+    assert found.ids_since(learnings_digest(before)) is None
 
 
 def test_a_rotation_of_a_log_with_an_id_twice_is_replayed(tmp_path: Path) -> None:
