@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+from collections.abc import Set
 from enum import Enum
 from functools import cache
 from functools import partial
@@ -47,8 +48,11 @@ def encode_value(value: object, keys: str = "") -> object:
             return str(value)
         case bytes():
             return os.fsdecode(value)
-        case set() | frozenset():
+        case Set():
             return sorted(value)
+        # a list that is read once somebody asks, such as a learning's history
+        case Sequence():
+            return [encode_value(part, keys) for part in value]
     return object_json(value, keys)
 
 

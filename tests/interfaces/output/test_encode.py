@@ -31,6 +31,8 @@ from roamkb.interfaces.output.encode import answer_json
 from roamkb.interfaces.output.encode import encode_value
 from roamkb.interfaces.output.encode import object_json
 from roamkb.interfaces.output.render import error_json
+from roamkb.log.state.deferred import DeferredList
+from roamkb.log.state.deferred import DeferredSet
 
 #: Packages whose classes may be results.
 _PACKAGES = "core boundary kb journal log remedies pipeline curation tasks instructions sharing context spool install"
@@ -75,6 +77,12 @@ class Visit:
     def half(self) -> OrNull:
         """A computed value."""
         return ""
+
+
+def test_what_is_read_once_somebody_asks_is_a_list_in_json() -> None:
+    """The history of a learning whose state was cached was an empty object in `explain --json`."""
+    assert encode_value(DeferredList(lambda: [Colour.RED])) == ["ff0000"]
+    assert encode_value(DeferredSet(lambda: {"b", "a"})) == ["a", "b"]
 
 
 def test_a_value_has_its_fields_as_keys() -> None:

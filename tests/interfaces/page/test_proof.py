@@ -36,7 +36,7 @@ pytestmark = pytest.mark.skipif(
 
 KEY = "learned-oauth-redirect-uris-must-match-exactly"
 #: A question stands there, and the page's script is there to answer it.
-READY = "location.pathname === '/approve' && document.querySelector('form.key button:enabled')"
+READY = "location.pathname === '/approve' && document.querySelector('form.signed button:enabled')"
 #: The fields of a yes.
 FIELDS = ("yes", "credential", "authenticator", "client", "signature")
 
@@ -112,8 +112,8 @@ def make_key(paged: Paged, tab: Tab) -> str:
     """Have the page make a key; return it as the command that registers it names it."""
     tab.call("Page.bringToFront")
     tab.open(f"{paged.base}/key")
-    tab.wait_until("document.querySelector('form.key button:enabled')")
-    tab.run("document.querySelector('form.key button').click()")
+    tab.wait_until("document.querySelector('form.signed button:enabled')")
+    tab.run("document.querySelector('form.signed button').click()")
     tab.wait_until("document.querySelector('code.command') || document.querySelector('.trouble').textContent")
     command = tab.run("document.querySelector('code.command').textContent")
     found = re.fullmatch(r"roamkb trust add --approver '(.+)'", str(command))
@@ -139,7 +139,7 @@ def grasp_yes(tab: Tab) -> dict[str, str]:
     tab.run(
         "HTMLFormElement.prototype.submit = function () {"
         " window.kept = Object.fromEntries(new FormData(this)); };"
-        "document.querySelector('form.key button').click()"
+        "document.querySelector('form.signed button').click()"
     )
     tab.wait_until("window.kept || document.querySelector('.trouble').textContent")
     kept = tab.run("window.kept")
@@ -201,7 +201,7 @@ def test_a_touched_key_is_a_yes(world: World, paged: Paged, tab: Tab, registered
     shown = str(tab.run("document.querySelector('pre').textContent"))
     assert "OAuth redirect URIs must match exactly" in shown
     assert re.search(r"Its four words: [a-z]+( [a-z]+){3}\b", shown)
-    tab.run("document.querySelector('form.key button').click()")
+    tab.run("document.querySelector('form.signed button').click()")
     tab.wait_until("location.pathname === '/learning' && document.querySelector('.outcome')")
     assert 97 in signed_values(world)
     proof = ledger(world)[-1]["proof"]
@@ -275,7 +275,7 @@ def test_a_yes_to_one_question_is_none_to_another(world: World, paged: Paged, ta
     begin_override(paged, tab, "0.14")
     first = grasp_yes(tab)
     begin_override(paged, tab, "0.15")
-    name = str(tab.run("document.querySelector('form.key').elements.yes.value"))
+    name = str(tab.run("document.querySelector('form.signed').elements.yes.value"))
     assert "nothing was written" in send_yes(paged, tab, first | {"yes": name})
     assert not {14, 15} & {*signed_values(world)}
     assert registered
@@ -289,18 +289,18 @@ def test_a_page_at_another_port_has_other_yeses(
     with paging(world, command=command_of(world)) as other:
         other_tab = browser.new_tab()
         other_tab.open(other.entrance)
-        challenge = str(tab.run("document.querySelector('form.key').dataset.challenge"))
-        credentials = str(tab.run("document.querySelector('form.key').dataset.credentials"))
+        challenge = str(tab.run("document.querySelector('form.signed').dataset.challenge"))
+        credentials = str(tab.run("document.querySelector('form.signed').dataset.credentials"))
         store = tab.call("WebAuthn.getCredentials", authenticatorId=authenticator)["credentials"][0]
         other_key = add_authenticator(other_tab)
         other_tab.call("WebAuthn.addCredential", authenticatorId=other_key, credential=store)
         begin_override(other, other_tab, "0.17")
         other_tab.run(
-            f"document.querySelector('form.key').dataset.challenge = {challenge!r};"
-            f"document.querySelector('form.key').dataset.credentials = {credentials!r}"
+            f"document.querySelector('form.signed').dataset.challenge = {challenge!r};"
+            f"document.querySelector('form.signed').dataset.credentials = {credentials!r}"
         )
         fields = grasp_yes(other_tab)
-        name = str(tab.run("document.querySelector('form.key').elements.yes.value"))
+        name = str(tab.run("document.querySelector('form.signed').elements.yes.value"))
         assert "nothing was written" in send_yes(paged, tab, fields | {"yes": name})
     assert not {16, 17} & {*signed_values(world)}
     assert registered
@@ -314,7 +314,7 @@ def test_who_is_not_verified_gives_no_yes(
     begin_override(paged, tab, "0.18")
     tab.call("WebAuthn.setUserVerified", authenticatorId=authenticator, isUserVerified=False)
     try:
-        tab.run("document.querySelector('form.key button').click()")
+        tab.run("document.querySelector('form.signed button').click()")
         tab.wait_until("document.querySelector('.trouble').textContent")
         assert "NotAllowedError" in str(tab.run("document.querySelector('.trouble').textContent"))
     finally:
@@ -359,7 +359,7 @@ def test_a_further_key_of_the_page_is_signed_for_on_the_page(
     line = make_key(paged, tab)
     tab.run("document.querySelector('form[data-proof=trust] button').click()")
     tab.wait_until(READY)
-    tab.run("document.querySelector('form.key button').click()")
+    tab.run("document.querySelector('form.signed button').click()")
     tab.wait_until("location.pathname === '/key' && document.querySelector('.outcome')")
     keys = run(world, "trust", "--json").json["approvers"]
     assert (2, keys[0]["name"]) == (len(keys), keys[1]["signed_by"])

@@ -1,5 +1,6 @@
 """No line is lost, whatever is killed or cut off."""
 
+import re
 import subprocess
 import sys
 
@@ -16,5 +17,6 @@ def test_no_line_is_lost_by_killed_agents_a_killed_server_and_cut_cables() -> No
         [sys.executable, "-m", "tests.benchmarks.shared_crowd", *words], capture_output=True, check=False, text=True
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert "24 learnings of 6 agents, killed 3 and cut off" in ran.stdout
+    # how many times depends on how fast the agents are; once is at the beginning
+    assert re.search(r"^24 learnings of 6 agents, killed [1-3] and cut off", ran.stdout, re.MULTILINE), ran.stdout
     assert ("nothing: no network" in ran.stdout) is not bool(own_network_command())

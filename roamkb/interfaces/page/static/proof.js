@@ -53,7 +53,7 @@ async function onSubmit(event) {
 }
 
 // until then the button does nothing: an empty form would answer the question
-for (const form of document.querySelectorAll("form.key")) {
+for (const form of document.querySelectorAll("form.signed")) {
   form.addEventListener("submit", onSubmit);
   form.querySelector("button").disabled = false;
 }
