@@ -19,7 +19,10 @@ _LINES_FIX: Final = (
     "look at each: what you want to stay, take out and let an agent propose (`roamkb promote KEY --to FILE`), so that "
     "you can approve it; take out the rest"
 )
-_EVENTS_FIX: Final = "nothing follows from such an event; where you signed it on another machine, add that key here"
+_EVENTS_FIX: Final = (
+    "nothing follows from such an event; where you signed it on another machine, add that key here, "
+    "and where the project's folder has another name by now, sign again"
+)
 
 
 def check_approvers(context: DoctorContext) -> DoctorCheck:

@@ -76,14 +76,17 @@ class Yes:
         return tuple(_with_fields(event, {YES_FIELD: TYPED}) for event in self.events)
 
 
-def signed_message(event: LedgerEvent) -> tuple[bytes, bytes] | None:
-    """Return the message that an event's signature is over, and the signature; None where that is no proof."""
+def signed_message(event: LedgerEvent, *, project: str) -> tuple[bytes, bytes] | None:
+    """Return the message that an event's signature is over, and the signature; None where that is no proof.
+
+    One that was given in a project of another name is none: what it is about may be another text here.
+    """
     proof = event.fields.get(PROOF_FIELD)
     if not isinstance(proof, Mapping):
         return None
-    project, shown, after, signature = (proof.get(name) for name in ("project", "shown", "after", "signature"))
+    shown, after, signature = (proof.get(name) for name in ("shown", "after", "signature"))
     root = _root(_leaf(_without_proof(event)), proof.get("path"))
-    if root is None or not (isinstance(project, str) and isinstance(shown, str)):
+    if root is None or proof.get("project") != project or not isinstance(shown, str):
         return None
     if not (isinstance(after, str) and isinstance(signature, str)) or event.id <= after:
         return None

@@ -1,6 +1,7 @@
 """A yes that is signed by a security key, made and verified by real OpenSSH, and 40 ways to pretend one."""
 
 import base64
+import hashlib
 import json
 import os
 import shutil
@@ -13,8 +14,10 @@ from typing import NamedTuple
 import pytest
 
 from roamkb.fs.user_dirs import TRUST_FOLDER
+from roamkb.log.jsonl import read_events as read_event_lines
 from roamkb.log.proof.event_proof import PROOF_FIELD
 from roamkb.log.proof.event_proof import Yes
+from roamkb.log.proof.event_proof import signed_message
 from roamkb.log.proof.key_signature import decode_base64
 from roamkb.log.proof.key_signature import parse_signature
 from roamkb.log.state.learning_state import UNPROVEN
@@ -408,6 +411,29 @@ def test_roots_list_wins(ring: KeyRing, overridden: Fields) -> None:
     assert [None] == [key["signed_by"] for key in run(ring.world, "trust", "--json").json["approvers"]]
     put(ring.world, overridden, forge(ring, other))
     assert ["01f00000-0000-7000-8000-000000000001"] == [event.id for event in events(ring.world) if is_signed(event)]
+
+
+def test_no_file_of_the_account_says_that_a_signature_holds(ring: KeyRing, overridden: Fields) -> None:
+    """A program of the account that says it was verified before has verified nothing."""
+    key = parse_signature(decode_base64(overridden[PROOF_FIELD]["signature"]))
+    roots_list(ring.world, key.key if key else "")
+    forged = changed(overridden, value=5)
+    event = next(read_event_lines([json.dumps(forged).encode()]))
+    claimed = signed_message(event, project=ring.world.personal.name) if isinstance(event, LedgerEvent) else None
+    assert claimed and key
+    digests = (hashlib.sha256(claimed[0]).digest(), hashlib.sha256(claimed[1]).digest(), key.key.encode())
+    (ring.world.state / TRUST_FOLDER / "verified").write_text(hashlib.sha256(b"\0".join(digests)).hexdigest() + "\n")
+    put(ring.world, forged)
+    assert [] == signed(ring.world)
+
+
+def test_a_yes_given_in_another_project_is_none_here(ring: KeyRing, overridden: Fields) -> None:
+    """Although a program copied its line, and the learning that it is about."""
+    other = ring.world.personal.with_name("other")
+    ring.world.personal.rename(other)
+    log = Log(other, ring.world.state, account_home=ring.world.home)
+    assert overridden in [json.loads(line) for line in log.ledger.read_text().splitlines()]
+    assert [] == [event.event for event in log.read_contents().replay_state().events if is_signed(event)]
 
 
 def test_a_broken_list_of_roots_leaves_no_key(ring: KeyRing, overridden: Fields) -> None:

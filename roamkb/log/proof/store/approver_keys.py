@@ -26,7 +26,7 @@ from roamkb.log.proof.key_signature import decode_base64
 from roamkb.log.proof.key_signature import page_credential
 from roamkb.log.proof.store.approver_lists import SYSTEM_LIST
 from roamkb.log.proof.store.approver_lists import user_list
-from roamkb.log.proof.store.signature_check import SignatureCheck
+from roamkb.log.proof.store.signature_check import find_signer
 from roamkb.log.trust.store import system_programs
 from roamkb.log.trust.store import trust_lists
 from roamkb.log.trust.store.ssh_signatures import find_public_key
@@ -134,12 +134,11 @@ class Approvers:
     def _signed_keys(self, faults: list[str]) -> Sequence[ApproverKey]:
         """Return the keys of the user's list up to the first line that nobody before it signed."""
         keys: dict[str, ApproverKey] = {}
-        check = SignatureCheck(self._home)
         before = b""
         for number, raw in enumerate(self._data.splitlines(keepends=True), start=1):
             fields = _parse_line(raw)
             key = parse_key(fields.get("key", ""))
-            signer = self._signer_of(fields, before, keys, check)
+            signer = self._signer_of(fields, before, keys)
             if key is None or signer is None or fields.get("do") not in (ADDED, REMOVED):
                 faults.append(
                     f"{self.source}:{number}: no key that counted before signed it; it and all after don't count"
@@ -158,15 +157,11 @@ class Approvers:
             before += raw
         return tuple(keys.values())
 
-    def _signer_of(
-        self, fields: Mapping[str, str], before: bytes, keys: Mapping[str, ApproverKey], check: SignatureCheck
-    ) -> str | None:
+    def _signer_of(self, fields: Mapping[str, str], before: bytes, keys: Mapping[str, ApproverKey]) -> str | None:
         """Return who signed a line: empty for a list's first, None where nobody did who counts."""
         if not before:
             return "" if fields.get("do") == ADDED else None
-        return check.find_signer(
-            line_message(before, fields), decode_base64(fields.get(_SIGNATURE_FIELD, "")), keys.values()
-        )
+        return find_signer(line_message(before, fields), decode_base64(fields.get(_SIGNATURE_FIELD, "")), keys.values())
 
     def message_for(self, line: Mapping[str, str]) -> bytes:
         """Return what a key signs so that the user's list may go on with a line."""
@@ -174,7 +169,7 @@ class Approvers:
 
     def takes_line(self, line: Mapping[str, str], signature: bytes) -> bool:
         """Say whether a key that counts signed for the user's list to go on with a line."""
-        return SignatureCheck(self._home).find_signer(self.message_for(line), signature, self.keys) is not None
+        return find_signer(self.message_for(line), signature, self.keys) is not None
 
     def append_line(self, line: Mapping[str, str], signature: bytes) -> None:
         """Append a line to the user's list as it was read.

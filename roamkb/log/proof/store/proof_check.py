@@ -17,24 +17,21 @@ from roamkb.log.trust.store.system_programs import find_system_program
 
 
 class ProofCheck:
-    """The judge of one account's events."""
+    """The judge of one project's events."""
 
-    def __init__(self, account_home: Path | None) -> None:
-        """Take the home of the account whose keys count."""
+    def __init__(self, account_home: Path | None, *, project: str) -> None:
+        """Take the home of the account whose keys count, and the name of the project's folder."""
         self._home = account_home
+        self._project = project
         stamp = list_stamp(account_home)
         #: Stands for the keys that count; empty where there are none, with which nothing can be verified.
         # from inside of some namespaces nothing is root's, and what is computed there holds there alone
-        self.digest = f"{stamp} {find_system_program('ssh-keygen')}" if stamp else ""
+        self.digest = f"{stamp} {find_system_program('ssh-keygen')} {project}" if stamp else ""
 
     @cached_property
     def approvers(self) -> "approver_keys.Approvers":
         """The keys that count."""
         return approver_keys.Approvers(self._home)
-
-    @cached_property
-    def _check(self) -> "signature_check.SignatureCheck":
-        return signature_check.SignatureCheck(self._home)
 
     def mark_events(self, events: tuple[LedgerEvent, ...]) -> tuple[LedgerEvent, ...]:
         """Return the events, those whose signature can't be verified as such from which nothing follows.
@@ -51,6 +48,6 @@ class ProofCheck:
         )
 
     def signer_of(self, event: LedgerEvent) -> str | None:
-        """Return the fingerprint of the key that signed an event; None where none that counts did."""
-        signed = event_proof.signed_message(event)
-        return self._check.find_signer(*signed, self.approvers.keys) if signed else None
+        """Return the fingerprint of the key that signed an event of this project; None where none that counts did."""
+        signed = event_proof.signed_message(event, project=self._project)
+        return signature_check.find_signer(*signed, self.approvers.keys) if signed else None
