@@ -57,7 +57,7 @@ def view_changes(kb: "server.ServedKnowledgeBase", request: Request) -> tuple[in
     rows, more = first_rows([_moment_row(*pair) for pair in changed], _MOST_ROWS)
     return 200, render_page(
         "changes.html",
-        mark=mark,
+        since=mark,
         changes=[_change_row(change) for change in changes],
         days=[(day, list(group)) for day, group in groupby(rows, key=lambda row: row.day)],
         more=more + more_changes,
