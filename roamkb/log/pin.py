@@ -12,6 +12,7 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import clip_text
 from roamkb.core.text import one_line
 from roamkb.log.known_learnings import get_learning
+from roamkb.log.learning import content_identity
 from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory
 from roamkb.log.proof.ask import ask_for_events
@@ -86,12 +87,20 @@ def override(
     yes = log.yes_to(
         f"{one_line(standing.learning.key)}: {clip_text(one_line(standing.learning.statement), 300)}\n"
         f"counts {as_fraction(standing.confidence):.2f} and is to count {word}, whatever happens.",
-        [stamps.new_event("overridden", standing.id, value=confidence, operator=operator)],
+        [
+            stamps.new_event(
+                "overridden",
+                standing.id,
+                value=confidence,
+                operator=operator,
+                said=content_identity(standing.learning.type, standing.learning.content),
+            )
+        ],
         after=contents.last_event,
     )
     (event,) = ask_for_events(log.proof_check, human, yes, word=word)
     with log.append_lock():
-        # what the human saw is what is meant, by its id
+        # what the human saw is what is meant, by its id and its words
         standing = get_learning(log, log.read_contents().replay_state(), standing.id)
         return _append_mark(log, standing, event)
 

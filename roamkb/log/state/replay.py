@@ -513,7 +513,10 @@ def _fold_pinned(standing: LearningState, event: LedgerEvent) -> None:
 
 
 def _fold_overridden(standing: LearningState, event: LedgerEvent) -> None:
-    value = event.fields.get("value")
+    value, said = event.fields.get("value"), event.fields.get("said")
+    # a human vouched for words, and not for what somebody wrote in their place
+    if said is not None and said != content_identity(standing.learning.type, standing.learning.content):
+        return
     if isinstance(value, int) and not isinstance(value, bool):
         standing.confidence = min(max(value, 0), 100)
         standing.is_overridden = True

@@ -436,6 +436,18 @@ def test_a_yes_given_in_another_project_is_none_here(ring: KeyRing, overridden: 
     assert [] == [event.event for event in log.read_contents().replay_state().events if is_signed(event)]
 
 
+def test_a_yes_to_words_is_none_to_others(ring: KeyRing, overridden: Fields) -> None:
+    """Whoever edits the line that a human vouched for gets no vouching for what it says then."""
+    assert 1.0 == confidence(ring.world)
+    knowledge = ledger_path(ring.world).with_name("knowledge.jsonl")
+    text = knowledge.read_text()
+    knowledge.write_text(text.replace("must match exactly", "may be anything"))
+    assert overridden in ledger(ring.world)
+    assert 1.0 > float(str(confidence(ring.world)))
+    knowledge.write_text(text)
+    assert 1.0 == confidence(ring.world)
+
+
 def test_a_broken_list_of_roots_leaves_no_key(ring: KeyRing, overridden: Fields) -> None:
     """It wins also where it says nothing."""
     roots_list(ring.world, "ssh-ed25519 AAAA")
