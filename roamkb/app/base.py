@@ -261,11 +261,16 @@ class KnowledgeBaseContext(ABC):
             yield
         except NoNode as error:
             if entry := self._open_trash(notes.kb).find_entry(error.name):
-                option = f" --kb {self.kb_name}" if self.is_named else ""
-                hint = f"it was trashed on {entry.when[:10]}; `roamkb restore {entry.id}{option}` brings it back"
+                command = f"roamkb restore {entry.id}{self._kb_option}"
+                hint = f"it was trashed on {entry.when[:10]}; `{command}` brings it back"
                 raise NoNode(error.name, hint=hint) from error
             self._bibliographies(notes).raise_if_cited(error)
             raise
+
+    @property
+    def _kb_option(self) -> str:
+        """What a command says to mean this knowledge base; empty for the default one."""
+        return f" --kb {self.kb_name}" if self.is_named else ""
 
     def _new_stamp(self) -> "write.NodeStamp":
         now = self.environment.now()

@@ -168,14 +168,15 @@ class KnowledgeBaseWriting(KnowledgeBaseContext):
             raise UsageError("trash what?", hint="roamkb trash ID, or roamkb trash --all-agent [--since D]")
         if request.name is not None:
             with self._explain_unknown_name(notes):
-                return kb_trash.trash(
+                trashed = kb_trash.trash(
                     self._open_directory(notes),
                     permit,
                     self._open_trash(permit.kb),
                     request.name,
                     folder=self.environment.cwd,
                 )
-        return kb_trash.sweep_nodes(
+            return replace(trashed, kb_option=self._kb_option)
+        swept = kb_trash.sweep_nodes(
             notes,
             permit,
             self._open_trash(permit.kb),
@@ -183,6 +184,7 @@ class KnowledgeBaseWriting(KnowledgeBaseContext):
             projects=self._project_aliases(request.from_project) if request.from_project else frozenset(),
             yes=request.yes,
         )
+        return replace(swept, kb_option=self._kb_option)
 
     @takes_request(lambda: kb_trash.RestoreRequest)
     @for_named_kb
@@ -195,7 +197,7 @@ class KnowledgeBaseWriting(KnowledgeBaseContext):
             return kb_trash.restore_last(self._open_directory(notes), permit, self._open_trash(permit.kb))
         if request.name is None:
             kb = self.rule.kb
-            return kb_trash.list_trashed(self._open_trash(kb), kb)
+            return replace(kb_trash.list_trashed(self._open_trash(kb), kb), kb_option=self._kb_option)
         permit, notes = self._require_permit(request.name, undone="nothing was taken out of the trash")
         return kb_trash.restore(self._open_directory(notes), permit, self._open_trash(permit.kb), request.name)
 

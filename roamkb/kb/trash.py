@@ -86,6 +86,8 @@ class TrashedNodes:
     linked_from: tuple[NodeCandidate, ...] = ()
     #: Of them, those that say that it replaced them.
     replaced: tuple[NodeCandidate, ...] = ()
+    #: What a command says to mean the same knowledge base; empty for the default one.
+    kb_option: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +99,8 @@ class RestoredNodes:
     done: bool
     #: What stays in the trash of all that was to come back, each with the reason.
     left: Annotated[tuple[tuple[NodeCandidate, str], ...], Rows("node reason"), Keys("*node reason")] = ()
+    #: As above.
+    kb_option: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

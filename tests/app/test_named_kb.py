@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -464,3 +465,16 @@ def test_a_trashed_node_is_named_with_the_command_that_brings_it_back(two: TwoKb
     with pytest.raises(NotFound) as missing:
         kb.show(f"{OWN}2", kb="club")
     assert f"roamkb restore {OWN}2 --kb club" in missing.value.hint
+
+
+def test_what_trash_says_to_run_names_the_same_one(two: TwoKbs) -> None:
+    """The list of the trash, the way back of many, and the warning of a link to what went."""
+    stage = two.world.home / "hall" / "stage"
+    run = partial(two.world.run, cwd=stage)
+    (two.club / "own.org").write_text(f":PROPERTIES:\n:ID: own\n:END:\n#+title: Own\n\n[[id:{OWN}2][it]]\n")
+    assert "`roamkb restore ID --kb club` puts that back" in run("trash", f"{OWN}2", "--kb", "club").err
+    assert "`roamkb restore ID --kb club` does one" in run("restore", "--kb", "club").out
+    agent_note(two.club, 6, "Chairs are stacked")
+    agent_note(two.club, 7, "Tables are folded")
+    swept = run("trash", "--all-agent", "--yes", "--kb", "club")
+    assert "`roamkb restore --last --kb club` brings them back" in swept.out

@@ -243,7 +243,7 @@ def trash(result: "kb_trash.TrashedNodes") -> PrintedResult:
 
     def render_text(_terminal: bool) -> str:
         lines = list(map(candidate_line, result.nodes))
-        back = "; `roamkb restore --last` brings them back" if result.done and len(lines) > 1 else ""
+        back = f"; `roamkb restore --last{result.kb_option}` brings them back" if result.done and len(lines) > 1 else ""
         return "\n".join([*lines, f"{count_phrase(len(lines), 'node')} {verb}{back}"])
 
     return PrintedResult(
@@ -257,7 +257,7 @@ def _dangling_warnings(result: "kb_trash.TrashedNodes") -> Iterator[str]:
         says = "is superseded by" if node in result.replaced else "links to"
         yield (
             f"{shorten_title(node.title)} ({one_line(node.id)}) {says} what {'is' if result.done else 'would be'} in "
-            "the trash: `roamkb restore ID` puts that back, or edit the link"
+            f"the trash: `roamkb restore ID{result.kb_option}` puts that back, or edit the link"
         )
 
 
@@ -272,7 +272,8 @@ def restore(result: "kb_trash.RestoredNodes") -> "Annotated[PrintedResult, kb_tr
         if result.done:
             return "\n".join([*lines, f"{count} put back"])
         # who has seen only the first line must not think that it is done
-        head = f"{count} in the trash, none put back: `roamkb restore ID` does one, `--last` the last trashed"
+        command = f"roamkb restore ID{result.kb_option}"
+        head = f"{count} in the trash, none put back: `{command}` does one, `--last` the last trashed"
         return "\n".join([head, *lines])
 
     return PrintedResult(
