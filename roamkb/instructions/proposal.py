@@ -20,7 +20,9 @@ from roamkb.core.text import times_phrase
 from roamkb.core.timestamps import format_iso
 from roamkb.log.state import confidence
 from roamkb.log.state.learning_state import NEEDS_REVIEW
+from roamkb.log.state.learning_state import SIGNED
 from roamkb.log.state.learning_state import SUPERSEDED
+from roamkb.log.state.learning_state import TYPED
 from roamkb.log.state.learning_state import YES_FIELD
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LedgerEvent
@@ -52,11 +54,9 @@ def _history_rows(history: Iterable[LedgerEvent]) -> list[Mapping[str, str]]:
     """Return events as a proposal prints them: the action, and the reason given for it."""
     return [
         {"event": event.event, "ts": format_iso(event.ts), "agent": event.agent}
-        | {
-            name: event.text_field(name)
-            for name in ("operator", "reason", "digest", YES_FIELD)
-            if event.text_field(name)
-        }
+        | {name: event.text_field(name) for name in ("operator", "reason", "digest") if event.text_field(name)}
+        # another value may look like one of them
+        | ({YES_FIELD: yes} if (yes := event.text_field(YES_FIELD)) in (TYPED, SIGNED) else {})
         for event in history
     ]
 
