@@ -68,13 +68,18 @@ def view_learnings(kb: "server.ServedKnowledgeBase", _: Request) -> tuple[int, s
     )
 
 
+def learning_href(name: str) -> str:
+    """Return the address of a learning's page, by its id or key."""
+    return f"/learning?{urlencode({'id': name})}"
+
+
 def learning_row(state: LearningState) -> LearningRow:
     """Return a learning as a template shows it."""
     learning = state.learning
     marks = (state.verdict, *(() if state.status == "active" else (state.status,)), *state.flags)
     return LearningRow(
         id=state.id,
-        href=f"/learning?{urlencode({'id': state.id})}",
+        href=learning_href(state.id),
         key=learning.key,
         kind=learning.type,
         content=learning.content,

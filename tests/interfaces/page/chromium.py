@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextlib import suppress
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,14 @@ def skip_without_browser() -> None:
         if os.environ.get("ROAMKB_TEST_ALL") == "1":
             pytest.fail(f"ROAMKB_TEST_ALL=1, but there is no {missing} here")
         pytest.skip(f"{missing} isn't installed")
+
+
+@cache
+def _axe_source() -> str:
+    package = find_spec("axe_playwright_python")
+    assert package is not None
+    assert package.submodule_search_locations
+    return (Path(package.submodule_search_locations[0]) / "axe.min.js").read_text(encoding="utf-8")
 
 
 class Refused(Exception):
@@ -133,6 +142,16 @@ class Tab:
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600
         )
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
+
+    def serious_faults(self) -> list[tuple[str, list[str]]]:
+        """Return what axe-core finds serious or critical in the page: the rule, and the elements that break it."""
+        self.run(f"{_axe_source()};0")
+        found = self.run("axe.run({resultTypes: ['violations']}).then(r => r.violations)")
+        return [
+            (fault["id"], [node["html"] for node in fault["nodes"]])
+            for fault in found
+            if fault["impact"] in ("serious", "critical")
+        ]
 
     def picture(self, *, whole: bool = False) -> bytes:
         """Return what is seen, as PNG."""

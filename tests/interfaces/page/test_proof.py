@@ -18,6 +18,10 @@ from roamkb.log.store.project_log import Log
 from roamkb.log.trust.store import system_programs
 from tests.conftest import World
 from tests.conftest import make_world
+from tests.instructions.test_approve import content
+from tests.instructions.test_approve import proposed
+from tests.instructions.test_propose import CENTS
+from tests.instructions.test_propose import RULES
 from tests.interfaces.page.chromium import PROGRAM
 from tests.interfaces.page.chromium import Chromium
 from tests.interfaces.page.chromium import Tab
@@ -43,9 +47,9 @@ FIELDS = ("yes", "credential", "authenticator", "client", "signature")
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
-    """A person with a log of one learning."""
+    """A person with a log of two learnings, of which one could stand in a rule file."""
     world = make_world(tmp_path_factory.mktemp("proof") / "home")
-    run(world, "init")
+    proposed(world, CENTS)
     run(world, "learn", "OAuth redirect URIs must match exactly")
     return world
 
@@ -118,14 +122,14 @@ def make_key(paged: Paged, tab: Tab) -> str:
     command = tab.run("document.querySelector('code.command').textContent")
     found = re.fullmatch(r"roamkb trust add --approver '(.+)'", str(command))
     assert found, command
+    assert [] == tab.serious_faults()
     return found[1]
 
 
 def begin_override(paged: Paged, tab: Tab, value: str) -> None:
     """Ask for a confidence on the learning's page, up to the question."""
     tab.call("Page.bringToFront")
-    tab.open(f"{paged.base}/learnings")
-    tab.open(str(tab.run("document.querySelector('a[href^=\"/learning?\"]').href")))
+    tab.open(f"{paged.base}/learning?id={KEY}")
     script = (
         "const form = document.querySelector('form[data-proof=override]');"
         f"form.elements.confidence.value = {value!r}; form.querySelector('button').click()"
@@ -189,8 +193,7 @@ def test_without_a_key_a_button_waits_and_the_command_stands_there(world: World,
     """A click is no proof of a human."""
     if "page:" in run(world, "trust").out:
         pytest.skip("the key is registered already")
-    tab.open(f"{paged.base}/learnings")
-    tab.open(str(tab.run("document.querySelector('a[href^=\"/learning?\"]').href")))
+    tab.open(f"{paged.base}/learning?id={KEY}")
     assert tab.run("document.querySelector('form[data-proof=override] button').disabled") is True
     assert "roamkb override" in str(tab.run("document.querySelector('form[data-proof=override] code').textContent"))
 
@@ -340,6 +343,25 @@ def test_a_stolen_cookie_gives_no_yes(world: World, paged: Paged, tab: Tab, regi
         Authorization=f"Bearer {paged.served.token}",
     )
     assert (401, before) == (token.status, ledger(world))
+
+
+def test_a_line_lands_and_goes_by_a_touch(world: World, paged: Paged, tab: Tab, registered: str) -> None:
+    """In the rule file as it was shown, and out of it again; everybody can use the pages that ask."""
+    for act, fields in (("approve", ""), ("rollback", "form.elements.reason.value = 'Agents read it wrongly';")):
+        tab.open(f"{paged.base}/review")
+        tab.run(f"{{ const form = document.querySelector('form[data-proof={act}]'); {fields} form.requestSubmit() }}")
+        tab.wait_until(READY)
+        assert CENTS in str(tab.run("document.querySelector('pre').textContent"))
+        for width, theme in ((390, "light"), (1440, "dark")):
+            tab.show_as(width=width, theme=theme)
+            assert [] == tab.serious_faults()
+            assert tab.run("document.documentElement.scrollWidth") <= width
+        tab.run("document.querySelector('form.signed button').click()")
+        tab.wait_until("location.pathname === '/review' && document.querySelector('.outcome')")
+        assert (act == "approve") == (CENTS.encode() in content(world))
+        assert ("signed", bool(registered)) == (ledger(world)[-2 if act == "approve" else -1]["yes"], True)
+    assert RULES.encode() == content(world)
+    assert "none" in str(tab.run("document.querySelector('section.review:last-child').textContent"))
 
 
 def test_no_is_no(world: World, paged: Paged, tab: Tab, registered: str) -> None:

@@ -23,10 +23,14 @@ from roamkb.curation.clusters import CurationCluster
 from roamkb.curation.curate import CurationProposal
 from roamkb.curation.refine import Refinement
 from roamkb.curation.refine import RoughLearning
+from roamkb.instructions.proposal import APPLIED
+from roamkb.instructions.proposal import InstructionProposal
 from roamkb.instructions.queue import ReviewQueue
 from roamkb.instructions.queue import WaitingProposal
 from roamkb.interfaces.page.learnings_view import LearningRow
+from roamkb.interfaces.page.learnings_view import learning_href
 from roamkb.interfaces.page.learnings_view import learning_row
+from roamkb.interfaces.page.learnings_view import local_day
 from roamkb.interfaces.page.templating import render_page
 from roamkb.log.jsonl import event_line
 from roamkb.pipeline.promote import PromoteResult
@@ -132,7 +136,7 @@ def _instruction_item(waiting: WaitingProposal) -> ReviewItem:
     rejection = HumanAct("reject", "Reject", f"roamkb reject {name} --reason WHY", {"id": proposal.id}, _REASON)
     certainty = (f"{standing.confidence} %", f"said {times_phrase(standing.occurrences)}") if standing else ()
     return ReviewItem(
-        title=f"{proposal.target}, {proposal.section}" if proposal.section else proposal.target,
+        title=_place_title(proposal),
         href=learning_row(standing).href if standing else "",
         about=(*certainty, *waiting.risks),
         problem=waiting.problem,
@@ -140,6 +144,29 @@ def _instruction_item(waiting: WaitingProposal) -> ReviewItem:
         digest=waiting.digest,
         human_acts=(*approval, rejection),
     )
+
+
+def _landed_items(kb: "server.ServedKnowledgeBase") -> tuple[Sequence[ReviewItem], int, str]:
+    queue = kb.log.review(all=True)
+    settled = queue.settled if isinstance(queue, ReviewQueue) else ()
+    landed = [proposal for proposal in settled if proposal.state == APPLIED][::-1]
+    return [*map(_landed_item, landed[:_MOST_PROPOSALS])], len(landed), "roamkb review --all"
+
+
+def _landed_item(proposal: InstructionProposal) -> ReviewItem:
+    applied = next(event for event in reversed(proposal.history) if event.event == "applied")
+    command = f"roamkb rollback {proposal.id[:8]} --reason WHY"
+    return ReviewItem(
+        title=_place_title(proposal),
+        href=learning_href(proposal.learning),
+        about=(f"since {local_day(applied.ts)}",),
+        lines=diff_lines(f"-{applied.text_field('text')}"),
+        human_acts=(HumanAct("rollback", "Take it out", command, {"id": proposal.id}, _REASON),),
+    )
+
+
+def _place_title(proposal: InstructionProposal) -> str:
+    return f"{proposal.target}, {proposal.section}" if proposal.section else proposal.target
 
 
 def _curation_items(kb: "server.ServedKnowledgeBase") -> tuple[Sequence[ReviewItem], int, str]:
@@ -213,6 +240,7 @@ _PARTS: tuple[tuple[str, str, _Listing], ...] = (
     ("Notes", "Verified learnings that could become agents’ notes.", _promotion_items),
     ("The log", "What curation would append to the ledger; nothing is taken away.", _curation_items),
     ("Say it better", "Terse, untagged or noisy learnings; a new wording replaces the old one.", _rough_items),
+    ("Lines that landed", "A human let them in; what is taken out stays out.", _landed_items),
 )
 
 

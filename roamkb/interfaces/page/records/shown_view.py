@@ -17,6 +17,7 @@ from roamkb.core.errors import NoLog
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import shorten_title
 from roamkb.interfaces.page.hits import node_href
+from roamkb.interfaces.page.learnings_view import learning_href
 from roamkb.interfaces.page.templating import render_page
 
 #: Occasions of a page.
@@ -152,4 +153,4 @@ def _href(item: ShownItem | NearMiss) -> str:
         return node_href(item.id)
     if item.kind == REMEDY:
         return f"/remedies?{urlencode({'error': item.name})}"
-    return f"/learning?{urlencode({'id': item.id})}" if item.kind == LEARNING else ""
+    return learning_href(item.id) if item.kind == LEARNING else ""
