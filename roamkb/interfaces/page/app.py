@@ -211,8 +211,9 @@ class PageServer:
             return home(headers=HEADERS)
         cookie = self._session.enter(request.query_params.get("code", ""))
         if cookie is None:
+            message = "this address opens nothing, or not any more"
             hint = "end `roamkb serve --page` (Ctrl-C) and begin it again; who has used the code is out as well"
-            refusal = render_page("refusal.html", message="this address opens nothing, or not any more", hint=hint)
+            refusal = render_page("refusal.html", message=message, hint=hint, is_stranger=True)
             return Response(refusal, 403, media_type="text/html", headers=HEADERS)
         return home(headers={**HEADERS, "Set-Cookie": cookie})
 

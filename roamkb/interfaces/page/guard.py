@@ -80,7 +80,7 @@ class PageGuard(LocalGuard):
         return await _require_body(scope, receive, headers)
 
     async def _refuse(self, send: "Send", unwelcome: UnwelcomeRequest) -> None:
-        html = render_page("refusal.html", message=unwelcome.message, hint=unwelcome.hint)
+        html = render_page("refusal.html", message=unwelcome.message, hint=unwelcome.hint, is_stranger=True)
         own_headers = ((name.lower().encode(), value.encode()) for name, value in HEADERS.items())
         await send_refusal(send, unwelcome.status, html, ((b"content-type", b"text/html; charset=utf-8"), *own_headers))
 

@@ -96,7 +96,7 @@ def _listed(texts: Sequence[str], noun: str, plural: str = "", *, none: str, hre
 def _waiting(kb: "server.ServedKnowledgeBase") -> HomePart:
     queue = kb.log.review()
     proposals = getattr(queue, "proposals", ())
-    lines = [f"{waiting.text} → {waiting.proposal.target}" for waiting in proposals]
+    lines = [f"{waiting.text.removeprefix('- ')} → {waiting.proposal.target}" for waiting in proposals]
     return _listed(lines, "proposed line", none="no proposal waits", href="/review")
 
 

@@ -37,8 +37,8 @@ def view_search(kb: "server.ServedKnowledgeBase", request: Request) -> tuple[int
     if not text:
         return 200, render_page("search.html", **values)
     today = datetime.fromtimestamp(kb.current_time).date()
-    query = search_query.parse_query(text, today=today)
     try:
+        query = search_query.parse_query(text, today=today)
         result: SearchResult = kb.search(
             text, limit=_MOST_LISTED if query.is_empty and not every else None, all=every, kb=name
         )

@@ -56,9 +56,10 @@ def first_rows(rows: Sequence[Row], most: int) -> tuple[Sequence[Row], int]:
 
 
 def render_page(name: str, **values: object) -> str:
-    """Return the page of a template; `values` are its variables."""
+    """Return the page of a template; `values` are its variables, beside those of every page."""
     template = _environment().get_template(name)
-    return template.render(values, outcome=shown_outcome.get(), can_sign=can_sign.get(), mark=shown_mark.get())
+    # one name with two values raises
+    return template.render(**values, outcome=shown_outcome.get(), can_sign=can_sign.get(), mark=shown_mark.get())
 
 
 def as_markup(html: str) -> Markup:

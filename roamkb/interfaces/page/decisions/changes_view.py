@@ -52,12 +52,13 @@ def view_changes(kb: "server.ServedKnowledgeBase", request: Request) -> tuple[in
     """Return the page of the moments at which something had changed; with `since`, of what changed since one."""
     mark = request.query_params.get("since", "")
     changes, more_changes = first_rows(kb.journal_changes(mark) if mark else (), _MOST_ROWS)
-    moments = () if mark else kb.journal_moments()
-    changed = [(moment, before) for moment, before in pairwise(moments) if moment.changed]
+    moments = kb.journal_moments()
+    changed = [] if mark else [(moment, before) for moment, before in pairwise(moments) if moment.changed]
     rows, more = first_rows([_moment_row(*pair) for pair in changed], _MOST_ROWS)
     return 200, render_page(
         "changes.html",
         since=mark,
+        since_time=next((format_local_iso(moment.at)[:16] for moment in moments if str(moment.id) == mark), mark),
         changes=[_change_row(change) for change in changes],
         days=[(day, list(group)) for day, group in groupby(rows, key=lambda row: row.day)],
         more=more + more_changes,

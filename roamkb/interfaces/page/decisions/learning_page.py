@@ -24,6 +24,8 @@ from roamkb.tasks.stats import OUTCOMES
 
 #: Letters of what an event says of itself.
 _LONGEST_FIELD = 300
+#: Fields of an event that no reader compares; `roamkb explain` has them.
+_FIELDS_OF_PROGRAMS = frozenset({"confidence", "digest", "proof", "proposal", "receipt", "scores"})
 #: Events of a page; `roamkb explain` has all.
 _MOST_EVENTS = 200
 
@@ -91,8 +93,8 @@ def _event_rows(history: Sequence[ConfidenceStep]) -> Iterator[EventRow]:
             quote=clip_text(quote, _LONGEST_FIELD),
             details=tuple(
                 (name.replace("_", " "), _field_text(value))
-                for name, value in {"command": event.by, "task": event.task, **event.fields}.items()
-                if value and not (quote and name == "evidence")
+                for name, value in {"task": event.task, **event.fields}.items()
+                if value and name not in _FIELDS_OF_PROGRAMS and not (quote and name == "evidence")
             ),
             is_undoable=event.event in UNDOABLE_EVENTS,
         )

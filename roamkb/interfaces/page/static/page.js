@@ -62,7 +62,8 @@ function onKey(event) {
   if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
   const isTyping = event.target.closest("input, textarea, select");
   if (isTyping) {
-    if (event.key === "ArrowDown" || event.key === "Escape") {
+    // elsewhere an arrow chooses, or moves in the text
+    if (event.target === field && (event.key === "ArrowDown" || event.key === "Escape")) {
       event.preventDefault();
       field.blur();
       if (event.key === "ArrowDown") step(1);
