@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cached_property
 from functools import partial
 from typing import Final
 
@@ -83,26 +84,25 @@ class PageServer:
         self._live = LiveMark()
         self._reports = 0
         self.address = f"http://localhost:{port}/"
-        self._desk = proof_view.ProofDesk(f"http://localhost:{port}")
         routes = [
-            Route("/", self._endpoint(home_view.view_home, is_live=True)),
-            Route("/search", self._endpoint(search_view.view_search)),
-            Route("/note", self._endpoint(node_page.view_note)),
-            Route("/agents", self._endpoint(agents_view.view_agents, is_live=True)),
-            Route("/graph", self._endpoint(graph_view.view_graph, is_live=True)),
+            Route("/", self._endpoint(lambda: home_view.view_home, is_live=True)),
+            Route("/search", self._endpoint(lambda: search_view.view_search)),
+            Route("/note", self._endpoint(lambda: node_page.view_note)),
+            Route("/agents", self._endpoint(lambda: agents_view.view_agents, is_live=True)),
+            Route("/graph", self._endpoint(lambda: graph_view.view_graph, is_live=True)),
             Route(graph_view.DRAWING_PATH, self._draw_graph),
-            Route("/learnings", self._endpoint(learnings_view.view_learnings, is_live=True)),
-            Route("/remedies", self._endpoint(remedies_view.view_remedies, is_live=True)),
-            Route("/shown", self._endpoint(shown_view.view_shown)),
-            Route("/checks", self._endpoint(checks_view.view_checks)),
-            Route("/changes", self._endpoint(changes_view.view_changes)),
-            Route("/trash", self._endpoint(agents_view.view_trash)),
-            Route("/learning", self._endpoint(learning_page.view_learning)),
-            Route("/review", self._endpoint(review_view.view_review, is_live=True)),
-            Route("/conflicts", self._endpoint(conflicts_view.view_conflicts)),
-            Route("/conflict", self._endpoint(conflicts_view.view_conflict)),
-            Route("/approve", self._endpoint(self._desk.view_question)),
-            Route("/key", self._endpoint(proof_view.view_key)),
+            Route("/learnings", self._endpoint(lambda: learnings_view.view_learnings, is_live=True)),
+            Route("/remedies", self._endpoint(lambda: remedies_view.view_remedies, is_live=True)),
+            Route("/shown", self._endpoint(lambda: shown_view.view_shown)),
+            Route("/checks", self._endpoint(lambda: checks_view.view_checks)),
+            Route("/changes", self._endpoint(lambda: changes_view.view_changes)),
+            Route("/trash", self._endpoint(lambda: agents_view.view_trash)),
+            Route("/learning", self._endpoint(lambda: learning_page.view_learning)),
+            Route("/review", self._endpoint(lambda: review_view.view_review, is_live=True)),
+            Route("/conflicts", self._endpoint(lambda: conflicts_view.view_conflicts)),
+            Route("/conflict", self._endpoint(lambda: conflicts_view.view_conflict)),
+            Route("/approve", self._endpoint(lambda: self._desk.view_question)),
+            Route("/key", self._endpoint(lambda: proof_view.view_key)),
             Route(f"{FORM_PATH}{{name}}", self._do, methods=["POST"]),
             Route(f"{PROOF_PATH}{{name}}", self._prove, methods=["POST"]),
             Route("/image", self._image),
@@ -119,6 +119,10 @@ class PageServer:
             clock=time.monotonic,
         )
 
+    @cached_property
+    def _desk(self) -> proof_view.ProofDesk:
+        return proof_view.ProofDesk(self.address.rstrip("/"))
+
     @property
     def entrance(self) -> str:
         """The address that opens the page, once."""
@@ -133,15 +137,18 @@ class PageServer:
         with suppress(RoamkbError, OSError):
             home_view.view_home(self._kb, None)
 
-    def _endpoint(self, view: View, *, is_live: bool = False) -> Callable[[Request], Response]:
-        """Return a view as an endpoint, which runs in a thread; one that `is_live` says what it shows the state of."""
+    def _endpoint(self, find_view: Callable[[], View], *, is_live: bool = False) -> Callable[[Request], Response]:
+        """Return a view as an endpoint, which runs in a thread; one that `is_live` says what it shows the state of.
+
+        A view's module is loaded once somebody asks for it: the first page needs few of them.
+        """
 
         def endpoint(request: Request) -> Response:
             # each request has a thread's context of its own
             shown_outcome.set(self._outcomes.take(request.query_params.get(OUTCOME_PARAMETER, "")))
             shown_mark.set(self._live.read(self._kb) if is_live else "")
             can_sign.set(has_page_key(self._kb.environment.trust_home))
-            return _answer_or_explain(partial(self._make_view, view, request))
+            return _answer_or_explain(lambda: self._make_view(find_view(), request))
 
         return endpoint
 

@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import shutil
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -59,7 +60,7 @@ class Refused(Exception):
 class Tab:
     """One tab: what it is told, what it asked the network for, and what its pages said on the console."""
 
-    def __init__(self, browser: "Chromium", session: str) -> None:
+    def __init__(self, browser: "Driver", session: str) -> None:
         self._browser = browser
         self._session = session
         #: The addresses of all requests, in order.
@@ -158,36 +159,31 @@ class Tab:
         return base64.b64decode(self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"])
 
 
-class Chromium:
-    """One browser with one profile."""
+class Driver:
+    """Whoever drives a browser by its debugging protocol."""
 
-    def __init__(self, profile: Path) -> None:
-        assert PROGRAM is not None
-        their_in, our_out = os.pipe()
-        our_in, their_out = os.pipe()
-        # the browser reads its commands from descriptor 3, and answers to 4; either may be the other's number here
-        script = f'exec 13<&{their_in} 14>&{their_out}; exec "$@" 3<&13 4>&14 13<&- 14>&-'
-        options = [*_OPTIONS, f"--user-data-dir={profile}"]
-        self._process = subprocess.Popen(
-            ["bash", "-c", script, "bash", PROGRAM, *options, "about:blank"],
-            pass_fds=(their_in, their_out),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        os.close(their_in)
-        os.close(their_out)
-        self._out = our_out
-        self._in = our_in
-        self._unread = b""
+    def __init__(self) -> None:
         self._number = 0
         self._answers: dict[int, dict[str, Any]] = {}
         self._tabs: dict[str, Tab] = {}
 
+    def _send(self, message: bytes) -> None:
+        raise NotImplementedError
+
+    def _receive(self) -> bytes:
+        raise NotImplementedError
+
     def new_tab(self, *, apart: bool = False) -> Tab:
         """Return a new tab; one `apart` has cookies of its own."""
         context = {"browserContextId": self.call("Target.createBrowserContext")["browserContextId"]} if apart else {}
-        target = self.call("Target.createTarget", url="about:blank", **context)["targetId"]
+        return self._attach(self.call("Target.createTarget", url="about:blank", **context)["targetId"])
+
+    def find_tab(self, address: str) -> Tab:
+        """Return the open tab whose address begins so."""
+        targets = self.call("Target.getTargets")["targetInfos"]
+        return self._attach(next(target["targetId"] for target in targets if target["url"].startswith(address)))
+
+    def _attach(self, target: str) -> Tab:
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         tab = Tab.__new__(Tab)
         self._tabs[session] = tab
@@ -200,7 +196,7 @@ class Chromium:
         message: dict[str, object] = {"id": self._number, "method": method, "params": parameters}
         if session:
             message["sessionId"] = session
-        os.write(self._out, json.dumps(message).encode() + b"\0")
+        self._send(json.dumps(message).encode())
         number = self._number
         while number not in self._answers:
             self.read()
@@ -211,16 +207,47 @@ class Chromium:
 
     def read(self) -> None:
         """Read one message of the browser's."""
+        message = json.loads(self._receive())
+        if "id" in message:
+            self._answers[message["id"]] = message
+        elif tab := self._tabs.get(message.get("sessionId", "")):
+            tab.hear(message)
+
+
+class Chromium(Driver):
+    """One browser with one profile; with `is_open` it takes other programs' commands at a port of this machine."""
+
+    def __init__(self, profile: Path, *, is_open: bool = False) -> None:
+        assert PROGRAM is not None
+        super().__init__()
+        their_in, our_out = os.pipe()
+        our_in, their_out = os.pipe()
+        # the browser reads its commands from descriptor 3, and answers to 4; either may be the other's number here
+        script = f'exec 13<&{their_in} 14>&{their_out}; exec "$@" 3<&13 4>&14 13<&- 14>&-'
+        options = [*_OPTIONS, f"--user-data-dir={profile}", *(["--remote-debugging-port=0"] if is_open else [])]
+        self._process = subprocess.Popen(
+            ["bash", "-c", script, "bash", PROGRAM, *options, "about:blank"],
+            pass_fds=(their_in, their_out),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(their_in)
+        os.close(their_out)
+        self._out = our_out
+        self._in = our_in
+        self._unread = b""
+
+    def _send(self, message: bytes) -> None:
+        os.write(self._out, message + b"\0")
+
+    def _receive(self) -> bytes:
         while b"\0" not in self._unread:
             data = os.read(self._in, 2**20)
             assert data, "the browser is gone"
             self._unread += data
         line, _, self._unread = self._unread.partition(b"\0")
-        message = json.loads(line)
-        if "id" in message:
-            self._answers[message["id"]] = message
-        elif tab := self._tabs.get(message.get("sessionId", "")):
-            tab.hear(message)
+        return line
 
     def close(self) -> None:
         """End the browser."""
@@ -229,10 +256,44 @@ class Chromium:
         os.close(self._in)
 
 
+class PortDriver(Driver):
+    """Another program of the account's, which drives a browser at its debugging port."""
+
+    def __init__(self, profile: Path) -> None:
+        super().__init__()
+        place = profile / "DevToolsActivePort"
+        while not place.exists() or place.read_text().count("\n") < 1:
+            time.sleep(0.02)
+        port, path = place.read_text().split("\n")
+        self._socket = socket.create_connection(("127.0.0.1", int(port)))
+        self._stream = self._socket.makefile("rb")
+        hello = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        self._socket.sendall(f"{hello}Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {'A' * 22}==\r\n\r\n".encode())
+        assert b" 101 " in self._stream.readline()
+        while self._stream.readline().strip():
+            pass
+
+    def _send(self, message: bytes) -> None:
+        # one frame, masked by zeros; its length takes eight bytes
+        self._socket.sendall(b"\x81\xff" + len(message).to_bytes(8, "big") + bytes(4) + message)
+
+    def _receive(self) -> bytes:
+        first, length = self._stream.read(2)
+        assert first == 0x81, "the browser is gone"
+        if length > 125:
+            length = int.from_bytes(self._stream.read(2 if length == 126 else 8), "big")
+        return self._stream.read(length)
+
+    def close(self) -> None:
+        """Let go of the browser."""
+        self._stream.close()
+        self._socket.close()
+
+
 @contextmanager
-def chromium(profile: Path) -> Iterator[Chromium]:
-    """Run a browser until the block ends."""
-    browser = Chromium(profile)
+def chromium(profile: Path, *, is_open: bool = False) -> Iterator[Chromium]:
+    """Run a browser until the block ends; with `is_open` other programs may drive it as well."""
+    browser = Chromium(profile, is_open=is_open)
     try:
         yield browser
     finally:

@@ -1,7 +1,14 @@
 """Home: what wants a person's look comes first, each with its command; what is missing hides nothing else."""
 
 import json
+import os
 import re
+import resource
+import sys
+import time
+from pathlib import Path
+
+import pytest
 
 from roamkb.app.server import ServedKnowledgeBase
 from roamkb.interfaces.page.home_view import view_home
@@ -9,6 +16,9 @@ from roamkb.log.store.hook_errors import HOOK_ERRORS_FILE
 from tests.conftest import World
 from tests.conftest import adopt
 from tests.conftest import learn
+from tests.conftest import make_world
+from tests.interfaces.page.paged import Paged
+from tests.interfaces.page.paged import paging
 
 
 def _home(world: World) -> str:
@@ -65,3 +75,39 @@ def test_the_wall_is_told_by_the_harness_s_settings(world: World) -> None:
     part = _part(_home(world), "The wall")
     assert "Claude Code: <code>roamkb install --claude</code>" in part
     assert "open" in part
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc what a server took")
+def test_the_first_page_takes_no_longer_than_a_search(tmp_path: Path) -> None:
+    """With ten thousand notes, in processor seconds, once the server looked at them while the browser started."""
+    world = make_world(tmp_path / "home")
+    for number in range(10_000):
+        world.node(f"{number % 50}/n{number}.org", f"n{number}", f"Zebra {number}", f"Striped. [[id:n{number // 3}]]")
+    assert 0 == world.run("write", "Lanterns keep seven entries").status
+    ratios = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert 0 == world.run("search", "lanterns").status
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        with paging(world) as paged:
+            begin = _rested_seconds(paged)
+            html = paged.get("/", cookie=paged.enter()).body.decode()
+            searched = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+            ratios.append((_seconds(paged) - begin) / searched)
+        assert "Lanterns keep" in html
+    assert min(ratios) <= 1.5, ratios
+
+
+def _seconds(paged: Paged) -> float:
+    """Return the processor seconds that a server took so far."""
+    fields = Path(f"/proc/{paged.served.process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _rested_seconds(paged: Paged) -> float:
+    """Return them once it does nothing any more."""
+    seconds = -1.0
+    while seconds != (seconds := _seconds(paged)):
+        time.sleep(0.5)
+    return seconds

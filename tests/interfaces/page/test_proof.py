@@ -99,14 +99,14 @@ def registered(world: World, paged: Paged, tab: Tab, authenticator: str) -> str:
     return line
 
 
-def add_authenticator(tab: Tab, *, verifies: bool = True) -> str:
-    """Give a tab an authenticator that is touched at once; it verifies the person, or fails to."""
+def add_authenticator(tab: Tab, *, transport: str = "internal") -> str:
+    """Give a tab an authenticator that is touched at once, and verifies the person."""
     tab.call("WebAuthn.enable")
     options = {
         "protocol": "ctap2",
-        "transport": "internal",
+        "transport": transport,
         "hasUserVerification": True,
-        "isUserVerified": verifies,
+        "isUserVerified": True,
         "automaticPresenceSimulation": True,
     }
     return str(tab.call("WebAuthn.addVirtualAuthenticator", options=options)["authenticatorId"])
