@@ -113,7 +113,7 @@ install:
 	@.ci/install '$(PYTHON)' "$(DATA)" "$(BIN)"
 
 uninstall:
-	@.ci/uninstall "$(DATA)" "$(BIN)" $(if $(PURGE),--purge)
+	@.ci/uninstall '$(PYTHON)' "$(DATA)" "$(BIN)" $(if $(PURGE),--purge)
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis *.egg-info

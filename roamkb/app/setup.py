@@ -13,7 +13,6 @@ from roamkb.core.text import as_text_tuple
 from roamkb.install import install as install_verb
 from roamkb.install import plan
 from roamkb.install import requests
-from roamkb.install import rule_steps
 from roamkb.install import setup as install_setup
 from roamkb.install import undo as install_undo
 from roamkb.install.store import apply
@@ -51,12 +50,12 @@ class KnowledgeBaseSetup(KnowledgeBaseMaintenance):
     def install(self, request: "requests.InstallRequest") -> "plan.InstallReport":
         """Install the rule and the requested parts; a second call changes nothing.
 
-        A human at a terminal who has no rule yet is asked what `setup` asks.
+        A human at a terminal who answered nothing yet is asked what `setup` asks.
         """
-        is_first = isinstance(apply.read_path_state(rule_steps.rule_path(self.environment.home)), plan.AbsentPath)
-        if self._asked_human and is_first and not request.dry_run:
+        context = self._setup_context()
+        if context.ask and not request.dry_run and install_setup.is_first(context):
             return self.setup(**{field.name: getattr(request, field.name) for field in fields(request)})
-        return install_verb.install(self._install_options(request), replace(self._setup_context(), ask=self._ask))
+        return install_verb.install(self._install_options(request), replace(context, ask=self._ask))
 
     def _setup_context(self) -> "install_setup.SetupContext":
         now = self.environment.now()

@@ -360,6 +360,8 @@ def _with_folder_itself(entry: str) -> tuple[str, ...]:
 
 def _path_fault(path: str) -> str | None:
     """Return the reason why `path` can't be the knowledge base's folder; None if it can."""
+    if not path.strip("/~"):
+        return f"is too much: {path!r}; name a folder in it"
     if not path.startswith(("/", "~/")):
         return f"is relative: {path!r}; begin it with / or ~/"
     if "$" in path:
@@ -370,7 +372,7 @@ def _path_fault(path: str) -> str | None:
         return f"holds an invisible character: {path!r}"
     if path != path.rstrip():
         return f"ends in a blank: {path!r}; rename the folder"
-    return None if path.strip("/~") else f"is too much: {path!r}; name a folder in it"
+    return None
 
 
 def _entry_fault(entry: str, block: str) -> str | None:

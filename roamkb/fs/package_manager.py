@@ -3,6 +3,7 @@
 import shlex
 import sys
 import tomllib
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -68,10 +69,18 @@ def uninstall_command(*, environment: Path | None = None) -> str:
 
 def installed_version(environment: Path) -> str:
     """Return the version of the roamkb in an environment, by what installers note down; empty if they didn't."""
-    notes = environment.glob(f"lib/python3*/*-packages/{_PACKAGE}-*.dist-info")
-    versions = {note.name.removeprefix(f"{_PACKAGE}-").removesuffix(".dist-info") for note in notes}
+    versions = {note.name.removeprefix(f"{_PACKAGE}-").removesuffix(".dist-info") for note in _own_notes(environment)}
     # environments of several Pythons may lie in one folder
     return versions.pop() if len(versions) == 1 else ""
+
+
+def is_installed(environment: Path) -> bool:
+    """Say whether an installer put roamkb into an environment: it may run from its source as well."""
+    return any(_own_notes(environment))
+
+
+def _own_notes(environment: Path) -> Iterator[Path]:
+    return environment.glob(f"lib/python3*/*-packages/{_PACKAGE}-*.dist-info")
 
 
 def _installer_command() -> str:

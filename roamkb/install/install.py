@@ -122,7 +122,7 @@ def install(wishes: InstallOptions, context: InstallContext) -> InstallReport:
     )
     _require_named_folders(wishes)
     if plan.is_first and not wishes.create_kb:
-        _refuse_other_notes(plan.rule.kb, home=context.home)
+        _require_notes(plan.rule.kb, home=context.home)
     steps, warnings = plan.steps, _likely_mistakes(wishes, plan.rule_to_be.kb)
     if not wishes.dry_run:
         steps = ask_approval(steps, assume_yes=wishes.yes, ask=context.ask)
@@ -214,15 +214,17 @@ def _companion_steps(
     return tuple(steps)
 
 
-def _refuse_other_notes(kb: Path, *, home: Path) -> None:
-    """Raise where a first rule would lead to a folder without notes while there are some elsewhere."""
-    if not kb_fault(kb) or not (notes := find_notes(home, kb=kb)):
+def _require_notes(kb: Path, *, home: Path) -> None:
+    """Raise where a first rule would lead to a folder without notes: nobody chose it."""
+    if not kb_fault(kb):
         return
+    notes = find_notes(home, kb=kb)
     found = ", ".join(f"{count_phrase(place.count, 'note')} in {shorten_path(place.path, home)}" for place in notes)
+    named = f"--kb {shlex.quote(str(notes[0].path))}" if notes else "--kb DIR, which --create-kb begins"
     raise UsageError(
-        f"the rule would lead to {one_line(shorten_path(kb, home))}, where no notes are, and there are "
-        f"{one_line(found)}; nothing was installed",
-        hint=f"`roamkb setup` asks; or name them: roamkb install --kb {shlex.quote(str(notes[0].path))}",
+        f"the rule would lead to {one_line(shorten_path(kb, home))}, where no notes are"
+        f"{f' (found: {one_line(found)})' if found else ''}; nothing was installed",
+        hint=f"`roamkb setup` in a terminal asks; or name them: roamkb install {named}",
     )
 
 

@@ -253,4 +253,6 @@ def kb_spellings(rule: Rule | BadRule, home: Path) -> tuple[str, ...]:
 
 def shorten_path(path: Path, home: Path) -> str:
     """Return `path` as people write it: from `~` where it is below it."""
+    if path == home:
+        return "~"
     return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)

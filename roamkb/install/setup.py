@@ -34,11 +34,15 @@ from roamkb.install.plan import InstallReport
 from roamkb.install.plan import InstallStep
 from roamkb.install.plan import PutFile
 from roamkb.install.plan import StepOutcome
+from roamkb.install.plan import SymbolicLink
 from roamkb.install.plan import left_alone_step
 from roamkb.install.plan import unchanged_step
+from roamkb.install.rule_steps import RULE_NAME
 from roamkb.install.rule_steps import entry_folder
 from roamkb.install.rule_steps import kb_spellings
+from roamkb.install.rule_steps import own_copy
 from roamkb.install.rule_steps import preview_rule
+from roamkb.install.rule_steps import rule_copies_folder
 from roamkb.install.rule_steps import rule_path
 from roamkb.install.rule_steps import shorten_entries
 from roamkb.install.rule_steps import shorten_path
@@ -96,7 +100,7 @@ def setup(options: SetupOptions, context: SetupContext) -> InstallReport:
         UsageError: an answer is missing and nobody can be asked, or can't be used; nothing was changed.
         Refused: as `install` does.
     """
-    if not isinstance(find_rule(context.home, account_home=context.account_home), Rule):
+    if is_first(context):
         options = replace(options, wishes=replace(options.wishes, omits_absent=True))
     _require_folders(options.logs)
     try:
@@ -114,6 +118,17 @@ def setup(options: SetupOptions, context: SetupContext) -> InstallReport:
     except KeyboardInterrupt:
         hint = "`roamkb setup` goes on from there; `roamkb setup --undo` takes back what was made"
         raise Interrupted("a part is set up", hint=hint) from None
+
+
+def is_first(context: InstallContext) -> bool:
+    """Say whether nobody answered yet: no rule is there, or the one that came with roamkb, which leads to no notes."""
+    rule = find_rule(context.home, account_home=context.account_home)
+    if not isinstance(rule, Rule):
+        return isinstance(read_path_state(rule_path(context.home)), AbsentPath)
+    linked = read_path_state(rule_path(context.home))
+    copied = own_copy(read_path_state(rule_copies_folder(context.data) / RULE_NAME))
+    is_as_shipped = isinstance(linked, SymbolicLink) and copied is not None and copied.pristine
+    return is_as_shipped and bool(kb_fault(rule.kb))
 
 
 def _require_folders(logs: Sequence[Path]) -> None:
@@ -144,13 +159,13 @@ def _complete(options: SetupOptions, context: SetupContext) -> SetupOptions:
     """
     wishes = options.wishes
     rule = preview_rule(wishes, home=context.home, data=context.data, rules=context.rules)
-    is_known = isinstance(find_rule(context.home, account_home=context.account_home), Rule)
+    is_known = not is_first(context)
     missing, words = [], ["roamkb setup"]
     if not (wishes.kb or wishes.create_kb) and (not is_known or kb_fault(rule.kb)):
         found = find_notes(context.home, kb=rule.kb)
         place = shlex.quote(str(found[0].path)) if found else "DIR"
         at_hand = ", ".join(f"{notes.count} in {shorten_path(notes.path, context.home)}" for notes in found)
-        missing.append(f"where your notes are (--kb DIR{f'; there are {one_line(at_hand)}' if found else ''})")
+        missing.append(f"where your notes are (--kb DIR{f'; found: {one_line(at_hand)}' if found else ''})")
         words.append(f"--kb {place}")
     if not (wishes.work_roots or options.no_work or is_known):
         missing.append("which projects are work (--work-root DIR, or --no-work)")

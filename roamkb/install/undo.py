@@ -1,6 +1,7 @@
 """`setup --undo`: takes back what setup did, as far as nobody used it since; what stays is named."""
 
 from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 
 from roamkb.boundary.store.installed_rule import find_rule
@@ -79,7 +80,7 @@ def undo(wishes: InstallOptions, context: SetupContext) -> InstallReport:
     rule_in_force = find_rule(context.home, account_home=context.account_home)
     kbs = rule_in_force.all_folders if isinstance(rule_in_force, Rule) else ()
     unused_logs = tuple(root for root in receipt.logs if _is_unused(root, context.state.state))
-    steps = (
+    taken_back = (
         *_rule_steps(receipt, context),
         *_file_steps(wishes, receipt),
         *harness_removals(wishes, home=context.home, kbs=kb_spellings(rule_in_force, context.home), wall=context.wall),
@@ -88,7 +89,10 @@ def undo(wishes: InstallOptions, context: SetupContext) -> InstallReport:
         *_unfinished_steps(receipt, context.home),
         *purge_folder_steps(INDEX_STEP, context.state.cache, "it can be made again", wishes, kbs=kbs),
         *_state_steps(unused_logs, wishes, context, kbs=kbs),
-        *_folder_steps(receipt, unused_logs),
+    )
+    steps = (
+        *taken_back,
+        *_folder_steps(receipt, gone=unused_logs, kept=_kept_paths(taken_back)),
         *remaining_steps(
             wishes,
             rule_in_force,
@@ -207,10 +211,16 @@ def _state_steps(
     yield kept_step(STATE_STEP, state, reason)
 
 
-def _folder_steps(receipt: SetupReceipt, unused_logs: tuple[Path, ...]) -> Iterator[InstallStep]:
-    gone = {root / LOG_FOLDER for root in unused_logs}
+def _kept_paths(steps: Sequence[InstallStep]) -> list[Path]:
+    return [step.path for step in steps if step.path and step.outcome is StepOutcome.KEPT]
+
+
+def _folder_steps(receipt: SetupReceipt, *, gone: tuple[Path, ...], kept: Sequence[Path]) -> Iterator[InstallStep]:
+    """Yield the steps for the folders that setup made, but for `gone` logs and what holds something `kept`."""
+    logs = {root / LOG_FOLDER for root in gone}
     for folder in receipt.folders:
-        if folder not in gone and isinstance(read_path_state(folder), FolderOnDisk):
+        is_kept = any(path.is_relative_to(folder) for path in kept)
+        if folder not in logs and not is_kept and isinstance(read_path_state(folder), FolderOnDisk):
             yield InstallStep(
                 what="folder",
                 path=folder,

@@ -19,6 +19,7 @@ from roamkb.fs.locks import TRASH
 from roamkb.fs.locks import StateFolders
 from roamkb.fs.marked_block import BadMarks
 from roamkb.fs.marked_block import without_block
+from roamkb.fs.package_manager import is_installed
 from roamkb.fs.package_manager import uninstall_command
 from roamkb.fs.user_dirs import JOURNAL
 from roamkb.harnesses.registry import all_harnesses
@@ -56,9 +57,12 @@ from roamkb.install.store.apply import roamkb_names
 from roamkb.install.wall_setup import LAUNCHER_STEP
 from roamkb.install.wall_setup import WallSetup
 from roamkb.kb.notes.store.trash import trashed_notes
+from roamkb.kb.notes.store.walk import kb_fault
 from roamkb.log.store.project_log import LOG_FOLDER as LOG_FOLDER
 
 _PURGE_HINT = "`--purge` takes it"
+#: `.claude/rules` of a HOME without another rule, and `.claude` of one without Claude Code.
+_FOLDERS_OF_RULES = 2
 
 
 def uninstall(
@@ -82,7 +86,7 @@ def uninstall(
     """
     if wishes.agents_md:
         wishes = replace(wishes, agents_md=real_path(wishes.agents_md))
-    steps = rule_removals(rules, home=home, data=data, purge=wishes.purge)
+    steps = rule_removals(rules, home=home, data=data, purge=wishes.purge, folders=_FOLDERS_OF_RULES)
     steps += plan_uninstall(wishes, path_states={path: read_path_state(path) for path in requested_files(wishes)})
     # where nobody says where the knowledge base is, the rules about it can't be told from the user's
     rule_in_force = find_rule(home, account_home=account_home)
@@ -110,26 +114,33 @@ def plan_uninstall(wishes: InstallOptions, *, path_states: Mapping[Path, PathSta
 
 
 def rule_removals(
-    rules: Mapping[Path, bytes], *, home: Path, data: Path, purge: bool = False
+    rules: Mapping[Path, bytes], *, home: Path, data: Path, purge: bool = False, folders: int = 0
 ) -> tuple[InstallStep, ...]:
-    """Return the steps that take away the rules and their copies, but for what the user edited."""
+    """Return the steps that take away the rules and their copies, but for what the user edited.
+
+    `folders` says how many of the folders above a rule go as well, once they are empty.
+    """
     return tuple(
         step
         for path, shipped in rules.items()
         for step in _rule_steps(
-            rule_path(home).with_name(path.name), rule_copies_folder(data) / path.name, shipped, purge=purge
+            rule_path(home).with_name(path.name),
+            rule_copies_folder(data) / path.name,
+            shipped,
+            purge=purge,
+            folders=folders,
         )
     )
 
 
-def _rule_steps(link_path: Path, copy: Path, shipped: bytes, *, purge: bool) -> tuple[InstallStep, ...]:
+def _rule_steps(link_path: Path, copy: Path, shipped: bytes, *, purge: bool, folders: int) -> tuple[InstallStep, ...]:
     """Return the steps for a rule and for the copy that it is linked to."""
     link_state, copy_state = read_path_state(link_path), read_path_state(copy)
     linked_copy, user_copy = own_copy(copy_state), own_copy(link_state)
     is_edited = bool(linked_copy and not linked_copy.pristine)
     if is_edited and not purge and isinstance(link_state, SymbolicLink) and link_state.target == str(copy):
         return (left_alone_step("rule", link_path, f"leads to {copy}, which you edited, and stays; {_PURGE_HINT}"),)
-    steps = [_rule_step(link_path, shipped, link_state, user_copy, purge=purge)]
+    steps = [_rule_step(link_path, shipped, link_state, user_copy, purge=purge, folders=folders)]
     if linked_copy and (purge or not is_edited):
         steps.append(
             removal_step(RULE_COPY_STEP, copy, "edited" if is_edited else "as it was written", copy_state, folders=2)
@@ -142,19 +153,25 @@ def _rule_steps(link_path: Path, copy: Path, shipped: bytes, *, purge: bool) -> 
 
 
 def _rule_step(
-    link_path: Path, shipped: bytes, path_state: PathState, user_copy: RuleCopy | None, *, purge: bool
+    link_path: Path,
+    shipped: bytes,
+    path_state: PathState,
+    user_copy: RuleCopy | None,
+    *,
+    purge: bool,
+    folders: int,
 ) -> InstallStep:
     if isinstance(path_state, AbsentPath):
         return unchanged_step("rule", link_path, "isn't there")
     if is_our_link(path_state, link_path.name, shipped):
-        return removal_step("rule", link_path, "the link", path_state)
+        return removal_step("rule", link_path, "the link", path_state, folders=folders)
     if user_copy is None:
         return left_alone_step("rule", link_path, "isn't roamkb's, and stays; remove it by hand if it is to go")
     if not user_copy.pristine and not purge:
         return left_alone_step(
             "rule", link_path, f"was edited, and stays; it counts until it is removed, and {_PURGE_HINT}"
         )
-    return removal_step("rule", link_path, "your own copy", path_state)
+    return removal_step("rule", link_path, "your own copy", path_state, folders=folders)
 
 
 # what roamkb keeps for itself
@@ -225,7 +242,11 @@ def remaining_steps(
     """Return steps that name what remains: notes, logs, hooks that weren't named, the program; nothing of `gone`."""
     steps: list[InstallStep] = []
     if isinstance(rule_in_force, Rule):
-        steps += (kept_step("notes", kb, "yours, and what agents wrote there") for kb in rule_in_force.all_folders)
+        steps += (
+            kept_step("notes", kb, "yours, and what agents wrote there")
+            for kb in rule_in_force.all_folders
+            if not kb_fault(kb)
+        )
         for entry in dict.fromkeys((*rule_in_force.project_parents, *rule_in_force.work_roots)):
             parent = literal_path(entry) if not entry.startswith("!") else None
             folders = (Path(parent), *folders_in(Path(parent))) if parent else ()
@@ -241,7 +262,7 @@ def remaining_steps(
             if step.change and step.what != LAUNCHER_STEP:
                 why = f"`roamkb uninstall --{harness.options[0]}` takes them out"
                 steps.append(kept_step(step.what, step.path, why))
-    if not real_path(Path(sys.prefix)).is_relative_to(real_path(data)):
+    if is_installed(Path(sys.prefix)) and not real_path(Path(sys.prefix)).is_relative_to(real_path(data)):
         steps.append(kept_step("program", Path(sys.prefix), f"`{uninstall_command()}` takes it away"))
     return tuple(steps)
 

@@ -139,9 +139,17 @@ def test_install_again_and_uninstall(clone: Path, home: Path) -> None:
     """The command and the rule come with the first run, the second touches nothing, the last takes them."""
     rule = home / ".claude/rules/knowledge-base.md"
     command = home / ".local/bin/roamkb"
+    early = run("make", "install", cwd=clone, home=home)
+    assert early.returncode == 2
+    assert "nothing was installed" in early.stderr
+    assert not (home / ".claude").exists()
+    run("make", "uninstall", cwd=clone, home=home)
+    assert [] == [path for path in home.rglob("*") if path.relative_to(home).parts[0] == ".local"]
+
     theirs = home / ".claude/rules/mine.md"
     theirs.parent.mkdir(parents=True)
     theirs.write_text("mine")
+    (home / "sync/org/roam/.stfolder").mkdir(parents=True)
 
     first = run("make", "install", cwd=clone, home=home)
     assert first.returncode == 0, first.stdout + first.stderr
@@ -172,7 +180,23 @@ def test_install_again_and_uninstall(clone: Path, home: Path) -> None:
     assert last.returncode == 0, last.stderr
     left = [path for top in (".claude", ".local") for path in (home / top).rglob("*") if not path.is_dir()]
     assert left == [theirs]
-    assert [] == list((home / ".local/share").iterdir())
+    assert not (home / ".local").exists()
+
+
+def test_a_purge_after_an_uninstall_still_purges(clone: Path, home: Path) -> None:
+    """The command is gone by then; its state and its cache aren't, and the first call says how."""
+    (home / "sync/org/roam/.stfolder").mkdir(parents=True)
+    assert run("make", "install", cwd=clone, home=home).returncode == 0
+    assert run(str(home / ".local/bin/roamkb"), "index", cwd=home, home=home).returncode == 0
+    first = run("make", "uninstall", cwd=clone, home=home)
+    assert "make uninstall PURGE=1" in first.stdout
+    assert (home / ".cache/roamkb").exists()
+    assert not (home / ".claude").exists()
+    purged = run("make", "uninstall", "PURGE=1", cwd=clone, home=home)
+    assert purged.returncode == 0, purged.stderr
+    assert not (home / ".cache/roamkb").exists()
+    assert not (home / ".local/state/roamkb").exists()
+    assert "pip uninstall" not in purged.stdout
 
 
 def test_missing_programs_are_named_with_their_packages(home: Path, tmp_path: Path) -> None:

@@ -38,9 +38,9 @@ ID = "01975b7a-0000-7d10-8f2a-5b6c7d8e9f01"
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """Return a HOME with nothing in it, in a folder with a blank in its name."""
+    """Return a HOME with nothing in it but the shipped rule's knowledge base, in a folder with a blank in its name."""
     home = tmp_path / "a home"
-    home.mkdir()
+    (home / "sync/org/roam/.stfolder").mkdir(parents=True)
     return home
 
 
@@ -171,8 +171,9 @@ def test_a_second_run_changes_nothing_and_says_so(home: Path) -> None:
 def test_a_dry_run_shows_the_plan_and_does_nothing(home: Path) -> None:
     """Its steps are those that the real run then takes."""
     agents = home / "AGENTS.md"
+    before = everything(home)
     dry = put(home, dry_run=True, create_kb=True, agents_md=agents, snippets=home / "s")
-    assert {} == everything(home)
+    assert before == everything(home)
     real = put(home, create_kb=True, agents_md=agents, snippets=home / "s")
     assert dry.steps == real.steps
 
@@ -241,10 +242,9 @@ def test_the_linked_rule_counts_under_any_umask(home: Path) -> None:
     """What others may write to is no rule, and under umask 002 a group may write to what is made."""
     before = os.umask(0o002)
     try:
-        (warning,) = put(home).warnings
+        assert put(home).warnings == ()
     finally:
         os.umask(before)
-    assert "there are no notes at" in warning
     assert isinstance(find_rule(home, account_home=home), Rule)
 
 
@@ -329,12 +329,11 @@ def test_somebody_elses_file_in_the_copys_place_is_left_alone(home: Path) -> Non
 def test_no_copy_is_put_into_the_knowledge_base(home: Path) -> None:
     """A data folder that lies there, or is a link into it, is refused."""
     kb = home / "sync/org/roam"
-    kb.mkdir(parents=True)
     data_of(home).parent.mkdir(parents=True)
     data_of(home).symlink_to(kb)
     with pytest.raises(DiskError, match="may not lie in the knowledge base"):
         put(home)
-    assert [] == list(kb.iterdir())
+    assert [kb / ".stfolder"] == list(kb.iterdir())
 
 
 def test_a_rule_that_would_not_count_is_warned_of(home: Path) -> None:
@@ -457,9 +456,10 @@ def test_a_broken_own_copy_is_an_error(home: Path) -> None:
 
 def test_a_setting_that_the_rule_refuses_writes_nothing(home: Path) -> None:
     """An entry that would match nothing is an error at once."""
+    before = everything(home)
     with pytest.raises(UsageError):
         put(home, work_roots=(Path("relative"),))
-    assert {} == everything(home)
+    assert before == everything(home)
 
 
 @pytest.mark.parametrize("dry_run", [True, False])
@@ -545,7 +545,14 @@ def test_a_knowledge_base_is_never_made_at_work(home: Path) -> None:
 
 
 def test_without_the_wish_no_folder_is_made(home: Path) -> None:
-    """A missing knowledge base may be an unmounted one; it is said that nothing is there."""
+    """A missing knowledge base may be an unmounted one; it is said that nothing is there, and no first rule leads to it."""
+    shutil.rmtree(home / "sync")
+    with pytest.raises(UsageError, match="nothing was installed"):
+        put(home)
+    assert {} == everything(home)
+    (home / "sync/org/roam/.stfolder").mkdir(parents=True)
+    put(home)
+    shutil.rmtree(home / "sync")
     (warning,) = put(home).warnings
     assert "--create-kb" in warning
     assert not (home / "sync").exists()
@@ -598,9 +605,10 @@ def test_a_linked_file_is_changed_where_it_is(home: Path) -> None:
 
 def test_a_file_in_no_folder_is_a_slip(home: Path) -> None:
     """Nothing is made for a path that was mistyped."""
+    before = everything(home)
     with pytest.raises(UsageError):
         put(home, agents_md=home / "prjoect" / "AGENTS.md")
-    assert everything(home) == {}
+    assert before == everything(home)
 
 
 # snippets
@@ -674,6 +682,7 @@ def test_an_edited_own_copy_goes_with_a_purge(home: Path) -> None:
     assert 2 == take(home).exit_code
     take(home, purge=True)
     assert not place(home).exists()
+    place(home).parent.mkdir(parents=True)
     place(home).write_text("my own notes on knowledge bases")
     take(home, purge=True)
     assert "my own notes on knowledge bases" == place(home).read_text()
@@ -787,7 +796,7 @@ def test_uninstall_twice_says_that_nothing_is_there(home: Path) -> None:
 def at_work(home: Path) -> Path:
     """Return a work project under the shipped rule, which is linked in `home`."""
     put(home)
-    for name in ("projects/work/w", "code/site", "elsewhere", "sync/org/roam/.stfolder"):
+    for name in ("projects/work/w", "code/site", "elsewhere"):
         (home / name).mkdir(parents=True)
     return home / "projects/work/w"
 
@@ -941,7 +950,8 @@ def test_the_command_refuses_with_its_own_status(world: World) -> None:
     call = ("install", "--project-parent", str(world.home / "code"), "--kb", str(world.home / "kb2"))
     world.run("uninstall", cwd=world.home)
     (world.home / ".claude/rules/knowledge-base.md").unlink(missing_ok=True)
-    assert 0 == world.run("install", "--work-root", str(world.home / "work"), cwd=world.home).status
+    first = ("install", "--kb", str(world.kb), "--work-root", str(world.home / "work"))
+    assert 0 == world.run(*first, cwd=world.home).status
     refused = world.run(*call, cwd=world.work)
     assert (3, True) == (refused.status, "work project" in refused.err)
     assert 3 == world.run("uninstall", cwd=world.work).status

@@ -177,13 +177,21 @@ def test_without_a_terminal_nothing_is_guessed(home: Path) -> None:
     before = everything(home)
     refused = person.run("setup")
     assert 2 == refused.status
-    assert "--kb DIR; there are 3 in ~/org-roam, 1 in ~/notes" in refused.err
+    assert "--kb DIR; found: 3 in ~/org-roam, 1 in ~/notes" in refused.err
     assert "--no-work" in refused.err
     assert "setup --kb" in refused.err
     assert 2 == person.run("setup", "--no-work").status
     assert 2 == person.run("setup", "--kb", str(home / "nowhere"), "--no-work").status
     assert 2 == person.run("setup", "--undo").status
     assert before == everything(home)
+
+
+def test_a_whole_home_is_no_knowledge_base(home: Path) -> None:
+    """It is named as people name it, with what to do."""
+    person = notes_of_org_roam(home)
+    for words in (("setup", "--no-work"), ("install",), ("setup", "--no-work", "--create-kb")):
+        refused = person.run(*words, "--kb", str(home))
+        assert (2, True) == (refused.status, "is too much: '~'; name a folder in it" in refused.err), refused.err
 
 
 def options_of(person: Beginner) -> list[str]:
@@ -273,6 +281,10 @@ def test_an_undo_takes_nothing_that_was_used(home: Path) -> None:
     taken = person.run("setup", "--undo")
     assert "you edited it" in taken.out
     assert "keep  project's log" in taken.out
+    # what stays in a folder keeps it
+    assert "keep  state" in taken.out
+    assert f"remove folder: {person.world.state}" not in taken.out
+    assert f"remove folder: {person.notes}" not in taken.out
     assert "A word of mine." in note.read_text()
     assert "Invoices restart" in (person.project / ".roamkb/knowledge.jsonl").read_text()
     assert SETTINGS == (home / ".claude/settings.json").read_text()
@@ -352,7 +364,7 @@ def test_an_agent_with_a_terminal_is_asked_nothing(home: Path) -> None:
 
 
 def test_a_script_never_links_a_rule_to_nothing(home: Path) -> None:
-    """With notes elsewhere `install` says where, and what to give; with none at all it warns as before."""
+    """It says where notes are, and what to give."""
     person = notes_of_org_roam(home)
     before = everything(home)
     refused = person.run("install")
@@ -360,6 +372,30 @@ def test_a_script_never_links_a_rule_to_nothing(home: Path) -> None:
     assert f"--kb '{home}/org-roam'" in refused.err
     assert before == everything(home)
     assert 0 == person.run("install", "--kb", str(person.notes)).status
+
+
+def test_a_script_without_notes_chooses_no_rule_for_the_human_who_comes_later(home: Path) -> None:
+    """Nobody chose the shipped rule's folder: nothing is linked, and the first one at a terminal is asked."""
+    person = no_notes(home)
+    before = everything(home)
+    refused = person.run("install")
+    assert (2, True) == (refused.status, "nothing was installed" in refused.err)
+    assert "roamkb setup" in refused.err
+    assert before == everything(home)
+    # as an earlier roamkb left it
+    person.run("install", "--create-kb")
+    shutil.rmtree(person.notes)
+    assert 0 == person.talk("install")[0]
+    assert "work" == person.run("classify", str(person.work), "--json").json["kind"]
+
+
+def test_uninstall_names_no_notes_that_are_not_there(home: Path) -> None:
+    """A folder that was never made isn't kept."""
+    person = no_notes(home)
+    person.run("install", "--create-kb")
+    assert "keep  notes" in person.run("uninstall", "--dry-run").out
+    shutil.rmtree(person.notes)
+    assert "keep  notes" not in person.run("uninstall", "--dry-run").out
 
 
 def test_work_can_neither_set_up_nor_undo(home: Path) -> None:
