@@ -2,16 +2,14 @@
 
 Ten thousand texts that differ in a number or a name are each alike to all others, and none says what
 another says. Who looks for a twin must not meet them: a twin has the same numbers and negates as often,
-and one of the two has a word for every word of the other (`claim_of`). So only texts are compared that
-share the rarest word of one of them, or a form of it.
+and one of the two has a word for every word of the other (`claim_of`). So only texts are compared of which
+one has each word of the other, or a form of it.
 """
 
 from collections.abc import Collection
 from collections.abc import Hashable
 from collections.abc import Iterable
 from collections.abc import Iterator
-from collections.abc import Sequence
-from collections.abc import Set
 from functools import lru_cache
 from typing import Final
 from typing import Generic
@@ -25,6 +23,8 @@ from roamkb.text.similarity.jaccard import PreparedText
 from roamkb.text.similarity.jaccard import TextLikeness
 from roamkb.text.similarity.jaccard import is_alike
 from roamkb.text.similarity.jaccard import text_likeness
+from roamkb.text.similarity.set_bits import SetBits
+from roamkb.text.similarity.set_bits import numbers_of
 from roamkb.text.similarity.synonyms import FUNCTION_WORDS
 from roamkb.text.similarity.synonyms import NEGATIONS
 
@@ -73,36 +73,6 @@ def _word_parts(word: str) -> tuple[str, ...]:
     return tuple(part for n in range(1, len(word)) for part in (word[:n], word[n:]))
 
 
-class _ClaimIndex:
-    """Claims by number, all with the same numbers and as many negations."""
-
-    def __init__(self) -> None:
-        self._roots: dict[int, frozenset[str]] = {}
-        self._holding: dict[str, list[int]] = {}
-        #: By the rarest of the words of each when it came; empty where it has small words alone.
-        self._filed: dict[str, list[int]] = {}
-
-    def add_claim(self, number: int, roots: frozenset[str]) -> None:
-        self._roots[number] = roots
-        for root in roots:
-            self._holding.setdefault(root, []).append(number)
-        rarest = min(sorted(roots), key=lambda root: len(self._holding[root]), default="")
-        self._filed.setdefault(rarest, []).append(number)
-
-    def with_word_for_each(self, needed: Sequence[Set[str]]) -> Set[int]:
-        """Return the claims that have a word of each of the sets."""
-        lists = ([self._holding[root] for root in roots if root in self._holding] for roots in needed)
-        rarest = min(lists, key=lambda number_lists: sum(map(len, number_lists)), default=None)
-        # of small words alone there is no rarest
-        numbers = self._roots if rarest is None else set().union(*rarest)
-        return {number for number in numbers if not any(map(self._roots[number].isdisjoint, needed))}
-
-    def claims_within(self, roots: Set[str]) -> Set[int]:
-        """Return the claims that have no words but `roots`."""
-        filed = (self._filed[root] for root in (*roots, "") if root in self._filed)
-        return {number for numbers in filed for number in numbers if self._roots[number] <= roots}
-
-
 class DuplicateTexts(Generic[K]):
     """Texts by key, found by a text at least `limit` alike that makes the same claim."""
 
@@ -111,7 +81,8 @@ class DuplicateTexts(Generic[K]):
         self._keys: list[K] = []
         self._shapes: list[PreparedText] = []
         self._words = _TextVocabulary()
-        self._claims: dict[tuple[object, ...], _ClaimIndex] = {}
+        #: The roots of each, by what two claims must have in common.
+        self._claims: dict[tuple[object, ...], SetBits] = {}
         #: Who has no words at all, by what they are instead.
         self._wordless: dict[str, list[int]] = {}
 
@@ -127,12 +98,12 @@ class DuplicateTexts(Generic[K]):
         roots = _content_roots(claim)
         for word, root in roots.items():
             self._words.add_word(word, root)
-        self._claims.setdefault(_claim_key(claim), _ClaimIndex()).add_claim(number, frozenset(roots.values()))
+        self._claims.setdefault(_claim_key(claim), SetBits()).add_set(number, frozenset(roots.values()))
 
     def find_duplicates(self, shape: PreparedText) -> Iterator[K]:
         """Yield the keys of the texts that are the same or similar, in the order of adding."""
         limit, has_words = self._limit, bool(shape.normal)
-        for number in sorted(self._candidate_numbers(shape)):
+        for number in self._candidate_numbers(shape):
             known = self._shapes[number]
             if has_words and shape.normal != known.normal and not is_alike(shape, known, limit=limit):
                 continue
@@ -147,15 +118,14 @@ class DuplicateTexts(Generic[K]):
         if not shape.normal:
             return self._wordless.get(shape.text.strip(), ())
         claim = claim_of(shape.text)
-        claim_index = self._claims.get(_claim_key(claim))
-        if claim_index is None:
+        claims = self._claims.get(_claim_key(claim))
+        if claims is None:
             return ()
         roots = _content_roots(claim)
         joined = self._compound_roots(claim)
         needed = [{root, *self._words.kin_of(word), *joined.get(word, ())} for word, root in roots.items()]
-        return claim_index.with_word_for_each(needed) | claim_index.claims_within(
-            set().union(*needed, *joined.values())
-        )
+        # what has a word for each of this text's, and what this text has a word for each of
+        return list(numbers_of(claims.with_each(needed) | claims.within(set().union(*needed, *joined.values()))))
 
     def _compound_roots(self, claim: Claim) -> dict[str, set[str]]:
         """Return, by word, the roots of known words that are parts of it or that it is a part of."""

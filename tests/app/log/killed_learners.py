@@ -62,6 +62,8 @@ def learn_while_killed(world: World, trees: Sequence[Path], *, each: int, seed: 
                 if line := process.stdout.readline():
                     acknowledged.add(f"{tree.name} is told number {int(line)} of the {tree.name} series")
                     at[tree] = int(line) + 1
+                else:
+                    assert at[tree] == each, f"a learner in {tree.name} ended by itself"
             process.send_signal(signal.SIGKILL)
             process.wait()
             process.stdout.close()

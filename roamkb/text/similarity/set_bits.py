@@ -1,0 +1,107 @@
+"""Sets that share members with another, counted for all sets at once: each set is a bit of a whole number.
+
+Which sets hold a member is one number. To count in how many of such numbers each bit is set, they are added as if
+each bit were a number of its own, by the binary places of the counts (bit-slicing: O'Neil and Quass, "Improved Query
+Performance with Variant Indexes", SIGMOD 1997). That takes the same few operations on whole numbers whether ten
+sets hold a common word or ten thousand.
+"""
+
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from math import ceil
+from typing import Final
+
+#: A member of no more sets is kept as their numbers: most words are rare, and a whole number for each takes room.
+_MOST_LISTED: Final = 32
+#: What is that little over a whole number is meant to be it.
+_HAIR: Final = 1e-9
+
+
+class SetBits:
+    """Sets by number, found by their members."""
+
+    def __init__(self) -> None:
+        self._listed: dict[str, list[int]] = {}
+        self._bits: dict[str, int] = {}
+        self._by_size: dict[int, int] = {}
+
+    def add_set(self, number: int, members: Collection[str]) -> None:
+        """Add a set."""
+        self._by_size[len(members)] = self._by_size.get(len(members), 0) | 1 << number
+        for member in members:
+            if member in self._bits:
+                self._bits[member] |= 1 << number
+                continue
+            listed = self._listed.setdefault(member, [])
+            listed.append(number)
+            if len(listed) > _MOST_LISTED:
+                self._bits[member] = self._with_member(member)
+                del self._listed[member]
+
+    def with_each(self, groups: Iterable[Iterable[str]]) -> int:
+        """Return the sets that have a member of each of the groups."""
+        bits = sum(self._by_size.values())
+        for group in groups:
+            held = 0
+            for member in group:
+                held |= self._with_member(member)
+            bits &= held
+        return bits
+
+    def within(self, members: Iterable[str]) -> int:
+        """Return the sets that have no others than these members."""
+        places = self._shared_counts(members)
+        bits = 0
+        for size, of_size in self._by_size.items():
+            bits |= of_size & _at_least(places, size)
+        return bits
+
+    def sharing(self, members: Collection[str], share: float) -> int:
+        """Return the sets that have at least this share of the members of the larger one, 0 < `share` <= 1."""
+        places, mine = self._shared_counts(members), len(members)
+        bits = 0
+        for size in range(ceil(share * mine - _HAIR), int(mine / share + _HAIR) + 1):
+            if size in self._by_size:
+                bits |= self._by_size[size] & _at_least(places, ceil(share * max(size, mine) - _HAIR))
+        return bits
+
+    def _with_member(self, member: str) -> int:
+        return self._bits.get(member) or sum(map((1).__lshift__, self._listed.get(member, ())))
+
+    def _shared_counts(self, members: Iterable[str]) -> Sequence[int]:
+        """Return the binary places of how many of the members each set has, the lowest first."""
+        places: list[int] = []
+        for member in members:
+            carried = self._with_member(member)
+            for place, digits in enumerate(places):
+                if not carried:
+                    break
+                places[place], carried = digits ^ carried, digits & carried
+            if carried:
+                places.append(carried)
+        return places
+
+
+def _at_least(places: Sequence[int], least: int) -> int:
+    """Return the bits whose count, given by its binary places, is at least `least`."""
+    if least >> len(places):
+        return 0
+    above, equal = 0, -1
+    for place in reversed(range(len(places))):
+        if least >> place & 1:
+            equal &= places[place]
+        else:
+            above |= equal & places[place]
+            equal &= ~places[place]
+    return above | equal
+
+
+def numbers_of(bits: int) -> Iterator[int]:
+    """Yield the numbers of the sets, in ascending order."""
+    digits = f"{bits:b}"[::-1]
+    number = digits.find("1")
+    while number >= 0:
+        yield number
+        number = digits.find("1", number + 1)
