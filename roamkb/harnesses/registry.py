@@ -84,6 +84,12 @@ _DECLARED: "dict[str, dict[str, tuple[str, ...]]]" = {
         # for such a program the last thing said is the answer
         "claude-code": ("CLAUDE_CODE_ENTRYPOINT=sdk-", "CLAUDE_CODE_ENTRYPOINT=claude-code-github-action")
     },
+    #: The types, or the members, of its transcripts' entries for calls of tools.
+    "call_entries": {
+        "claude-code": ("tool_use",),
+        "codex": ("function_call", "custom_tool_call"),
+        "gemini-cli": ("toolCalls",),
+    },
     # Files
     #: The files below HOME on which the effect of roamkb depends.
     "guarded": {

@@ -61,7 +61,7 @@ from roamkb.kb.notes.store.walk import kb_fault
 from roamkb.log.store.project_log import LOG_FOLDER as LOG_FOLDER
 
 _PURGE_HINT = "`--purge` takes it"
-#: `.claude/rules` of a HOME without another rule, and `.claude` of one without Claude Code.
+#: The folders above a rule that hold nothing else, where nobody had them before.
 _FOLDERS_OF_RULES = 2
 
 

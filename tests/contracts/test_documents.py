@@ -106,7 +106,8 @@ def test_the_transcripts_are_what_roamkb_says(page: str, example_home: Path, run
 
 def test_the_subjects_are_shown_at_work() -> None:
     """A transcript that moved elsewhere, or is gone, is missed."""
-    pages = {"README.md", "docs/install.md", "docs/boundary.md", "docs/notes.md", "docs/log-and-pipeline.md"}
+    pages = {"README.md"}
+    pages |= {f"docs/{name}.md" for name in ("install", "boundary", "notes", "log-and-pipeline", "hooks")}
     assert pages == set(pages_with("console"))
     assert 40 < sum(len(list(exchanges(page))) for page in pages)
 

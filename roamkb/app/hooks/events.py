@@ -266,10 +266,12 @@ class HookEventSession(HookSession):
 
     def _follow_episodes(self, *, failed: bool) -> None:
         """Look for episodes in a tool's calls where no transcript records them."""
-        has_transcript = Path(self.payload_text("transcript_path") or "-").is_file()
-        if self.writable_log is None or has_transcript or not transcripts.is_session_id(self.session):
+        if self.writable_log is None or not transcripts.is_session_id(self.session):
             return
         progress = transcripts.load_progress(self.writable_log.local_folder, self.session)
+        if transcripts.records_calls(Path(self.payload_text("transcript_path") or "/")):
+            self._leave_episodes_to_transcript(self.writable_log, progress)
+            return
         tool_name, tool_input = self.payload_text("tool_name"), self._payload.get("tool_input")
         passage = transcript_formats.passage_of_call(
             tool_name, tool_input, result=self._tool_error, failed=failed, ts=0
@@ -284,6 +286,12 @@ class HookEventSession(HookSession):
             self.writable_log.local_folder, self.session, replace(progress, failures=failures, stretch=stretch)
         )
         injections.set_waiting(self.writable_log.local_folder, self.session, waits=bool(failures))
+
+    def _leave_episodes_to_transcript(self, log: "project_log.Log", progress: "transcripts.TranscriptProgress") -> None:
+        """Forget what was followed while the transcript held no call yet: it holds those, too, and counts once."""
+        if injections.is_waiting(log.local_folder, self.session):
+            transcripts.save_progress(log.local_folder, self.session, replace(progress, failures=()))
+            injections.set_waiting(log.local_folder, self.session, waits=False)
 
     def _settle_offered_remedy(self, *, failed: bool) -> None:
         """Count the remedy that was offered for this command: it works now, or fails as before."""
@@ -308,16 +316,22 @@ class HookEventSession(HookSession):
                 session=self.session,
             )
 
-    def shown_since(self, moment: float) -> "shown.ShownList":
-        """Return what the session was shown since `moment`, in seconds since 1970, with what was weighed then.
+    def count_occasions(self) -> int:
+        """Return how many times the session was shown something, or nearly; 0 without a log."""
+        if self._project_log.log_or_none() is None:
+            return 0
+        latest = self._project_log.shown(session=self.session, limit=1)
+        return latest.more + len(latest.occasions)
+
+    def shown_after(self, count: int) -> "shown.ShownList":
+        """Return what the session was shown after so many occasions, with what was weighed then.
 
         Raises:
             NoLog: the project has no log, so that nothing was recorded.
         """
         latest = self._project_log.shown(session=self.session, limit=1)
-        # to the second, as occasions have it
-        since = shown.occasion_time(moment)
-        return replace(latest, occasions=tuple(one for one in latest.occasions if one.time >= since))
+        is_new = latest.more + len(latest.occasions) > count
+        return latest if is_new else replace(latest, occasions=())
 
     # What a session may do
 

@@ -124,6 +124,11 @@ def set_waiting(local: Path, session: str, *, waits: bool) -> None:
         raise disk_error(path, error) from error
 
 
+def is_waiting(local: Path, session: str) -> bool:
+    """Say whether a failed command of the session may yet work, as far as hooks recorded it."""
+    return _suggestion_path(local, session).with_suffix(".waits").exists()
+
+
 def remove_old_suggestions(local: Path, *, now: float) -> None:
     """Remove the suggestions of sessions that are long over."""
     with contextlib.suppress(OSError):

@@ -12,7 +12,6 @@ import json
 import os
 import re
 import sys
-import time
 
 from roamkb import lazy_module
 from roamkb.boundary.store.kb_paths import all_kb_names
@@ -104,7 +103,6 @@ def run(words: list[str]) -> int:
     event = next((word for word in words if not word.startswith("-")), "")
     answer: Answer = {}
     data = b""
-    began = time.time()
     try:
         data = _read_standard_input()
         _require_end()
@@ -112,9 +110,11 @@ def run(words: list[str]) -> int:
         harness = harness_of(payload, os.environ)
         payload = harness.translate_payload(payload)
         event = event or _dashed_event(str(payload.get("hook_event_name", "")))
+        payload = _with_event_name(payload, event)
+        occasions = _count_occasions(payload) if "--trace" in words else 0
         answer = harness.translate_answer(_with_queued_outcomes(event, payload, _answer_event(event, payload)))
         if "--trace" in words:
-            _print_trace(payload, began)
+            _print_trace(payload, occasions)
     except Exception as error:  # noqa: BLE001 - a bug of ours is no reason to stop somebody's work
         answer = _answer_crash(event, data, error)
     text = json.dumps(answer)
@@ -126,10 +126,18 @@ def run(words: list[str]) -> int:
     return 0
 
 
-def _print_trace(payload: "Payload", began: float) -> None:
-    """Say on standard error what the session was shown since `began`, and what was weighed."""
+def _count_occasions(payload: "Payload") -> int:
+    """Return how many times the session was shown something; what prevents that is said with the trace."""
     try:
-        trace_text = context.trace_text(_event_session(payload).shown_since(began))
+        return _event_session(payload).count_occasions()
+    except Exception:  # noqa: BLE001 - see `run`
+        return 0
+
+
+def _print_trace(payload: "Payload", occasions: int) -> None:
+    """Say on standard error what the session was shown after so many occasions, and what was weighed."""
+    try:
+        trace_text = context.trace_text(_event_session(payload).shown_after(occasions))
     except Exception as error:  # noqa: BLE001 - see `run`
         trace_text = f"roamkb: no trace: {error}"
     print(trace_text, file=sys.stderr)
@@ -176,6 +184,13 @@ def _parse_payload_or_empty(data: bytes) -> "Payload":
 def _dashed_event(name: str) -> str:
     """Return an event's name as the command line has it: `PreToolUse` is `pre-tool-use`."""
     return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name).lstrip("-")
+
+
+def _with_event_name(payload: "Payload", event: str) -> "Payload":
+    """Return the payload with the event's name, which the command line may tell alone."""
+    if not payload or payload.get("hook_event_name"):
+        return payload
+    return {**payload, "hook_event_name": "".join(part.capitalize() for part in event.split("-"))}
 
 
 def _answer_event(event: str, payload: "Payload") -> "Answer":

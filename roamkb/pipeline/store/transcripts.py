@@ -20,6 +20,7 @@ from roamkb.fs.locks import make_private_folder
 from roamkb.fs.private_files import read_private_file
 from roamkb.fs.private_files import write_private_file
 from roamkb.harnesses.registry import all_harnesses
+from roamkb.harnesses.registry import declared
 from roamkb.harnesses.transcript import CommandFailure
 from roamkb.harnesses.transcript import TranscriptPassage
 from roamkb.pipeline.extract.stop_question import WorkStretch
@@ -28,6 +29,10 @@ from roamkb.pipeline.extract.transcript_formats import passages_of
 #: The longest transcript that is read whole, for the quotes of proposals.
 _MOST_BYTES: Final = 256 * 1024 * 1024
 _PROGRESS_FOLDER: Final = "asked"
+#: A transcript of more bytes holds calls: nobody talks so much.
+_MOST_GLANCED_BYTES: Final = 1024 * 1024
+#: As they stand in a line; in what somebody says, quotes are escaped.
+_CALL_ENTRIES: Final = tuple(f'"{entry}"'.encode() for entry in declared("call_entries"))
 #: Seconds after which a session is over.
 _RETENTION_SECONDS: Final = 30 * 86400
 
@@ -75,6 +80,19 @@ def read_transcript(path: Path, *, start: int = 0) -> TranscriptReading:
     except (OSError, DiskError):
         return TranscriptReading(passages=(), end=start)
     return TranscriptReading(passages=tuple(passages_of(lines)), end=end)
+
+
+def records_calls(path: Path) -> bool:
+    """Say whether a transcript records calls of tools: some hold what was said alone, and some are no transcript.
+
+    A long one does; what can't be read doesn't.
+    """
+    try:
+        with open_regular_file(path) as file:
+            data = file.read(_MOST_GLANCED_BYTES + 1)
+    except (OSError, DiskError, ValueError):
+        return False
+    return len(data) > _MOST_GLANCED_BYTES or any(entry in data for entry in _CALL_ENTRIES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

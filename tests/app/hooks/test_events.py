@@ -175,24 +175,61 @@ def test_only_what_a_human_says_afterwards_contests(world: World) -> None:
         assert count == (world.personal / ".roamkb/ledger.jsonl").read_text().count("contested")
 
 
-def test_without_a_transcript_the_tools_hooks_tell(world: World) -> None:
+def mending(project: Path, **more: str) -> list[dict[str, Any]]:
+    """Return the payloads of a failure, an edit and a success."""
+    payload = {"session_id": "s-1", "cwd": str(project), "tool_name": "Bash", **more}
+    make = {**payload, "tool_input": {"command": "make"}}
+    edit = {"file_path": str(project / "Makefile"), "old_string": "", "new_string": "x"}
+    return [
+        {**make, "error": _ERROR},
+        {**payload, "tool_name": "Edit", "tool_response": {}, "tool_input": edit},
+        {**make, "tool_response": {"stdout": "ok"}},
+    ]
+
+
+def send(world: World, payload: dict[str, Any]) -> None:
+    """Have the real hook of a tool answer nothing."""
+    name = "post-tool-use-failure" if "error" in payload else "post-tool-use"
+    assert {} == world.run("hook", name, input=json.dumps(payload)).json
+
+
+@pytest.mark.parametrize(
+    "transcript", [None, "", '{"type": "user", "message": {"role": "user", "content": "run it"}}\n']
+)
+def test_without_calls_in_a_transcript_the_tools_hooks_tell(world: World, transcript: str | None) -> None:
     """Through the real hook: a failure, an edit, a success; nothing waits any longer then."""
     world.open().log.init()
-    payload = {"session_id": "s-1", "cwd": str(world.personal), "tool_name": "Bash"}
-    make = {**payload, "tool_input": {"command": "make"}}
-    events = [
-        {**make, "hook_event_name": "PostToolUseFailure", "error": _ERROR},
-        {**payload, "hook_event_name": "PostToolUse", "tool_name": "Edit", "tool_response": {},
-         "tool_input": {"file_path": str(world.personal / "Makefile"), "old_string": "", "new_string": "x"}},
-        {**make, "hook_event_name": "PostToolUse", "tool_response": {"stdout": "ok"}},
-    ]  # fmt: skip
-    for event in events:
-        name = "post-tool-use-failure" if "error" in event else "post-tool-use"
-        assert {} == world.run("hook", name, input=json.dumps(event)).json
+    talk = world.home / "talk.jsonl"
+    if transcript is not None:
+        talk.write_text(transcript)
+    more = {} if transcript is None else {"transcript_path": str(talk)}
+    for payload in mending(world.personal, **more):
+        send(world, payload)
     assert ["edit Makefile: x"] == [line["technique"] for line in attempted(world.personal)]
     assert [] == list((world.personal / ".roamkb").rglob("offers/*"))
-    stop = {**payload, "hook_event_name": "Stop"}
+    observed = [path.read_text() for path in (world.personal / ".roamkb/local").rglob("*.jsonl")]
+    assert 1 == sum(text.count('"tool":"Edit"') + text.count('"tool": "Edit"') for text in observed), observed
+    stop = {**mending(world.personal, **more)[0], "hook_event_name": "Stop"}
     assert '"mended":' in StoppedSession(stop, world.open().environment).handle_stop().question
+
+
+def test_calls_that_a_transcript_holds_after_all_count_once(world: World) -> None:
+    """It may lag behind the first of them."""
+    world.open().log.init()
+    talk = Talk(world, world.personal)
+    failure, edit, success = (
+        {**payload, "session_id": talk.payload["session_id"]}
+        for payload in mending(world.personal, transcript_path=str(talk.transcript))
+    )
+    send(world, failure)
+    talk.call("Bash", _ERROR, failed=True, command="make")
+    talk.call("Edit", file_path=str(world.personal / "Makefile"), old_string="", new_string="x")
+    send(world, edit)
+    talk.call("Bash", "ok", command="make")
+    send(world, success)
+    talk.stop()
+    assert ["edit Makefile: x"] == [line["technique"] for line in attempted(world.personal)]
+    assert [] == list((world.personal / ".roamkb").rglob("offers/*"))
 
 
 def test_hooks_answer_while_a_long_log_is_indexed_in_steps(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -867,6 +867,9 @@ def test_all_that_a_hook_says_arrives_although_its_process_takes_nothing_down(wo
     ran = world.run("hook", "user-prompt-submit", "--trace", input=json.dumps(payload))
     assert (0, True) == (ran.status, "maxmemory" in str(ran.json["hookSpecificOutput"]))
     assert "shown: Redis evicts" in ran.err
+    failure = {"session_id": _SESSION, "cwd": str(world.personal), "tool_name": "Bash", "error": "no", "tool_input": {}}
+    ran = world.run("hook", "post-tool-use-failure", "--trace", input=json.dumps(failure))
+    assert ("nothing was shown\n", {}) == (ran.err, ran.json)
     command = [sys.executable, "-m", "roamkb", "hook", "user-prompt-submit"]
     closed = f"{shlex.join(command)} >&- 2>&- </dev/null"
     assert 0 == subprocess.run(closed, shell=True, env=world.environment(), check=False).returncode
