@@ -21,7 +21,10 @@ from roamkb.log.state.learning_state import is_signed
 from roamkb.log.store.project_log import Log
 
 _APPROVED: Final = "approved"
+#: The human acts that say that a line isn't to stand there.
+_REFUSALS: Final = ("rejected", "rolled_back")
 _NOBODY: Final = "nobody approved it"
+_TAKEN_BACK: Final = "its human rejected it or took it out again"
 _TYPED_ONLY: Final = "it was approved by a typed word alone"
 _UNVERIFIED: Final = "the signature of its approval can't be verified"
 _LONGEST_SHOWN: Final = 100
@@ -45,8 +48,8 @@ def find_unproven_lines(log: Log, state: LogState, *, must_sign: bool) -> tuple[
     """
     approvals = [
         event
-        for event in state.events_named(_APPROVED, UNPROVEN)
-        if event.event == _APPROVED or event.text_field(CLAIMED_FIELD) == _APPROVED
+        for event in state.events_named(_APPROVED, *_REFUSALS, UNPROVEN)
+        if event.event != UNPROVEN or event.text_field(CLAIMED_FIELD) == _APPROVED
     ]
     targets = {*(name for name in declared("boot_files") if "*" not in name)}
     targets |= {event.text_field("target") for event in state.events_named("proposed", _APPROVED, "applied")}
@@ -79,7 +82,9 @@ def _told_lines(log: Log, target: str) -> Iterator[str]:
 def _missing_proof(target: str, text: str, approvals: Collection[LedgerEvent], *, must_sign: bool) -> str:
     """Return why nothing proves a human's yes to a line; empty where something does."""
     of_line = [event for event in approvals if (event.text_field("target"), event.text_field("text")) == (target, text)]
-    counted = [event for event in of_line if event.event == _APPROVED]
-    if counted:
-        return _TYPED_ONLY if must_sign and not any(map(is_signed, counted)) else ""
-    return _UNVERIFIED if of_line else _NOBODY
+    counted = [event for event in of_line if event.event != UNPROVEN]
+    if not counted:
+        return _UNVERIFIED if of_line else _NOBODY
+    if counted[-1].event != _APPROVED:
+        return _TAKEN_BACK
+    return _TYPED_ONLY if must_sign and not is_signed(counted[-1]) else ""

@@ -9,7 +9,6 @@ from roamkb.core.request import SessionOption
 from roamkb.core.request import flag_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
-from roamkb.core.text import clip_text
 from roamkb.core.text import one_line
 from roamkb.log.known_learnings import get_learning
 from roamkb.log.learning import content_identity
@@ -18,6 +17,7 @@ from roamkb.log.new_learning import EventFactory
 from roamkb.log.proof.ask import ask_for_events
 from roamkb.log.state.confidence import as_fraction
 from roamkb.log.state.learning_state import EVERY_KEY
+from roamkb.log.state.learning_state import OVERRIDDEN
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.store.project_log import Log
@@ -85,11 +85,11 @@ def override(
     word = f"{as_fraction(confidence):.2f}"
     stamps = EventFactory(author, after=contents.last_event, command="override")
     yes = log.yes_to(
-        f"{one_line(standing.learning.key)}: {clip_text(one_line(standing.learning.statement), 300)}\n"
+        f"{one_line(standing.learning.key)}: {one_line(standing.learning.content)}\n"
         f"counts {as_fraction(standing.confidence):.2f} and is to count {word}, whatever happens.",
         [
             stamps.new_event(
-                "overridden",
+                OVERRIDDEN,
                 standing.id,
                 value=confidence,
                 operator=operator,

@@ -101,6 +101,21 @@ def test_a_rejection_and_a_rollback_are_signed(world: World, ring: KeyRing) -> N
     assert b"roamkb" not in content(world)
 
 
+def test_a_line_that_its_human_took_out_again_has_no_proof(world: World, ring: KeyRing) -> None:
+    """A program that puts it back finds the old approval in the log, and the rollback behind it."""
+    register(ring)
+    queue = proposed(world, CENTS)
+    (one,) = queue["proposals"]
+    assert 0 == ring.say("approve", one["id"], "--digest", one["digest"])[0].status
+    assert approvals(world)["ok"]
+    with_line = content(world)
+    assert 0 == ring.say("rollback", one["id"], "--reason", "it is dangerous")[0].status
+    (world.personal / "CLAUDE.md").write_bytes(with_line)
+    told = approvals(world)
+    assert (False, True) == (told["ok"], "its human rejected it or took it out again" in told["detail"])
+    assert "1 line of CLAUDE.md has no human's proof: " in brief(world)
+
+
 def test_what_is_forgotten_has_a_signed_tombstone(world: World, ring: KeyRing) -> None:
     """Which would count unsigned as well."""
     register(ring)

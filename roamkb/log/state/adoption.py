@@ -14,8 +14,10 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.startup.digests import blake2b
 from roamkb.log.learning import Learning
+from roamkb.log.state.learning_state import ARCHIVED
 from roamkb.log.state.learning_state import ATTEMPTED
-from roamkb.log.state.learning_state import CANONICAL
+from roamkb.log.state.learning_state import NEEDS_REVIEW
+from roamkb.log.state.learning_state import OVERRIDDEN
 from roamkb.log.state.learning_state import VALIDATED
 from roamkb.log.state.learning_state import LedgerEvent
 
@@ -24,9 +26,11 @@ _MARK_BYTES: Final = 8
 
 #: What says how far something is to be trusted, or that a human said yes.
 _TRUST_EVENTS: Final = frozenset(
-    {"reused", "judged", "pinned", "overridden", "preferred", "promoted", VALIDATED}
+    {"reused", "judged", "pinned", OVERRIDDEN, "preferred", "promoted", VALIDATED}
     | {"proposed", "approved", "rejected", "applied", "rolled_back"}
 )
+#: What a curator says of a learning that is to count less; without a status it says where a learning came from.
+_DOUBTING_STATUSES: Final = ("", NEEDS_REVIEW, ARCHIVED)
 
 
 class ProofJudge(Protocol):
@@ -118,5 +122,7 @@ def countable_events(events: Iterable[LedgerEvent]) -> Iterator[LedgerEvent]:
 
 
 def _asks_for_trust(event: LedgerEvent) -> bool:
-    is_reviewed = event.event == "curated" and event.text_field("status") == CANONICAL
-    return is_reviewed or event.event in _TRUST_EVENTS
+    if event.event == "curated":
+        return event.text_field("status") not in _DOUBTING_STATUSES
+    is_cleared = event.event == "flagged" and bool(event.fields.get("cleared"))
+    return is_cleared or event.event in _TRUST_EVENTS

@@ -35,6 +35,8 @@ VERIFIED: Final = "verified"
 CONTESTED: Final = "contested"
 #: Something was done about an error (`remedies/effectiveness`).
 ATTEMPTED: Final = "attempted"
+#: A human said how much a learning counts.
+OVERRIDDEN: Final = "overridden"
 #: Takes back the event that it is about.
 UNDONE: Final = "undone"
 #: A human had the learning taken out of the log for good (`log/state/tombstones`).

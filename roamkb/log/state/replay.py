@@ -25,6 +25,7 @@ from roamkb.log.state.learning_state import ARCHIVED
 from roamkb.log.state.learning_state import CANONICAL
 from roamkb.log.state.learning_state import FORGOTTEN
 from roamkb.log.state.learning_state import NEEDS_REVIEW
+from roamkb.log.state.learning_state import OVERRIDDEN
 from roamkb.log.state.learning_state import PREFERS
 from roamkb.log.state.learning_state import REDACTED
 from roamkb.log.state.learning_state import REPETITION_FIELDS
@@ -312,20 +313,24 @@ def _order_countable(events: Iterable[LedgerEvent], tombstones: Tombstones) -> t
     for event in events:
         known_event = by_id.get(event.id)
         by_id[event.id] = event if known_event is None else preferred_event(known_event, event)
-    undone = undone_ids([event for event in by_id.values() if event.event == UNDONE])
+    undone = undone_ids([event for event in by_id.values() if event.event == UNDONE], by_id.get)
     # nothing takes a tombstone back
     lasting = (by_id[id] for id in sorted(by_id) if id not in undone or by_id[id].event == FORGOTTEN)
     counted = [event for event in countable_events(lasting) if not tombstones.covers_event(event)]
     return max(by_id, default=""), undone - by_id.keys(), counted
 
 
-def undone_ids(undoings: Collection[LedgerEvent]) -> set[str]:
-    """Return the ids of the events that some events of that name take back."""
+def undone_ids(undoings: Collection[LedgerEvent], event_of: Callable[[str], LedgerEvent | None]) -> set[str]:
+    """Return the ids of the events that some events of that name take back; `event_of` gives those that are there.
+
+    An adopted undoing takes back what was adopted alone: else it would raise what was lowered here (D25).
+    """
     undone: set[str] = set()
     # the latest first: an undoing that was itself undone takes nothing back
     for event in sorted(undoings, key=lambda event: event.id, reverse=True):
-        if event.id not in undone:
-            undone.add(event.of)
+        if event.id in undone or (event.is_adopted and (target := event_of(event.of)) and not target.is_adopted):
+            continue
+        undone.add(event.of)
     return undone
 
 
@@ -547,7 +552,7 @@ _FOLDS: Final[Mapping[str, Callable[[LearningState, LedgerEvent], None]]] = {
     "flagged": _fold_flagged,
     "curated": _fold_curated,
     "pinned": _fold_pinned,
-    "overridden": _fold_overridden,
+    OVERRIDDEN: _fold_overridden,
     "preferred": _fold_preferred,
     "promoted": _fold_promoted,
     **dict.fromkeys(("proposed", "approved", "rejected", "applied", "rolled_back"), _fold_history_only),

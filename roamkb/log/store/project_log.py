@@ -378,8 +378,8 @@ class Log:
 
     @property
     def proof_check(self) -> "proof_check.ProofCheck":
-        """The judge of signed events, by the approver keys as they are now."""
-        return proof_check.ProofCheck(self.account_home, project=self.home.name)
+        """The judge of events that need a signature, by the approver keys and the rule as they are now."""
+        return proof_check.ProofCheck(self.account_home, project=self.home.name, must_sign=self._must_sign)
 
     def yes_to(self, question: str, events: Iterable[LedgerEvent], *, after: str) -> "event_proof.Yes":
         """Return what a human is to say yes to in this project, and what follows from it."""

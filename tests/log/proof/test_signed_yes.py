@@ -448,6 +448,33 @@ def test_a_yes_to_words_is_none_to_others(ring: KeyRing, overridden: Fields) -> 
     assert 1.0 == confidence(ring.world)
 
 
+def test_a_human_sees_all_words_that_the_yes_is_to(ring: KeyRing, approver: Path) -> None:
+    """However long they are: what stands behind a cut would be signed unread."""
+    last = "and the proxy of the old office is asked first"
+    text = f"The release is made by hand, {'after the checks are green and the notes are read twice, ' * 8}{last}"
+    key = str(run(ring.world, "learn", text, "--json").json["key"])
+    ran, shown = ring.say("override", key, "1.0")
+    assert (0, True) == (ran.status, last in " ".join(shown.split())), ran.err
+
+
+def test_an_override_without_a_signature_raises_nothing_where_one_is_demanded(ring: KeyRing, approver: Path) -> None:
+    """Whether it says that it was typed or nothing; that something is doubtful may be said without."""
+    ran, _ = ring.say("override", KEY, "0.8")
+    assert 0 == ran.status, ran.err
+    (line,) = [one for one in ledger(ring.world) if one["event"] == "overridden"]
+    typed = {name: value for name, value in line.items() if name != PROOF_FIELD}
+    for words in ({"yes": "typed"}, {"yes": ""}):
+        put(ring.world, {**typed, **words, "value": 100})
+        assert 1.0 == confidence(ring.world)
+    rule = ring.world.home / ".claude" / "rules" / "knowledge-base.md"
+    rule.write_text(f"{rule.read_text()}\n```roamkb:approval\nsigned\n```\n")
+    assert 1.0 > float(str(confidence(ring.world)))
+    put(ring.world, {**typed, "yes": "typed", "value": 20})
+    assert 0.2 == confidence(ring.world)
+    put(ring.world, line)
+    assert 0.8 == confidence(ring.world)
+
+
 def test_a_broken_list_of_roots_leaves_no_key(ring: KeyRing, overridden: Fields) -> None:
     """It wins also where it says nothing."""
     roots_list(ring.world, "ssh-ed25519 AAAA")

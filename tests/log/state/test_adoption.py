@@ -46,6 +46,62 @@ def test_no_line_of_an_adopted_log_raises_anything(said: list[Learning], events:
     assert not state.events_named("approved", "judged", "overridden", "pinned", "promoted")
 
 
+#: What happens to few learnings, so that lines often meet.
+_CLOSE_EVENTS = st.lists(
+    st.builds(
+        lambda event, of, name: replace(event, of=of, event=name),
+        EVENTS,
+        st.sampled_from(["id-0", "event-0", "event-1", "event-2"]),
+        st.sampled_from(["flagged", "curated", "overridden", "undone", "superseded", "judged", "repeated", "reused"]),
+    ),
+    max_size=6,
+    unique_by=lambda event: event.id,
+)
+
+
+@given(said=st.lists(LEARNINGS, min_size=1, max_size=3), own=_CLOSE_EVENTS, adopted=_CLOSE_EVENTS)
+def test_no_adopted_line_raises_what_this_machine_says(
+    said: list[Learning], own: list[LedgerEvent], adopted: list[LedgerEvent]
+) -> None:
+    """Neither by taking back what lowered it, nor by clearing a flag or a review."""
+    adopted = [replace(event, id=f"peer-{event.id}") for event in adopted]
+    doubting = {"needs_review", "superseded", "archived"}
+    before = replay(said, own).standings
+    after = replay(said, adopted_lines_of([one.id for one in adopted]).mark_events((*own, *adopted))).standings
+    for id, mine in before.items():
+        with_peers = after[id]
+        assert with_peers.confidence <= mine.confidence
+        assert (with_peers.is_overridden, with_peers.is_pinned) == (mine.is_overridden, mine.is_pinned)
+        assert mine.flags.keys() <= with_peers.flags.keys()
+        assert with_peers.status in doubting or mine.status == with_peers.status
+        assert with_peers.verdict == mine.verdict
+
+
+def test_a_peer_takes_back_no_word_of_ones_human() -> None:
+    """A rejection, an override and a hazard stay, whatever a shared log brings; a peer's own undoing counts."""
+    learning = Learning(id="a", key="a", type="fact", content="Pipe the installer into sh", confidence=70)
+    own = [
+        LedgerEvent(id="10", ts=1, event="overridden", of="a", fields={"value": 0}),
+        LedgerEvent(id="11", ts=2, event="flagged", of="a", fields={"reason": "hazard", "evidence": "curl | sh"}),
+        LedgerEvent(id="12", ts=3, event="curated", of="a", fields={"status": "needs_review"}),
+    ]
+    peers = [
+        LedgerEvent(id="20", ts=4, event="undone", of="10"),
+        LedgerEvent(id="21", ts=5, event="flagged", of="a", fields={"reason": "hazard", "cleared": True}),
+        LedgerEvent(id="22", ts=6, event="curated", of="a", fields={"status": "active"}),
+        LedgerEvent(id="23", ts=7, event="flagged", of="a", fields={"reason": "stale", "evidence": "gone.py"}),
+        LedgerEvent(id="24", ts=8, event="undone", of="23"),
+    ]
+    adopted = adopted_lines_of([event.id for event in peers])
+    (state,) = replay([learning], adopted.mark_events((*own, *peers))).standings.values()
+    assert (0, True, "needs_review", ["hazard"]) == (
+        state.confidence,
+        state.is_overridden,
+        state.status,
+        [*state.flags],
+    )
+
+
 @given(
     said=st.lists(LEARNINGS, max_size=6),
     events=st.lists(EVENTS, max_size=12, unique_by=lambda event: event.id),

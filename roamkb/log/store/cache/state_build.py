@@ -135,7 +135,7 @@ class StateBuild:
         db.execute("BEGIN")
         tombstones = tombstones_of(rows.read_events(row for (row,) in db.execute("SELECT row FROM tombstone")))
         (last_id,) = db.execute("SELECT max(id) FROM happened").fetchone()
-        undone = undone_ids(self._events_named((UNDONE,)))
+        undone = undone_ids(self._events_named((UNDONE,)), self._event_of)
         missing = {id for id in undone if not self._has("happened", id)}
         self._delete_events(undone, tombstones)
         self._delete_learnings(tombstones)
@@ -202,6 +202,10 @@ class StateBuild:
             f"SELECT row FROM happened WHERE name IN ({marks}) ORDER BY id", [*map(_stored, names)]
         )
         return rows.read_events(row for (row,) in found)
+
+    def _event_of(self, id: str) -> LedgerEvent | None:
+        found = self._db.execute("SELECT row FROM happened WHERE id = ?", (_stored(id),)).fetchone()
+        return rows.read_events(found)[0] if found else None
 
     def _has(self, table: str, id: str) -> bool:
         return self._db.execute(f"SELECT 1 FROM {table} WHERE id = ?", (_stored(id),)).fetchone() is not None
