@@ -135,6 +135,9 @@ class JournalLook:
         """
         lost, added = self._find_differing()
         if not lost and not added and self._request.what == "look" and self._last:
+            if self._tree and self.unchanged_tree is None:
+                # a syncer's leftover, or the folder is mounted anew: each later hook would compare everything
+                record_tree(self._db, self._tree)
             return
         self._read_new(added)
         old_entries, new_entries = self._compare_entries(lost, added)

@@ -354,6 +354,18 @@ def test_a_turn_begins_and_ends_where_there_is_nothing_to_see(notes: World) -> N
     assert {"changed b.org": "unknown"} == changes(notes, "s-1")
 
 
+def test_what_is_no_change_is_compared_once(notes: World) -> None:
+    """A syncer's leftover that the journal doesn't keep: the next hook compares all, and those after it needn't."""
+    hook(notes, "session-start", source="startup")
+    time.sleep(2.1)
+    hook(notes, "user-prompt-submit", prompt="go on")
+    assert find_quiet_of(notes)
+    (notes.kb / "~syncthing~a.org.tmp").write_text("half of it")
+    assert not find_quiet_of(notes)
+    hook(notes, "user-prompt-submit", prompt="go on")
+    assert find_quiet_of(notes)
+
+
 def find_quiet_of(world: World) -> bool:
     """Whether a glance finds nothing to look at."""
     code = "import sys; from roamkb.journal.store.glance import find_quiet_journals; sys.exit(not find_quiet_journals('s-1'))"
