@@ -78,6 +78,7 @@ def _run_command(arguments: list[str]) -> int:
     import gc
 
     gc.set_threshold(_GARBAGE_THRESHOLD)
+    _load_lightly()
     from roamkb.interfaces.cli.main import run
 
     status = run(arguments)
@@ -92,11 +93,18 @@ def _run_hook(arguments: list[str]) -> int:
 
     # one process a call: to look for garbage, now and at its end, takes as long as Python takes to start
     gc.disable()
+    _load_lightly()
     from roamkb.interfaces.hooks.main import run
 
     status = run(arguments)
     gc.freeze()
     return status
+
+
+def _load_lightly() -> None:
+    from roamkb.core.startup.standard_library import load_lightly
+
+    load_lightly()
 
 
 def _forward_to_broker() -> int | None:

@@ -9,7 +9,7 @@ PACKAGE = Path(__file__).parents[2] / "roamkb"
 
 #: Each command, hook or shell command waits for these; a package more would be felt.
 _WAITED_FOR = {
-    "__main__.py": 8,
+    "__main__.py": 9,
     "boundary/store/kb_paths.py": 1,
     "fs/user_dirs.py": 5,
     "journal/names.py": 2,
@@ -34,6 +34,7 @@ _STANDARD = {
     "app/operation_method.py": 2,
     "core/ids.py": 1,
     "core/startup/dataclasses.py": 1,
+    "core/startup/standard_library.py": 1,
     "fs/files.py": 2,
     "fs/locks.py": 1,
     "interfaces/cli/terminal.py": 2,

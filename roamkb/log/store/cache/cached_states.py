@@ -2,8 +2,9 @@
 
 import json
 import sqlite3
-import threading
-import weakref
+
+# as `threading` has it, which takes a tenth of Python's start to load
+from _thread import allocate_lock
 from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import ItemsView
@@ -59,8 +60,11 @@ class CachedStates(Mapping[str, LearningState]):
         self._all: Mapping[str, LearningState] | None = None
         self._events: Sequence[LedgerEvent] | None = None
         # several threads of a server may ask
-        self._turn = threading.Lock()
-        weakref.finalize(self, db.close)
+        self._turn = allocate_lock()
+
+    def __del__(self) -> None:
+        """Close the database."""
+        self._db.close()
 
     def as_log_state(self) -> LogState:
         """Return the cached state as a log state."""
