@@ -8,8 +8,7 @@ Text Retrieval", Information Retrieval 7, 2004), and take apart compounds as wel
 """
 
 import unicodedata
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Sequence
 from itertools import pairwise
 
 from roamkb.core.text import fold_text
@@ -29,31 +28,27 @@ _ACCENTED = "8"
 _OTHERS = vocabulary("small_words")
 #: English small words that others have as well, of whatever meaning.
 _SHARED = vocabulary("en/shared_words")
+#: By lower-case words: 1 for a sign of English, -1 for one of another language, 0 for one that both have.
+_SIGNS = dict.fromkeys(_OTHERS, -1) | dict.fromkeys(STOP_WORDS, 1) | dict.fromkeys(_SHARED, 0)
 
 
-def is_english(words: Iterable[str]) -> bool:
+def is_english(words: Sequence[str]) -> bool:
     """Say whether a text has at least as many signs of English as of another language."""
     return english_surplus(words) >= 0
 
 
-def english_surplus(words: Iterable[str]) -> int:
+def english_surplus(words: Sequence[str]) -> int:
     """Return by how many the signs of English outnumber those of other languages.
 
     For English tell its small words; against it the small words of others, and letters that it hasn't got.
     """
-    return sum(map(_english_sign, words))
-
-
-# most words of a text are among some thousands
-@lru_cache(maxsize=16_384)
-def _english_sign(word: str) -> int:
-    """Return 1 for a sign of English, -1 for one of another language, else 0."""
-    plain = word.lower()
-    if plain in _SHARED:
-        return 0
-    if plain in STOP_WORDS:
-        return 1
-    return -1 if plain in _OTHERS or not (word.isascii() or UNSPACED.match(word)) else 0
+    text = " ".join(words)
+    # all at once: a text has hundreds of words, and most say nothing
+    surplus = sum(filter(None, map(_SIGNS.get, text.lower().split(" "))))
+    if text.isascii():
+        return surplus
+    strangers = (word for word in words if not word.isascii() and word.lower() not in _SIGNS)
+    return surplus - sum(not UNSPACED.match(word) for word in strangers)
 
 
 def letter_groups(word: str) -> list[str]:
