@@ -102,7 +102,7 @@ class SnippetView:
 
     @cached_property
     def _likely_pattern(self) -> re.Pattern[str] | None:
-        """A pattern that matches every line with a term: stems are beginnings, but for the last letter."""
+        """A pattern that matches every line and word with a term: stems are beginnings, but for the last letter."""
         starts = {term[:-1] if len(term) > 3 and term.isascii() else term for term in self._query_terms}
         starts |= {phrase.partition(" ")[0] for phrase in self._phrases}
         # the stem of `way` is `wai`
@@ -128,7 +128,10 @@ class SnippetView:
         """Return the query's terms that a word stands for, cached since lines repeat their words."""
         matched_terms = self._terms_by_word.get(word)
         if matched_terms is None:
-            matched_terms = self._terms_by_word[word] = self._query_terms.intersection(terms_of(word))
+            # most words of a likely line are no likely words, and to find a stem takes twenty times as long
+            is_likely = self._likely_pattern is not None and self._likely_pattern.search(fold_text(word))
+            matched_terms = self._query_terms.intersection(terms_of(word)) if is_likely else frozenset()
+            self._terms_by_word[word] = matched_terms
         return matched_terms
 
     @cached_property
