@@ -15,6 +15,7 @@ from roamkb.context.suggestions import WeighedAnswer
 from roamkb.core.json_form import OrNull
 from roamkb.core.request import Option
 from roamkb.core.request import count_option
+from roamkb.core.request import optional_argument
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import one_line
@@ -31,6 +32,15 @@ REMEDY: Final = "remedy"
 _REMEDY_PREFIX: Final = f"{REMEDY}:"
 #: Seconds between a record of what was weighed and the receipt of what was shown.
 _SAME_OCCASION_SECONDS: Final = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class InjectRequest:
+    """Parameters of `inject`."""
+
+    action: str | None = optional_argument(
+        "on or off (without it: which it is).", metavar="on|off", values=("on", "off")
+    )
 
 
 @dataclass(frozen=True, slots=True)

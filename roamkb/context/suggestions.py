@@ -10,7 +10,7 @@ from typing import Final
 from typing import Generic
 from typing import TypeVar
 
-from roamkb.context.brief_text import is_borne_out
+from roamkb.context import brief_text
 from roamkb.context.relevance_threshold import INTERRUPTION_THRESHOLD
 from roamkb.context.relevance_threshold import START_THRESHOLD
 from roamkb.context.relevance_threshold import RelevanceThreshold
@@ -121,7 +121,8 @@ def suggest_learnings(
     }
     # the better answer stays before the worse, of those that are borne out and of the others
     lasting = sorted(
-        (state.standings[id] for id, reason in dropped.items() if not reason), key=lambda one: not is_borne_out(one)
+        (state.standings[id] for id, reason in dropped.items() if not reason),
+        key=lambda one: not brief_text.is_borne_out(one),
     )
     unlike = tuple(_without_repetitions(lasting, state, besides)) if lasting else ()
     dropped |= {one.id: REPEATS for one in lasting if one not in unlike}
@@ -176,7 +177,13 @@ def best_borne_out(standings: Iterable[LearningState]) -> tuple[LearningState, .
     return tuple(
         sorted(
             standings,
-            key=lambda one: (not is_borne_out(one), -one.occurrences, -one.confidence, -one.learning.ts, one.id),
+            key=lambda one: (
+                not brief_text.is_borne_out(one),
+                -one.occurrences,
+                -one.confidence,
+                -one.learning.ts,
+                one.id,
+            ),
         )
     )
 
@@ -189,7 +196,7 @@ def is_in_force(standing: LearningState) -> bool:
 
 def is_lasting(standing: LearningState) -> bool:
     """Return whether a learning may be shown unasked: knowledge, not noise of other tools' logs."""
-    if is_borne_out(standing):
+    if brief_text.is_borne_out(standing):
         return True
 
     return not noise.noise_of(standing.learning.content)
@@ -203,7 +210,7 @@ def _is_suggestable(standing: LearningState) -> bool:
     is_passing = (
         standing.learning.origin.startswith(consolidation_plan.OBSERVATION_PREFIX) and standing.occurrences == 1
     )
-    return is_lasting(standing) and (is_borne_out(standing) or not is_passing)
+    return is_lasting(standing) and (brief_text.is_borne_out(standing) or not is_passing)
 
 
 def scores_of_relevant(

@@ -11,10 +11,10 @@ from roamkb.app import callers
 from roamkb.app.environment import ProcessEnvironment
 from roamkb.boundary.policy import strictest_project
 from roamkb.boundary.store import kb_paths
+from roamkb.boundary.store import session_evidence
 from roamkb.boundary.store.call_origin import CallOrigin
 from roamkb.boundary.store.call_origin import read_call_origin
 from roamkb.boundary.store.installed_rule import find_rule
-from roamkb.boundary.store.session_evidence import session_project
 from roamkb.core.errors import BadRule
 from roamkb.core.gitignore import is_within
 from roamkb.core.model import Note
@@ -133,7 +133,7 @@ def harness_session(around: ProcessEnvironment, harness_cwd: str) -> CallOrigin:
 
 def judge_session(session: CallOrigin, rule: Rule | BadRule, around: ProcessEnvironment) -> Project:
     """Return the project of a session by `rule`, judged by its askers from inside a wall as well."""
-    project = session_project(session, rule)
+    project = session_evidence.session_project(session, rule)
     if not around.variables.get(_ASKED_BY_VARIABLE):
         return project
 

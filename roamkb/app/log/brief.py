@@ -8,6 +8,7 @@ from roamkb.app import knowledge_base
 from roamkb.app.log import project_context
 from roamkb.context import brief as briefing
 from roamkb.context import brief_text
+from roamkb.context import shown
 from roamkb.context import suggestions
 from roamkb.context.store import injections
 from roamkb.core import model
@@ -213,7 +214,7 @@ def learnings_about_file(
     return suggestions.best_borne_out(told)[:_PROMPT_ITEMS]
 
 
-def inject(context: "project_context.ProjectContext", request: "injections.InjectRequest") -> bool:
+def inject(context: "project_context.ProjectContext", request: "shown.InjectRequest") -> bool:
     """Return whether hooks put anything into prompts of this project; `on` or `off` sets it.
 
     What happens is recorded either way.

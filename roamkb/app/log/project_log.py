@@ -17,7 +17,6 @@ from roamkb.app.log.project_context import ProjectContext
 from roamkb.app.operation_method import OperationMethod
 from roamkb.context import brief as context_brief
 from roamkb.context import shown as context_shown
-from roamkb.context.store import injections
 from roamkb.curation import audit as curation_audit
 from roamkb.curation import curate as curate_verb
 from roamkb.curation import refine as curation_refine
@@ -88,5 +87,5 @@ class ProjectLog(ProjectContext):
     remedy = OperationMethod(lambda: (remedy_verb.RemedyRequest, remedies.remedy))
     stats = OperationMethod(lambda: (tasks_stats.StatsRequest, tasks.stats))
     brief = OperationMethod(lambda: (context_brief.BriefRequest, app_brief.brief))
-    inject = OperationMethod(lambda: (injections.InjectRequest, app_brief.inject))
+    inject = OperationMethod(lambda: (context_shown.InjectRequest, app_brief.inject))
     shown = OperationMethod(lambda: (context_shown.ShownRequest, tasks.shown))

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 
-from roamkb.fs.git_worktrees import shared_folder
+from roamkb.fs import git_worktrees
 from roamkb.fs.user_dirs import SANDBOX_CALLS
 from roamkb.fs.user_dirs import default_state_dir
 from roamkb.fs.user_dirs import is_adoption_recorded
@@ -229,7 +229,7 @@ def _local_folders(folder: str) -> Iterator[str]:
     for _ in range(_MAX_DEPTH):
         home = folder
         if os.path.isfile(os.path.join(folder, ".git")) or _is_real_folder(os.path.join(folder, ".roamkb")):
-            home = shared_folder(folder)
+            home = git_worktrees.shared_folder(folder)
         log = os.path.join(home, ".roamkb")
         if _is_real_folder(log):
             ignored = os.path.join(log, "local")

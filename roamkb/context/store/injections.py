@@ -10,8 +10,6 @@ from typing import Final
 from roamkb.boundary.store.session_cache import INJECTION_OFF_FILE
 from roamkb.boundary.store.session_cache import OFFERS_FOLDER
 from roamkb.core.errors import DiskError
-from roamkb.core.request import optional_argument
-from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.digests import sha256
 from roamkb.fs.append import open_regular_file
 from roamkb.fs.append import read_lines
@@ -32,15 +30,6 @@ _BRIEF_START: Final = b'source=\\"roamkb brief\\" nonce='
 #: Lines of trouble that anybody reads, and the days after which they are history.
 _MOST_ERRORS: Final = 3
 _ERROR_DAYS: Final = 7
-
-
-@dataclass(frozen=True, slots=True)
-class InjectRequest:
-    """Parameters of `inject`."""
-
-    action: str | None = optional_argument(
-        "on or off (without it: which it is).", metavar="on|off", values=("on", "off")
-    )
 
 
 def is_injection_off(local: Path) -> bool:

@@ -34,11 +34,7 @@ from roamkb.fs.user_dirs import ADOPTIONS_FOLDER
 from roamkb.fs.user_dirs import is_adoption_recorded
 from roamkb.log.state.adoption import NONE_ADOPTED
 from roamkb.log.state.adoption import AdoptedLines
-from roamkb.log.trust.vouched_lines import MARK_BYTES
-from roamkb.log.trust.vouched_lines import OWN
-from roamkb.log.trust.vouched_lines import LineMarks
-from roamkb.log.trust.vouched_lines import VouchedLines
-from roamkb.log.trust.vouched_lines import Vouching
+from roamkb.log.trust import vouched_lines
 
 #: `init` makes it, or finds it; nobody has a reason to write to it again.
 IDENTITY_FILE = ".gitignore"
@@ -68,7 +64,7 @@ class LogAdoption:
     log: str
     adopted: AdoptedLines
     #: All that is seen of it, where no human adopted it; None where everything is.
-    vouched: VouchedLines | None = None
+    vouched: "vouched_lines.VouchedLines | None" = None
     #: The signed commits by which it counts.
     commits: tuple[str, ...] = ()
     #: What the last search for vouchers looked at, and how many lines that they stand for it missed.
@@ -194,20 +190,20 @@ def _parse_vouched(log: str, body: bytes) -> LogAdoption | None:
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
     marks = list(_split_marks(data, [count for _, *counts in vouchers for count in counts]))
-    if not end or sum(map(len, marks)) * MARK_BYTES != len(data):
+    if not end or sum(map(len, marks)) * vouched_lines.MARK_BYTES != len(data):
         return None
     vouchings = (
-        Vouching(by=name, learnings=learnings, events=events)
+        vouched_lines.Vouching(by=name, learnings=learnings, events=events)
         for (name, *_), learnings, events in zip(vouchers, marks[::2], marks[1::2], strict=True)
     )
-    return replace(adoption, vouched=VouchedLines(vouchings=tuple(vouchings)))
+    return replace(adoption, vouched=vouched_lines.VouchedLines(vouchings=tuple(vouchings)))
 
 
-def _split_marks(data: bytes, counts: Iterable[int]) -> Iterator[LineMarks]:
+def _split_marks(data: bytes, counts: Iterable[int]) -> "Iterator[vouched_lines.LineMarks]":
     start = 0
     for count in counts:
-        end = start + MARK_BYTES * count
-        yield LineMarks(data[start:end])
+        end = start + vouched_lines.MARK_BYTES * count
+        yield vouched_lines.LineMarks(data[start:end])
         start = end
 
 
@@ -218,8 +214,14 @@ def _parse_untold(log: str, body: bytes) -> LogAdoption | None:
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
     parts = zip(vouchers, _split_marks(data, [count for _, count in vouchers]), strict=True)
-    own = tuple(Vouching(by=OWN, learnings=marks, events=marks) for (name, _), marks in parts if name == OWN)
-    return LogAdoption(log=log, adopted=NONE_ADOPTED, vouched=VouchedLines(vouchings=own)) if end else None
+    own = tuple(
+        vouched_lines.Vouching(by=vouched_lines.OWN, learnings=marks, events=marks)
+        for (name, _), marks in parts
+        if name == vouched_lines.OWN
+    )
+    return (
+        LogAdoption(log=log, adopted=NONE_ADOPTED, vouched=vouched_lines.VouchedLines(vouchings=own)) if end else None
+    )
 
 
 def _render_adoption(adoption: LogAdoption) -> bytes:
@@ -260,10 +262,12 @@ def save_adoption(state: Path, name: str, adoption: LogAdoption) -> None:
     Raises:
         DiskError: it can't be kept.
     """
-    own, vouched = VouchedLines(), adoption.vouched
+    own, vouched = vouched_lines.VouchedLines(), adoption.vouched
     if vouched is not None:
         own = vouched.limit_to(())
-        vouched = VouchedLines(vouchings=tuple(one for one in vouched.vouchings if one.by != OWN))
+        vouched = vouched_lines.VouchedLines(
+            vouchings=tuple(one for one in vouched.vouchings if one.by != vouched_lines.OWN)
+        )
     _save_record(state / ADOPTIONS_FOLDER, name, replace(adoption, vouched=vouched))
     if own:
         _save_record(state / APPENDED_FOLDER, name, LogAdoption(log="", adopted=NONE_ADOPTED, vouched=own))

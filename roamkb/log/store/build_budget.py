@@ -5,6 +5,9 @@ from collections.abc import Callable
 
 from roamkb.core.errors import RoamkbError
 
+#: Bytes of lines that a step of a build takes.
+STEP_BYTES = 512 * 1024
+
 
 class StillBuilding(RoamkbError):
     """What a question needs is still being built; what there is of it stays."""

@@ -24,11 +24,7 @@ from roamkb.fs.append import OpenedBytes
 from roamkb.fs.append import append_lines
 from roamkb.fs.append import open_bytes
 from roamkb.fs.append import path_stat
-from roamkb.log.jsonl import LONGEST_LINE
-from roamkb.log.jsonl import BadLine
-from roamkb.log.jsonl import LearningLine
-from roamkb.log.jsonl import read_events
-from roamkb.log.jsonl import read_learnings
+from roamkb.log import jsonl
 from roamkb.log.learning import Learning
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.store.file_stamps import FileStamps
@@ -42,15 +38,13 @@ _DIGEST_BYTES: Final = 16
 _MOST_ATTEMPTS = 4
 _RETRY_PAUSE = 0.05
 
-_LineReader = Callable[..., Iterable[LearningLine | LedgerEvent | BadLine]]
-
 
 class ParsedLines(NamedTuple):
     """The readable lines of a file, and the faults of the others."""
 
     learnings: tuple[Learning, ...] = ()
     events: tuple[LedgerEvent, ...] = ()
-    faults: tuple[BadLine, ...] = ()
+    faults: "tuple[jsonl.BadLine, ...]" = ()
 
 
 class FileVersion:
@@ -78,11 +72,15 @@ class FileVersion:
         self.blocks: tuple[bytes, ...] = tuple(
             block_digests(data, known=before.blocks if before else ()) if blocks is None else blocks
         )
-        self._read: _LineReader = read_events if is_ledger else read_learnings
+        self._is_ledger = is_ledger
         #: One thing for all pages that grew out of one another.
         self.strain: object = before.strain if before else object()
         # the latest of them that was read
         self._base: FileVersion | None = before if before is None or before._is_parsed else before._base  # noqa: SLF001
+
+    @property
+    def _read(self) -> "Callable[..., Iterable[jsonl.LearningLine | LedgerEvent | jsonl.BadLine]]":
+        return jsonl.read_events if self._is_ledger else jsonl.read_learnings
 
     @cached_property
     def digest(self) -> str:
@@ -115,15 +113,15 @@ class FileVersion:
             yield from self.told.learnings
             return
         yield from (
-            entry.learning for entry in self._read(self.raw_lines(), first=1) if isinstance(entry, LearningLine)
+            entry.learning for entry in self._read(self.raw_lines(), first=1) if isinstance(entry, jsonl.LearningLine)
         )
 
     @property
-    def faults(self) -> tuple[BadLine, ...]:
+    def faults(self) -> "tuple[jsonl.BadLine, ...]":
         """The faults of its lines; the others aren't kept for that, which would take most of the memory."""
         if self._is_parsed:
             return self.told.faults
-        return tuple(entry for entry in self._read(self.raw_lines(), first=1) if isinstance(entry, BadLine))
+        return tuple(entry for entry in self._read(self.raw_lines(), first=1) if isinstance(entry, jsonl.BadLine))
 
     @property
     def _is_parsed(self) -> bool:
@@ -186,7 +184,7 @@ class FileVersion:
         for block in self._read_blocks(start, self.size if end is None else end):
             first, *others = block.split(b"\n")
             # who reads it says that it is too long
-            rest = rest + first if len(rest) <= LONGEST_LINE else rest
+            rest = rest + first if len(rest) <= jsonl.LONGEST_LINE else rest
             for line in others:
                 yield rest
                 rest = line
@@ -202,15 +200,15 @@ class FileVersion:
     def _parse_lines(self, start: int, end: int | None = None, *, first_number: int) -> ParsedLines:
         learnings: list[Learning] = []
         events: list[LedgerEvent] = []
-        faults: list[BadLine] = []
+        faults: list[jsonl.BadLine] = []
         with gc_paused():
             for entry in self._read(self.raw_lines(start, end), first=first_number):
                 match entry:
-                    case LearningLine():
+                    case jsonl.LearningLine():
                         learnings.append(entry.learning)
                     case LedgerEvent():
                         events.append(entry)
-                    case BadLine():
+                    case jsonl.BadLine():
                         faults.append(entry)
         return ParsedLines(tuple(learnings), tuple(events), tuple(faults))
 

@@ -9,21 +9,18 @@ from pathlib import Path
 from typing import NamedTuple
 from typing import TypeVar
 
-from roamkb.core.ids import is_id
+from roamkb.core import ids as core_ids
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.log import jsonl
 from roamkb.log.learning import Learning
+from roamkb.log.state import replay as log_replay
+from roamkb.log.state import tombstones as log_tombstones
 from roamkb.log.state.adoption import NONE_ADOPTED
 from roamkb.log.state.adoption import AdoptedLines
 from roamkb.log.state.learning_state import FORGOTTEN
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.learning_state import LogState
-from roamkb.log.state.replay import advance_state
-from roamkb.log.state.replay import replay
-from roamkb.log.state.tombstones import Tombstones
-from roamkb.log.state.tombstones import marks_of
-from roamkb.log.state.tombstones import tombstones_of
 from roamkb.log.store.build_budget import StillBuilding
 from roamkb.log.store.cache.log_extents import learnings_digest
 from roamkb.log.store.cache.state_cache import StateCache
@@ -90,10 +87,11 @@ class LogContents:
         )
 
     @cached_property
-    def tombstones(self) -> Tombstones:
+    def tombstones(self) -> "log_tombstones.Tombstones":
         """What was forgotten, also where that was after `as_of`."""
-        on_disk, added = jsonl.read_tombstones(self.pages[2].raw_lines()), tombstones_of(self.added_events)
-        return Tombstones(ids=on_disk.ids | added.ids, digests=on_disk.digests | added.digests)
+        on_disk = jsonl.read_tombstones(self.pages[2].raw_lines())
+        added = log_tombstones.tombstones_of(self.added_events)
+        return log_tombstones.Tombstones(ids=on_disk.ids | added.ids, digests=on_disk.digests | added.digests)
 
     def without_forgotten(self, learnings: Sequence[Learning]) -> tuple[Learning, ...]:
         """Return those of some learnings that weren't forgotten."""
@@ -101,7 +99,7 @@ class LogContents:
         state: LogState | None = vars(self).get("_today")
         if state is not None and state.reach is not None:
             _, unmet = state.reach
-            return tuple(learning for learning in learnings if unmet.isdisjoint(marks_of(learning)))
+            return tuple(learning for learning in learnings if unmet.isdisjoint(log_tombstones.marks_of(learning)))
         return tuple(learning for learning in learnings if not self.tombstones.covers(learning))
 
     @cached_property
@@ -184,7 +182,7 @@ class LogContents:
 
     def _replay_lines(self) -> LogState:
         with gc_paused():
-            state = replay(self.learnings, self.events, archived=self.archived_learnings)
+            state = log_replay.replay(self.learnings, self.events, archived=self.archived_learnings)
         return replace(state, digest=self.digest)
 
     def _grown_from(self, base_state: ReachedState) -> LogState | None:
@@ -195,7 +193,7 @@ class LogContents:
             *self.added_learnings[base_state.learning_count :],
         )
         events = (*self.adopted.mark_events(new_lines[2].events), *self.added_events[base_state.event_count :])
-        advanced_state = advance_state(base_state.state, learnings, events)
+        advanced_state = log_replay.advance_state(base_state.state, learnings, events)
         if advanced_state is None:
             return None
         ids = tuple(learning.id for learning in learnings)
@@ -237,9 +235,9 @@ class LogContents:
     def last_event(self) -> str:
         """The latest event id that an id can follow; empty where there is none."""
         reach = self.replay_state().reach if self.state_cache or "_today" in vars(self) else None
-        if reach and is_id(reach[0]):
+        if reach and core_ids.is_id(reach[0]):
             return reach[0]
-        return max((event.id for event in self.events if is_id(event.id)), default="")
+        return max((event.id for event in self.events if core_ids.is_id(event.id)), default="")
 
 
 def are_grown(before: Sequence[FileVersion], current: Sequence[FileVersion]) -> bool:

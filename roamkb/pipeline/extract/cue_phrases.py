@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from typing import Final
 
+from roamkb.core import untrusted
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import fold_text
-from roamkb.core.untrusted import FRAME_PATTERN
 from roamkb.pipeline.extract import markers
 from roamkb.text.store.lexicons import lexicon
 
@@ -98,6 +98,6 @@ def _announced_text(sentence: str, remember: Sequence[str]) -> str:
 
 def _without_foreign_blocks(text: str) -> str:
     """Return `text` without recalled frames and the blocks that harnesses put between tags."""
-    for pattern in (FRAME_PATTERN, _TAGGED):
+    for pattern in (untrusted.FRAME_PATTERN, _TAGGED):
         text = pattern.sub("\n\n", text)
     return text

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from roamkb.fs.append import read_bytes
+from roamkb.log import jsonl
 from roamkb.log.jsonl import read_learnings
-from roamkb.log.store import file_contents as module
 from roamkb.log.store.file_contents import FileVersion
 from roamkb.log.store.file_contents import ParsedLines
 from roamkb.log.store.file_contents import file_version
@@ -40,7 +40,7 @@ def test_what_grew_is_read_from_where_it_grew(tmp_path: Path, monkeypatch: pytes
         read.append(len(listed))
         return read_learnings(listed, **how)
 
-    monkeypatch.setattr(module, "read_learnings", counted)
+    monkeypatch.setattr(jsonl, "read_learnings", counted)
     for asks in (True, False):
         path.write_bytes(b"")
         data, strain = b"", read_version(path).strain

@@ -6,6 +6,7 @@ import pytest
 
 from roamkb.fs.append import OpenedBytes
 from roamkb.fs.append import open_bytes
+from roamkb.log import jsonl
 from roamkb.log.store import file_contents
 from roamkb.log.store.file_contents import FileVersion
 from roamkb.log.store.file_contents import append_known
@@ -87,7 +88,7 @@ def test_who_appends_says_what_the_file_is(tmp_path: Path) -> None:
 def test_a_file_of_several_blocks_is_read_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lines go on from block to block, and a line without an end isn't taken into the memory."""
     monkeypatch.setattr(file_contents, "_BLOCK_BYTES", 7)
-    monkeypatch.setattr(file_contents, "LONGEST_LINE", 30)
+    monkeypatch.setattr(jsonl, "LONGEST_LINE", 30)
     data = b"\n".join([LINE, b"", b"x" * 200, LINE, LINE[:9]])
     page = FileVersion(tmp_path, data, is_ledger=False)
     lines = [*page.raw_lines()]

@@ -34,12 +34,10 @@ from roamkb.log.state.replay import preferred_event
 from roamkb.log.state.replay import undone_ids
 from roamkb.log.state.tombstones import Tombstones
 from roamkb.log.state.tombstones import tombstones_of
+from roamkb.log.store.build_budget import STEP_BYTES
 from roamkb.log.store.build_budget import BuildBudget
 from roamkb.log.store.file_contents import FileVersion
 from roamkb.log.store.file_contents import gc_paused
-
-#: Bytes of lines that a step takes.
-STEP_BYTES: Final = 512 * 1024
 
 TABLES: Final = """
 CREATE TABLE progress(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;

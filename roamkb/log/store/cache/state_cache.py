@@ -22,33 +22,23 @@ from roamkb.core.errors import RoamkbError
 from roamkb.core.startup.dataclasses import replace
 from roamkb.kb.search.index.file import SHORT_WAIT
 from roamkb.kb.search.index.file import IndexFile
-from roamkb.log import jsonl as lines
-from roamkb.log import learning as learnings
 from roamkb.log.learning import Learning
-from roamkb.log.state import adoption
-from roamkb.log.state import confidence
-from roamkb.log.state import learning_state as ledger
 from roamkb.log.state import replay
-from roamkb.log.state import state_rows as rows
-from roamkb.log.state import tombstones
 from roamkb.log.state.adoption import NONE_ADOPTED
 from roamkb.log.state.adoption import AdoptedLines
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.learning_state import LogState
-from roamkb.log.state.replay import advance_standings
-from roamkb.log.state.replay import advance_state
-from roamkb.log.state.replay import replay as full_replay
+from roamkb.log.store.build_budget import STEP_BYTES
 from roamkb.log.store.build_budget import BuildBudget
 from roamkb.log.store.build_budget import StillBuilding
+from roamkb.log.store.cache import state_build
 from roamkb.log.store.cache.cached_states import CachedStates
 from roamkb.log.store.cache.cached_states import StatesWithTail
 from roamkb.log.store.cache.log_extents import cached_sizes
 from roamkb.log.store.cache.log_extents import learnings_digest
 from roamkb.log.store.cache.log_extents import page_extents
 from roamkb.log.store.cache.log_extents import unrotated_page
-from roamkb.log.store.cache.state_build import STEP_BYTES
-from roamkb.log.store.cache.state_build import StateBuild
 from roamkb.log.store.cache.state_tables import DECODE_ERRORS
 from roamkb.log.store.cache.state_tables import INDEXES
 from roamkb.log.store.cache.state_tables import TABLES
@@ -73,6 +63,14 @@ _LEAST_BUILT_BYTES = 4 * 1024 * 1024
 LONGEST_MOVED = 32 * 1024 * 1024
 #: Below the cache's folder: a build that isn't finished.
 _PART_FOLDER = "part"
+#: The code that makes a state of lines, which needn't be loaded to say which it is.
+_MAKER_FILES = [
+    Path(__file__).parents[2] / name
+    for name in (
+        *("jsonl.py", "learning.py", "state/adoption.py", "state/confidence.py", "state/learning_state.py"),
+        *("state/replay.py", "state/state_rows.py", "state/tombstones.py"),
+    )
+]
 _CACHE_ERRORS = (OSError, RoamkbError, sqlite3.Error, *DECODE_ERRORS)
 
 
@@ -158,11 +156,11 @@ class StateCache:
                 if not self._goes_on(part, pages, maker):
                     with part.replace_index() as db:
                         db.executescript(TABLES)
-                        StateBuild(db, pages, self._adopted).begin(maker)
+                        state_build.StateBuild(db, pages, self._adopted).begin(maker)
                 with contextlib.closing(part.open_connection(writing=True)) as db:
                     part.break_seal()
                     db.execute("PRAGMA synchronous = OFF")
-                    build = StateBuild(db, pages, self._adopted, step_bytes=self._step_bytes)
+                    build = state_build.StateBuild(db, pages, self._adopted, step_bytes=self._step_bytes)
                     try:
                         build.read_lines(budget)
                         build.fold_some(lambda states: store_standings(db, states), budget)
@@ -181,9 +179,9 @@ class StateCache:
         if not part.is_sealed():
             return False
         with contextlib.closing(part.open_connection()) as db:
-            return StateBuild(db, pages, self._adopted).is_about(maker)
+            return state_build.StateBuild(db, pages, self._adopted).is_about(maker)
 
-    def _take_over(self, part: IndexFile, build: StateBuild, maker: str) -> None:
+    def _take_over(self, part: IndexFile, build: "state_build.StateBuild", maker: str) -> None:
         """Make a finished build the cache."""
         with self._file.replace_index() as db:
             db.executescript(TABLES)
@@ -229,7 +227,7 @@ class StateCache:
         if not sizes or sum(page.size - size for page, size in zip(pages, sizes, strict=True)) > self._longest_tail:
             return None
         base_state = CachedStates(db, about, pages, lambda: self._replay_pages(pages, sizes)).as_log_state()
-        advanced_state = advance_state(base_state, *self._added_lines(pages, sizes))
+        advanced_state = replay.advance_state(base_state, *self._added_lines(pages, sizes))
         if advanced_state is None or advanced_state.shelf is None:
             return None
         shelf = StatesWithTail(advanced_state.shelf, about, pages)
@@ -248,7 +246,7 @@ class StateCache:
         """Return the state of the first bytes of the pages, from their lines."""
         knowledge, archive, ledger = (page.lines_between(0, size) for page, size in zip(pages, sizes, strict=True))
         with gc_paused():
-            return full_replay(
+            return replay.replay(
                 self._adopted.mark_learnings(knowledge.learnings),
                 self._adopted.mark_events(ledger.events),
                 archived=self._adopted.mark_learnings(archive.learnings),
@@ -275,7 +273,7 @@ class StateCache:
                     return None
                 learnings, events = self._added_lines(pages, sizes)
                 last_id, unmet = json.loads(about["reach"])
-                advanced = advance_standings(
+                advanced = replay.advance_standings(
                     (last_id, frozenset(unmet)), lambda id: read_standing(db, id), learnings, events
                 )
                 if advanced is None:
@@ -310,8 +308,7 @@ class StateCache:
 
     def _maker_version(self) -> str:
         """Return a version of all that a state depends on beside its lines: code and adoption."""
-        modules = (adoption, confidence, learnings, ledger, replay, lines, rows, tombstones)
-        file_stats = [Path(str(item.__file__)).stat() for item in modules]
+        file_stats = [file.stat() for file in _MAKER_FILES]
         code = ((item.st_size, item.st_mtime_ns) for item in file_stats)
         return json.dumps([SCHEMA, sys.hexversion, self._adopted.digest, *code])
 

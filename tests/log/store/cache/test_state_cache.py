@@ -385,18 +385,15 @@ def test_what_is_not_as_it_was_left_is_not_believed(name: str, how: Callable[[Pa
     assert kept(tmp_path).load_state(read, never) is not None
 
 
-@pytest.mark.parametrize("name", ["SCHEMA", "rows"])
+@pytest.mark.parametrize("name", ["SCHEMA", "_MAKER_FILES"])
 def test_other_code_makes_its_own(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By its number, and by the files that it lies in."""
     read = pages(FEW)
     kept(tmp_path).save_state(read, replayed(read))
-    other = tmp_path / "rows.py"
-    shutil.copy(str(rows.__file__), other)
-    other.write_text(other.read_text() + "# another\n")
-    if name == "SCHEMA":
-        monkeypatch.setattr(module, "SCHEMA", 0)
-    else:
-        monkeypatch.setattr(rows, "__file__", str(other))
+    *others, file = module._MAKER_FILES
+    other = tmp_path / file.name
+    other.write_text(file.read_text() + "# another\n")
+    monkeypatch.setattr(module, name, 0 if name == "SCHEMA" else [*others, other])
     assert kept(tmp_path).load_state(read, never) is None
     more = pages(([*FEW[0], said(9)], FEW[1], FEW[2]))
     assert kept(tmp_path).load_state(more, never) is None
