@@ -8,7 +8,7 @@ Text Retrieval", Information Retrieval 7, 2004), and take apart compounds as wel
 """
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection
 from itertools import pairwise
 
 from roamkb.core.text import fold_text
@@ -32,12 +32,12 @@ _SHARED = vocabulary("en/shared_words")
 _SIGNS = dict.fromkeys(_OTHERS, -1) | dict.fromkeys(STOP_WORDS, 1) | dict.fromkeys(_SHARED, 0)
 
 
-def is_english(words: Sequence[str]) -> bool:
+def is_english(words: Collection[str]) -> bool:
     """Say whether a text has at least as many signs of English as of another language."""
     return english_surplus(words) >= 0
 
 
-def english_surplus(words: Sequence[str]) -> int:
+def english_surplus(words: Collection[str]) -> int:
     """Return by how many the signs of English outnumber those of other languages.
 
     For English tell its small words; against it the small words of others, and letters that it hasn't got.
