@@ -10,14 +10,15 @@ from roamkb.org.agent_node import is_agent_node
 from roamkb.org.breaks import BREAK
 from roamkb.org.escape import unescape_lines
 from roamkb.org.escape import unescape_text
+from roamkb.org.syntax.syntax_table import SPACE
 
 #: Tells by its head that a note may be an agent's, whose text has marks to take off.
 _AGENT = lazily(rf"[ \t]*#\+filetags:.*:{AGENT_TAG}:", re.IGNORECASE)
 _COMMENT = lazily(r"#(?: |$)")
-_KEYWORD = lazily(r"[ \t]*#\+[^\s:]+:")
+_KEYWORD = lazily(rf"[ \t]*#\+[^{SPACE}:]+:")
 _PLANNING = lazily(r"[ \t]*(?:SCHEDULED|DEADLINE|CLOSED):", re.IGNORECASE)
 _DRAWER = lazily(r"[ \t]*:PROPERTIES:[ \t]*", re.IGNORECASE)
-_PROPERTY = lazily(r"[ \t]*:\S+:(?:[ \t].*)?")
+_PROPERTY = lazily(rf"[ \t]*:[^{SPACE}]+:(?:[ \t].*)?")
 _END = lazily(r"[ \t]*:END:[ \t]*", re.IGNORECASE)
 
 

@@ -66,7 +66,7 @@ _DATE = r"<(?=[0-9]{4}-[0-9]{2}-[0-9]{2})"
 #: A link that may stay one: to a node, a page, or a note below the note's own folder.
 _GOOD_LINK = rf"\[\[(?-i: (?:id|https?|doi): | (?:file:(?:\./)?|\./){_STEP}(?:/{_STEP})*\.org(?=\]|::))"
 
-_BARE_LINK = r"(?<=<)(?-i:{0})(?=:) | (?<![a-z0-9])(?-i:{0})(?=:\S)"
+_BARE_LINK = r"(?<=<)(?-i:{0})(?=:) | (?-i:(?<![a-zA-Z0-9])(?:{0}))(?=:[^ \t\n])"
 
 _ACTIVE = rf"""
     {_ANYWHERE}
@@ -90,7 +90,7 @@ _IN_TABLE = lazily(_INLINE + r"| \|[ \t]*(?=:?=)", re.IGNORECASE | re.VERBOSE)
 _IN_NAME = lazily(f"{_ACTIVE} | {_BARE_LINK.format('id')}", re.IGNORECASE | re.VERBOSE)
 
 #: What turns a line into something else than prose, after its indentation.
-_STRUCTURE = r"(?:#\+|:[^\s:]+:|\\begin\{|(?:CLOCK|SCHEDULED|DEADLINE|CLOSED):)"
+_STRUCTURE = r"(?:#\+|:[^ \t:]+:|\\begin\{|(?:CLOCK|SCHEDULED|DEADLINE|CLOSED):)"
 _BARE = lazily(rf"([ \t]*)((?:: )*{_STRUCTURE})", re.IGNORECASE)
 _GUARDED = lazily(rf"([ \t]*): ((?:: )*{_STRUCTURE})", re.IGNORECASE)
 #: Keywords that belong to the element below them, and do no more than name it.
@@ -117,6 +117,8 @@ _LINK_PATH = lazily(r"\[\[[^\]\[]*(?<!\\)(\]\[|\]|\[)")
 _LINK_END = lazily(r"\]\]")
 _ANGLE_TYPE = lazily(rf"<(?:{_TYPE})\Z", re.IGNORECASE)
 _LONGEST_TYPE = max(map(len, _ACTIVE_TYPES))
+#: Breaks that don't stand between two letters or digits, where none of the patterns ends.
+_NO_DIVISION = lazily(rf"(?<![a-zA-Z0-9{BREAK}]){BREAK}+|{BREAK}+(?![a-zA-Z0-9{BREAK}])")
 _RUN = lazily(f"^{BREAK}+|[^{BREAK}]{BREAK}*")
 
 #: Two blank lines or the next definition end a footnote, in the middle of a block if need be; so no block
@@ -399,10 +401,13 @@ def _remove_breaks(line: str, pattern: re.Pattern[str]) -> str:
 def _break_places(line: str, pattern: re.Pattern[str]) -> set[int]:
     """Return the positions, counted without breaks, after which a break belongs.
 
-    Breaks play no part in where breaks belong; so taking one away undoes putting it there.
+    Our breaks play no part in where breaks belong; so taking one away undoes putting it there. Between two
+    letters none is ours: it was given, and divides what would be one word.
     """
-    bare = line.replace(BREAK, "")
-    return {match.end() for match in pattern.finditer(bare) if match.lastgroup != "keep"}
+    bare = _NO_DIVISION.sub("", line) if BREAK in line else line
+    return {
+        match.end() - bare.count(BREAK, 0, match.end()) for match in pattern.finditer(bare) if match.lastgroup != "keep"
+    }
 
 
 def _character_runs(line: str) -> Iterator[tuple[int, str]]:

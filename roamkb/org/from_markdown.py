@@ -19,6 +19,8 @@ from roamkb.core.startup.lazy_regex import lazily
 from roamkb.org import markdown_footnotes
 from roamkb.org.breaks import BREAK
 from roamkb.org.escape import LANGUAGES
+from roamkb.org.syntax.syntax_table import AFTER_EMPHASIS
+from roamkb.org.syntax.syntax_table import BEFORE_EMPHASIS
 
 if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
@@ -43,8 +45,8 @@ _LANGUAGE_NAMES = {
 _MARKERS = {"em": "/", "strong": "*", "s": "+"}
 
 #: What may stand directly before and after a marked stretch in org.
-_BEFORE = lazily(r"[-\s('\"{" + BREAK + r"]\Z")
-_AFTER = lazily(r"[-\s.,:!?;'\")}\\\[" + BREAK + "]")
+_BEFORE = lazily(rf"{BEFORE_EMPHASIS}\Z")
+_AFTER = lazily(AFTER_EMPHASIS)
 
 #: What org would take for the start of something else than a paragraph.
 _NOT_PROSE = lazily(

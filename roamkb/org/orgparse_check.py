@@ -9,11 +9,13 @@ from itertools import takewhile
 
 from roamkb.core.errors import NotAsMeant
 from roamkb.core.startup.dataclasses import dataclass
-from roamkb.org.breaks import BREAK
+from roamkb.org.escape import unescape_name
 
 #: A head that we wrote has a dozen lines; a title has at most 300 characters.
 _LINES = 60
 _LINE = 400
+#: A break may follow each character.
+_TITLE_LINE = 2 * _LINE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,14 +35,14 @@ def read_by_orgparse(text: str) -> OrgparseReading | None:
 
     lines = text.split("\n")
     # its pattern for headings is the one that takes minutes
-    head = [line[:_LINE] for line in takewhile(lambda line: line and not line.startswith("*"), lines[:_LINES])]
+    head = [line[:_TITLE_LINE] for line in takewhile(lambda line: line and not line.startswith("*"), lines[:_LINES])]
     headings = [line[:_LINE] for line in lines if line.startswith("*")]
     try:
         root = orgparse.loads("\n".join((*head, *headings)) + "\n")
         return OrgparseReading(
             id=str(root.properties.get("ID", "")),
             # without the marks that keep a title inert in Emacs
-            title=(root.get_file_property("title") or "").replace(BREAK, ""),
+            title=unescape_name(root.get_file_property("title") or ""),
             tags=frozenset(root.tags),
             outline=tuple(node.level for node in root[1:]),
         )

@@ -2,12 +2,15 @@
 
 import shutil
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from roamkb.install.checks.doctor_org import check_org
 from roamkb.install.checks.doctor_report import DoctorCheck
 from roamkb.kb.notes.store.notes import Notes
+from roamkb.org.writer import NodeDraft
+from roamkb.org.writer import render_node
 
 _KB = Path(__file__).parents[2] / "fixtures" / "kb"
 _NEWER = "#+title: Two\n#+title: lines\n"
@@ -23,6 +26,19 @@ def test_nodes_are_compared_with_real_org_roams(tmp_path: Path, org_roam: Callab
     kb, home = tmp_path / "kb", tmp_path / "home"
     shutil.copytree(_KB, kb)
     next(kb.glob("*.sync-conflict-*")).unlink()
+    # org-roam has the breaks of an agent's names, and prints a tab as a number
+    draft = NodeDraft(
+        id="tests",
+        created=datetime(2026, 6, 10),
+        agent="a",
+        project="",
+        source="observed",
+        title="In bash [[ -n $x ]]\u200b holds",
+        aliases=("shell:bash test",),
+        body="",
+    )
+    (kb / "tests.org").write_text(render_node(draft))
+    (kb / "tab.org").write_text(":PROPERTIES:\n:ID: tab\n:END:\n#+title: a\tb\n")
     (kb / "two.org").write_text(f":PROPERTIES:\n:ID: two\n:END:\n{_NEWER}")
     (kb / "doing.org").write_text('* DOING "Tea" \\ more\n:PROPERTIES:\n:ID: doing\n:END:\n')
     org_roam(kb)

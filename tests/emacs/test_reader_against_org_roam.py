@@ -103,6 +103,20 @@ _FILES = {
 }
 
 
+#: Characters that Emacs and Python don't both take for blanks, with some that both do, and the rest of ASCII.
+_EDGES = [
+    *(chr(code) for code in range(0x0B, 0x10000) if chr(code).isspace() or chr(code) in "\u200b\u200c\ufeff"),
+    *(chr(code) for code in range(0x21, 0x7F)),
+    *"é日…“",
+]
+#: Where such a character, `~`, decides about a link.
+_AT_EDGES = """\
+a =b [[id:n1]]=~c|a =b=~ [[id:n2]]= c|a~=b [[id:n3]]= c|a =~[[id:n4]]= c|a =b [[id:n5]]~= c|=b~[[id:n6]]=|*b*~=[[id:n7]]=\
+|a~_{https://n8.org}|a^~[[id:n9]]|[fn:a~b: [[id:n10]]]|a~https://n11.org|https://n12.org/~b|$a [[id:n13]]$~|a~$[[id:n14]]$\
+|src_a~{[[id:n15]]}|~src_a{[[id:n16]]}|:a~b:\n[[id:n17]]\n:END:|#+a~b: [[id:n18]]|<https://n19.org/~b>|{{{a~([[id:n20]])}}}\
+""".split("|")
+
+
 #: Words around a type of link, `@`, that make it none, and some that leave it one.
 _WORDS = ["@ system", "the @:x", *"@ @entity @\u200b: @-x: x@:y @ :x @é: ( @:x ) @:x @:x::y @:".split(" ")]
 
@@ -126,6 +140,10 @@ def _tables() -> dict[str, bytes]:
         text = line.replace("@", _URL).replace("\1", "@k").replace("\2", "@l").replace("\3", "@@")
         name = f"around{place}"
         found[f"{name}.org"] = f"{_drawer(name)}#+title: T\n\n{text}\n\nafter [[id:z]]\n".encode()
+    for char in _EDGES:
+        name = f"edge{ord(char):x}"
+        text = "\n\n".join(_AT_EDGES).replace("~", char)
+        found[f"{name}.org"] = f"{_drawer(name)}#+title: T\n\n{text}\n".encode()
     for place, link in enumerate(_LINKS):
         name = f"link{place}"
         block = "".join(f"#+begin_{kind}\n{link}\n#+end_{kind}\n" for kind in _BLOCKS)

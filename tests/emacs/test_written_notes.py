@@ -17,6 +17,7 @@ from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unicodedata import category
 
 import pytest
 from hypothesis import HealthCheck
@@ -327,6 +328,40 @@ def only_ours(found: list[dict[str, str]]) -> Iterator[str]:
     for entry in found:
         if entry["file"] not in ("20240101000000-human.org", "other.org"):
             yield f"{entry['file']}: {entry['what']}"
+
+
+#: Every character that could count as a blank, and what may stand beside a mark.
+EDGES = [
+    *(chr(code) for code in range(0x20, 0x10000) if chr(code).isspace() or category(chr(code)) in ("Cf", "Zs")),
+    *"\\é日…“k\u212a\u017f-.,:!?;'\")}[(]{|/<>*&^%$#@~`_",
+]
+#: Code and links around such a character.
+AT_EDGES = (
+    "x =src_sh{{ls}}={} y", "x{}=src_sh{{ls}}= y", "x =a={} src_sh{{ls}} b= y", "x ={}src_sh{{ls}}= y",
+    "x =src_sh{{ls}}{}= y", "x =a={}[[shell:ls][d]]= y", "x ~a~{} [[shell:ls][d]] b~ y", "x{}shell:ls", "shell:{}ls",
+    "<shell:{}ls>", "x\u200bshell:{}ls", "shell{}:ls", "src_sh{}{{ls}}", "src{}_sh{{ls}}", "{{{{{{m{}}}}}}}", "@@html:{}@@",
+)  # fmt: skip
+
+
+def test_no_character_at_an_edge_makes_a_note_live(tmp_path: Path) -> None:
+    """What Emacs takes for a blank is not what Python takes for one."""
+    body = "\n\n".join(AT_EDGES)
+    texts = {}
+    for char in EDGES:
+        id = f"edge-{ord(char):04x}"
+        draft = NodeDraft(
+            id=id,
+            created=datetime(2026, 6, 10),
+            agent="a",
+            project="",
+            source="observed",
+            title="t",
+            body=body.format(*[char] * len(AT_EDGES)),
+        )
+        texts[f"{id}.org"] = render_node(draft)
+        check_written(draft, parse_note(texts[f"{id}.org"], file="new.org"))
+    found, ran = visited(folder_of(tmp_path, texts))
+    assert (list(only_ours(found)), ran) == ([], set())
 
 
 @pytest.mark.parametrize("batch", BATCHES)

@@ -146,6 +146,14 @@ def test_a_near_duplicate_is_refused_with_its_id(world: World) -> None:
     assert any("looks like" in warning for warning in again.warnings)
 
 
+@pytest.mark.parametrize("title", ["Zero\u200bwidth", "In bash [[ -n $x ]] holds", "[" * 300])
+def test_a_title_may_hold_what_org_would_act_on(world: World, title: str) -> None:
+    """A zero-width space of its own too, beside those that keep a title inert."""
+    ran = world.run("write", title, "--body", "See a\u200bshell:ls and a\u200bfile:/etc/passwd.", "--json")
+    assert 0 == ran.status, ran.err
+    assert title == world.open().show(str(ran.json["id"])).node.title
+
+
 def test_a_long_text_like_another_is_a_near_duplicate(world: World) -> None:
     """Even under another title."""
     text = "The staging database is rebuilt every night from an anonymised copy of production."

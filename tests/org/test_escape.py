@@ -137,6 +137,16 @@ CHANGED = [
     ),
 ]
 
+#: A break that was given divides what would be one word.
+CHANGED += [
+    ("a type behind a break", f"a{Z}file:/etc/passwd a{Z}{Z}shell:ls", f"a{Z}file{Z}:/etc/passwd a{Z}{Z}shell{Z}:ls"),
+    ("a type that ends the word before it", f"she{Z}ll:x sh{Z}help:x", f"she{Z}ll:x sh{Z}help{Z}:x"),
+    ("a type before what is no blank to Emacs", "shell:\u2028x shell:\xa0x", f"shell{Z}:\u2028x shell{Z}:\xa0x"),
+    ("what is one letter less to Python", "\u212ashell:x", f"\u212ashell{Z}:x"),
+    ("code before what is no blank to Emacs", "=src_sh{ls}=\u2028x", f"=src{Z}_sh{{ls}}=\u2028x"),
+    ("code before a backslash ends", "~a~\\ [[shell:ls]] b~", f"~a~\\ [{Z}[shell{Z}:ls]] b~"),
+]
+
 UNTOUCHED = [
     (
         "an example after a block that has ended",

@@ -46,6 +46,15 @@ def test_orgparse_reads_id_title_tags_and_provenance(title: list[str], body: lis
     assert () == tuple(root.children)
 
 
+@pytest.mark.parametrize("title", ["Zero\u200bwidth", "a [[ -f x ]] b", "[[\u200b" * 100])
+def test_a_title_with_breaks_is_the_one_that_was_given(title: str) -> None:
+    """With its own zero-width spaces, and without those that keep it inert in Emacs."""
+    draft = NodeDraft(
+        id="x", created=datetime(2026, 6, 10), agent="a", project="", source="observed", title=title, body=""
+    )
+    check_by_orgparse(render_node(draft), id="x", title=title, tags={"agent"})
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -25,6 +25,7 @@ from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.notes.store.notes import NotesContents
 from roamkb.kb.notes.store.walk import NoteFile
 from roamkb.org.agent_node import is_agent_node
+from roamkb.org.escape import unescape_name
 
 #: org-roam's releases by the number of their database's schema.
 _VERSIONS = {18: "2.2", 19: "2.2", 20: "2.3"}
@@ -92,7 +93,12 @@ def _compare_nodes(contents: NotesContents, database: OrgRoamDatabase, files: Se
     # which of several nodes with one id org-roam has depends on its past
     counts = Counter(node.id for _, node in contents.node_pairs())
     ours = _comparable_nodes(contents, {id for id, count in counts.items() if count == 1}, files)
-    theirs = {id: node for id, node in database.nodes.items() if node.file in files and counts[id] <= 1}
+    agents = {node.id for note, node in contents.node_pairs() if is_agent_node(note, node)}
+    theirs = {
+        id: _as_given(node) if id in agents else node
+        for id, node in database.nodes.items()
+        if node.file in files and counts[id] <= 1
+    }
     differences: list[str] = []
     for id in sorted({*ours, *theirs}):
         our, their = ours.get(id), theirs.get(id)
@@ -104,6 +110,11 @@ def _compare_nodes(contents: NotesContents, database: OrgRoamDatabase, files: Se
             node = our or theirs[id]
             differences.append(f"{shorten_title(node.title)} ({one_line(id)}): {what}")
     return len({*ours, *theirs}), differences
+
+
+def _as_given(node: OrgRoamNode) -> OrgRoamNode:
+    """Return an agent's node with its names as they were given, without the breaks of its file."""
+    return replace(node, title=unescape_name(node.title), aliases=frozenset(map(unescape_name, node.aliases)))
 
 
 def _is_as_indexed(notes: Notes, file: NoteFile, database: OrgRoamDatabase) -> bool:

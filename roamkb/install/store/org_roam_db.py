@@ -12,10 +12,10 @@ from pathlib import Path
 from roamkb.core.errors import RoamkbError
 from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
-from roamkb.core.startup.lazy_regex import lazily
 from roamkb.fs.files import MissingFile
 from roamkb.fs.files import read_file
 from roamkb.kb.notes.store.init_files import find_configured_paths
+from roamkb.org.syntax.property_values import split_quoted
 
 #: Below HOME: of plain Emacs, of the XDG base directories, of Doom, of Spacemacs.
 _USUAL_PLACES = (
@@ -27,7 +27,6 @@ _USUAL_PLACES = (
 )
 #: Many times what a hundred thousand nodes take.
 _LARGEST = 512 * 2**20
-_ESCAPE = lazily(r"\\(.)")
 
 
 class UnreadableDatabase(RoamkbError):
@@ -148,4 +147,4 @@ def _relative(name: str, roots: Sequence[str]) -> str:
 def _text(written: object) -> str:
     """Return the text of a column, which is a string as Lisp prints it, or nil."""
     text = str(written) if written is not None else ""
-    return _ESCAPE.sub(r"\1", text[1:-1]) if text.startswith('"') and text.endswith('"') else ""
+    return split_quoted(text)[0] if text.startswith('"') else ""

@@ -10,14 +10,15 @@ from roamkb.org.html.markup import shown
 from roamkb.org.syntax.element_tree import Element
 from roamkb.org.syntax.element_tree import ElementKind
 from roamkb.org.syntax.inline_objects import ObjectSet
+from roamkb.org.syntax.syntax_table import SPACE
 
 _CAPTION = lazily(r"^[ \t]*#\+caption(?:\[.*?\])?:[ \t]*", re.IGNORECASE | re.MULTILINE)
-_BLOCK = lazily(r"[ \t]*#\+begin(?:_(\S+)|:)[ \t]*(\S*)", re.IGNORECASE)
+_BLOCK = lazily(rf"[ \t]*#\+begin(?:_([^{SPACE}]+)|:)[ \t]*([^{SPACE}]*)", re.IGNORECASE)
 _ESCAPED_LINE = lazily(r"^([ \t]*),(?=,*(?:\*|#\+))", re.MULTILINE)
 _FIXED = lazily(r"^[ \t]*: ?", re.MULTILINE)
-_FOOTNOTE = lazily(r"\[fn:([^\]\[\s:]+)\]", re.IGNORECASE)
-_DRAWER = lazily(r"[ \t]*:(\S+):")
-_PROPERTY = lazily(r"[ \t]*:(\S+):[ \t]*(.*)")
+_FOOTNOTE = lazily(rf"\[fn:([^\]\[{SPACE}:]+)\]", re.IGNORECASE)
+_DRAWER = lazily(rf"[ \t]*:([^{SPACE}]+):")
+_PROPERTY = lazily(rf"[ \t]*:([^{SPACE}]+):[ \t]*(.*)")
 _BULLET = lazily(r"[ \t]*(?:([-+*])|([0-9]+)[.)])(?:[ \t]+|$)(?:\[@(?:start:)?([0-9]+)\][ \t]*)?(?:\[([ Xx-])\])?")
 #: Digits of a list's number that a browser counts with.
 _MOST_DIGITS = 9

@@ -14,12 +14,13 @@ from roamkb.org.syntax.inline_objects import ObjectSet
 from roamkb.org.syntax.links import Abbreviations
 from roamkb.org.syntax.links import LinkFinder
 from roamkb.org.syntax.links import LinkText
+from roamkb.org.syntax.syntax_table import SPACE
 
 _EMPHASIS = {"*": "strong", "/": "em", "_": "u", "+": "s"}
 #: Objects in objects; what is deeper is an attack, and shown as text.
 _MOST_LEVELS = 16
 _IMAGE = lazily(r".*\.(?:png|jpe?g|gif|webp|avif|bmp|ico)", re.IGNORECASE)
-_FOOTNOTE = lazily(r"\[fn:([^\]\[\s:]*)", re.IGNORECASE)
+_FOOTNOTE = lazily(rf"\[fn:([^\]\[{SPACE}:]*)", re.IGNORECASE)
 _LATEX = ("$", "\\(", "\\[")
 #: A list's item that is a box.
 BOX = lazily(r"\[([ Xx-])\](?=[ \t\n]|$)")

@@ -18,10 +18,11 @@ from roamkb.org.syntax.inline_objects import suspect_times
 from roamkb.org.syntax.links import Abbreviations
 from roamkb.org.syntax.links import LinkFinder
 from roamkb.org.syntax.links import LinkText
+from roamkb.org.syntax.syntax_table import SPACE
 
 _CITE = lazily(r"\[cite[:/]", re.IGNORECASE)
 _VERBATIM_MARK = lazily("[~=]")
-_KEY = lazily(r"[ \t]*(?:#\+(\S*):|:(\S+):)")
+_KEY = lazily(rf"[ \t]*(?:#\+([^{SPACE}]*):|:([^{SPACE}]+):)")
 #: Keywords and properties whose links org-roam leaves out.
 _MUTE = frozenset(("TRANSCLUDE", "ROAM_REFS"))
 

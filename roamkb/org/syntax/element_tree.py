@@ -17,6 +17,7 @@ from roamkb.org.syntax.elements import SectionReader
 from roamkb.org.syntax.elements import line_mark
 from roamkb.org.syntax.lists import Items
 from roamkb.org.syntax.lists import item_contents
+from roamkb.org.syntax.syntax_table import SPACE
 
 
 class ElementKind(Enum):
@@ -53,9 +54,9 @@ class Element(NamedTuple):
     tag: tuple[int, int] | None = None
 
 
-_BLOCK = lazily(r"[ \t]*#\+begin(?:_\S|:? )", re.IGNORECASE)
+_BLOCK = lazily(rf"[ \t]*#\+begin(?:_[^{SPACE}]|:? )", re.IGNORECASE)
 _CALL = lazily(r"[ \t]*#\+call:", re.IGNORECASE)
-_DRAWER = lazily(r"[ \t]*:([^\s:]+):[ \t]*(?=\n|\Z)")
+_DRAWER = lazily(rf"[ \t]*:([^{SPACE}:]+):[ \t]*(?=\n|\Z)")
 
 
 class ElementReader(SectionReader):

@@ -18,6 +18,7 @@ from roamkb.org.syntax.forward_search import ForwardSearch
 from roamkb.org.syntax.lists import Items
 from roamkb.org.syntax.lists import find_items
 from roamkb.org.syntax.lists import item_contents
+from roamkb.org.syntax.syntax_table import SPACE
 from roamkb.org.syntax.syntax_table import is_name
 
 
@@ -65,7 +66,7 @@ class ElementFrame(NamedTuple):
 #: One bad line, and it is no property drawer.
 PROPERTY_DRAWER = lazily(
     r"[ \t]*:PROPERTIES:[ \t]*\n"
-    r"((?:(?![ \t]*:END:[ \t]*$)[ \t]*:\S{2,}+(?<=:)(?: .*+|[ \t]*+)\n)*)"
+    rf"((?:(?![ \t]*:END:[ \t]*$)[ \t]*:[^{SPACE}]{{2,}}+(?<=:)(?: .*+|[ \t]*+)\n)*)"
     r"[ \t]*:END:[ \t]*$",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -83,27 +84,27 @@ _AFFILIATED = lazily(
     r"|DATA|HEADERS?|LABEL|NAME|PLOT|RESNAME|RESULT|SOURCE|SRCNAME|TBLNAME|ATTR_[-_A-Za-z0-9]+):[ \t]*",
     re.IGNORECASE,
 )
-_DRAWER = lazily(r"[ \t]*:([^\s:]+):[ \t]*$", re.MULTILINE)
+_DRAWER = lazily(rf"[ \t]*:([^{SPACE}:]+):[ \t]*$", re.MULTILINE)
 _FIXED_WIDTH = lazily(r"(?:[ \t]*+:(?: .*+)?(?:\n|\Z))+")
-_BLOCK = lazily(r"[ \t]*#\+BEGIN_(\S+)", re.IGNORECASE)
+_BLOCK = lazily(rf"[ \t]*#\+BEGIN_([^{SPACE}]+)", re.IGNORECASE)
 _CALL = lazily(r"[ \t]*#\+CALL:", re.IGNORECASE)
 _BRACKET = lazily(r"[\[\]()]")
 _DYNAMIC_BLOCK = lazily(r"[ \t]*#\+BEGIN:? ", re.IGNORECASE)
-_KEYWORD = lazily(r"[ \t]*#\+\S+:")
-_HASH_PLUS = lazily(r"[ \t]*#\+(\S*)")
+_KEYWORD = lazily(rf"[ \t]*#\+[^{SPACE}]+:")
+_HASH_PLUS = lazily(rf"[ \t]*#\+([^{SPACE}]*)")
 _LATEX = lazily(r"[ \t]*\\begin\{([A-Za-z0-9*]+)\}", re.IGNORECASE)
-_FOOTNOTE = lazily(r"\[fn:([^\]\[\s:]+)\]", re.IGNORECASE)
+_FOOTNOTE = lazily(rf"\[fn:([^\]\[{SPACE}:]+)\]", re.IGNORECASE)
 _RULE = lazily(r"[ \t]*-{5,}[ \t]*$", re.MULTILINE)
 _TABLE_END = lazily(r"\n[ \t]*(?:$|[^| \t\n])", re.MULTILINE)
 _TABLE_EL_RULE = lazily(r"[ \t]*\+(?:-+\+)+[ \t]*$", re.MULTILINE)
 _TABLE_EL_END = lazily(r"\n[ \t]*(?:$|[^+| \t\n])", re.MULTILINE)
 _FORMULAS = lazily(r"(?:[ \t]*#\+TBLFM: +.*+(?:\n|\Z))+", re.IGNORECASE)
 _ITEM = lazily(r"(?:[ \t]*(?:[-+]|[0-9]+[.)])|[ \t]+\*)(?:[ \t]|$)", re.MULTILINE)
-_FOOTNOTE_END = lazily(r"\n(?:\[fn:[^\]\[\s:]+\]|[ \t]*\n[ \t]*(?:\n|\Z))", re.IGNORECASE)
+_FOOTNOTE_END = lazily(rf"\n(?:\[fn:[^\]\[{SPACE}:]+\]|[ \t]*\n[ \t]*(?:\n|\Z))", re.IGNORECASE)
 _SEPARATOR = lazily(
-    r"\n(?:\[fn:[^\]\[\s:]+\]|%%\(|[ \t]*+(?:$|\||\+(?:-+\+)+[ \t]*$"
-    r"|#(?: |$|\+\S)"
-    r"|:(?: |$|[^\s:]+:[ \t]*$)|-{5,}[ \t]*$"
+    rf"\n(?:\[fn:[^\]\[{SPACE}:]+\]|%%\(|[ \t]*+(?:$|\||\+(?:-+\+)+[ \t]*$"
+    rf"|#(?: |$|\+[^{SPACE}])"
+    rf"|:(?: |$|[^{SPACE}:]+:[ \t]*$)|-{{5,}}[ \t]*$"
     r"|\\begin\{[A-Za-z0-9*]+\}|CLOCK:|(?:[-+*]|[0-9]+[.)])(?:[ \t]|$)))",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -19,8 +19,12 @@ from roamkb.org.syntax.forward_search import ForwardSearch
 from roamkb.org.syntax.links import TYPE_COLON
 from roamkb.org.syntax.links import LinkFinder
 from roamkb.org.syntax.links import LinkText
+from roamkb.org.syntax.syntax_table import AFTER_EMPHASIS
+from roamkb.org.syntax.syntax_table import BEFORE_EMPHASIS
+from roamkb.org.syntax.syntax_table import SPACE
 from roamkb.org.syntax.syntax_table import is_name
 from roamkb.org.syntax.syntax_table import is_punctuation
+from roamkb.org.syntax.syntax_table import is_space
 from roamkb.org.syntax.syntax_table import is_word
 from roamkb.org.syntax.syntax_table import is_word_start
 
@@ -65,17 +69,17 @@ class InlineObject(NamedTuple):
 
 
 _ANCHOR = lazily(
-    r"[*~=+/](?![\s\u200b])|_(?![\s\u200b])|\^(?=[-{(*+.,\w])"
+    rf"[*~=+/_](?![{SPACE}])"
+    r"|\^(?=[-{(*+.,\\\w])"
     rf"|{TYPE_COLON}"
     r"|\[(?=cite[:/]|fn:|\[|[0-9])|@(?=@)|\{(?=\{\{)|<(?=%%|<|[0-9a-z])|\$|\\(?=[a-z(\[])",
     re.IGNORECASE,
 )
 
-_AFTER_EMPHASIS = "-\\s\u200b.,:!?;'\")}\\["
-_CLOSERS = {mark: lazily(rf"(?<![\s\u200b]){re.escape(mark)}(?=[{_AFTER_EMPHASIS}]|\Z)") for mark in "*~=+_/"}
-_BEFORE_EMPHASIS = lazily("[-\\s\u200b('\"{]")
+_CLOSERS = {mark: lazily(rf"(?<![{SPACE}]){re.escape(mark)}(?={AFTER_EMPHASIS}|\Z)") for mark in "*~=+_/"}
+_BEFORE_EMPHASIS = lazily(BEFORE_EMPHASIS)
 _SCRIPT = lazily(r"\*|[+-]?(?:[^\W_]|[.,\\])*[^\W_]")
-_FOOTNOTE = lazily(r"\[fn:([^\]\[\s:]*)(:|\])", re.IGNORECASE)
+_FOOTNOTE = lazily(rf"\[fn:([^\]\[{SPACE}:]*)(:|\])", re.IGNORECASE)
 _CITE = lazily(r"\[cite(?:/(?:[^\W_]|[/_-])+)?:[\t\n ]*", re.IGNORECASE)
 _CITE_KEY = lazily(r"@((?:[!#-+./:<>-@^-`{-~0-9A-Za-z$%'-]|[^\x00-\x7f])+)")
 _SNIPPET = lazily(r"@@[-A-Za-z0-9]+:")
@@ -247,7 +251,7 @@ class ObjectReader:
         closing = self._find_match(_CLOSERS[mark], position + 2)
         if closing >= end:
             closing = end - 1
-            if closing < position + 2 or text[closing] != mark or text[closing - 1].isspace():
+            if closing < position + 2 or text[closing] != mark or is_space(text[closing - 1]):
                 return None
         if self._find_text("\n", self._find_text("\n", position) + 1) < closing:
             return None
@@ -292,7 +296,7 @@ class ObjectReader:
 
     def _script_object(self, position: int, window: ObjectWindow) -> InlineObject | None:
         text, end = self._text, window.end
-        if position == window.begin or text[position - 1].isspace() or position + 1 >= end:
+        if position == window.begin or is_space(text[position - 1]) or position + 1 >= end:
             return None
         opener = text[position + 1]
         if opener in "{(":

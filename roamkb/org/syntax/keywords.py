@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
 from roamkb.core.startup.lazy_regex import lazily
+from roamkb.org.syntax.syntax_table import SPACE
 
 #: More set-up files than any human writes; a chain that doubles at each step must end somewhere.
 MOST_SETUPFILES = 50
@@ -18,7 +19,7 @@ INTERESTING = lazily(
     r"^[ \t]*#\+(?:title|filetags|todo|seq_todo|typ_todo|setupfile|startup|link):",
     re.IGNORECASE | re.MULTILINE,
 )
-_KEYWORD = lazily(r"[ \t]*#\+(\S*):")
+_KEYWORD = lazily(rf"[ \t]*#\+([^{SPACE}]*):")
 _URL = lazily(r"\A[a-zA-Z][a-zA-Z0-9+.-]*://|\A(?:file|ftp|https?):")
 _STATE = lazily(r"(.*?)(?:\([^)]*\).*)?\Z")
 _BLANKS = lazily(r"[ \f\t\n\r\v]+")

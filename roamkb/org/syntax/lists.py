@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.org.syntax.closing_lines import ClosingLines
+from roamkb.org.syntax.syntax_table import SPACE
 
 
 class ListItem(NamedTuple):
@@ -19,7 +20,7 @@ Items = dict[int, ListItem]
 
 _LINE = lazily(
     r"([ \t]*)(?:((?:[-+]|[0-9]+[.)]|(?<=[ \t])\*)(?:[ \t]|$))|(\n|\Z)"
-    r"|(#\+BEGIN(?::|_\S+))|(:[^\s:]+:[ \t]*$))?",
+    rf"|(#\+BEGIN(?::|_[^{SPACE}]+))|(:[^{SPACE}:]+:[ \t]*$))?",
     re.IGNORECASE | re.MULTILINE,
 )
 _TWO_BLANK_LINES = lazily(r"[ \t]*\n[ \t]*\n")

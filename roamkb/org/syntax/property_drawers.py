@@ -6,9 +6,10 @@ from typing import NamedTuple
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.org.syntax.elements import PLANNING
 from roamkb.org.syntax.elements import PROPERTY_DRAWER
+from roamkb.org.syntax.syntax_table import SPACE
 
 _COMMENT = lazily(r"[ \t]*#(?: |$)")
-_ENTRY = lazily(r"[ \t]*:(\S+):(?:[ \t]*$|[ \t]+(.*?)[ \t]*$)")
+_ENTRY = lazily(rf"[ \t]*:([^{SPACE}]+):(?:[ \t]*$|[ \t]+(.*?)[ \t]*$)")
 #: Keys that Org answers itself, whatever a drawer says.
 _SPECIAL = frozenset(
     "ALLTAGS BLOCKED CLOCKSUM CLOCKSUM_T CLOSED DEADLINE FILE ITEM PRIORITY SCHEDULED TAGS TIMESTAMP "

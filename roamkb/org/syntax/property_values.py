@@ -3,9 +3,9 @@
 import re
 
 from roamkb.core.startup.lazy_regex import lazily
+from roamkb.org.syntax.syntax_table import SPACE
 
-#: Blanks in an Org buffer: no NEL and no line separator, but the zero-width space.
-_BLANKS = lazily("[\t\n\f\r \xa0\u2000-\u200b\u202f\u205f\u3000]+")
+_BLANKS = lazily(f"[{SPACE}]+")
 _PLAIN = lazily(r'[^"\\]*+')
 _ESCAPE = lazily(
     r"\\(?:(?P<octal>[0-7]{1,3})|x(?P<hex>[0-9a-fA-F]*)"

@@ -1,10 +1,19 @@
 """Emacs's syntax table of Org mode: words, boundaries and white space.
 
 It differs from Unicode's: `$`, `%` and `'` are word characters, `_` and `@` are not, and
-most symbols beyond ASCII are.
+most symbols beyond ASCII are. No pattern of an org text may use Python's white space.
 """
 
 from bisect import bisect_right
+
+_SPACES = frozenset("\t\n\f\r \xa0\u202f\u205f\u3000").union(map(chr, range(0x2000, 0x200C)))
+#: White space, between the brackets of a pattern's set: a zero-width space is, NEL, the Ogham mark and the
+#: separators of lines and paragraphs are not.
+SPACE = "".join(sorted(_SPACES))
+
+#: What may stand before and behind a marked stretch (`org-emphasis-regexp-components`).
+BEFORE_EMPHASIS = rf"[-{SPACE}('\"{{]"
+AFTER_EMPHASIS = rf"[-{SPACE}.,:!?;'\")}}\\\[]"
 
 
 def _parse_edges(ranges: str) -> tuple[int, ...]:
@@ -49,6 +58,11 @@ _PUNCTUATION = _parse_edges(
 
 def _is_in(edges: tuple[int, ...], char: str) -> bool:
     return bisect_right(edges, ord(char)) % 2 == 1
+
+
+def is_space(char: str) -> bool:
+    """Say whether `char` is white space."""
+    return char in _SPACES
 
 
 def is_word(char: str) -> bool:

@@ -39,6 +39,21 @@ def test_it_is_read_as_emacs_prints_it(tmp_path: Path) -> None:
     assert find_database(tmp_path / "nobody", kb) is None
 
 
+@pytest.mark.parametrize(
+    ("printed", "title"),
+    [("a\\11b", "a\tb"), ("\\0331", "\x1b1"), ("a\\nb", "a\nb"), ("a\nb", "a\nb"), ("\\\\11", "\\11")],
+)
+def test_control_characters_are_printed_as_numbers(tmp_path: Path, printed: str, title: str) -> None:
+    """A tab is `\\11` there, and a line's end a letter."""
+    path = _database(tmp_path, tmp_path / "kb")
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE nodes SET title = ?", (f'"{printed}"',))
+    connection.close()
+    database = find_database(tmp_path, tmp_path / "kb")
+    assert database is not None
+    assert title == database.nodes["n"].title
+
+
 @pytest.mark.parametrize("data", [b"", b"no database", b"SQLite format 3\0" + b"\xff" * 5000])
 def test_what_is_none_is_told(tmp_path: Path, data: bytes) -> None:
     """With what to do about it."""
