@@ -244,7 +244,7 @@ def _static_file(request: Request) -> Response:
 
 def _find_action(name: str) -> "forms.FormAction":
     """Return what a form does, by the last part of its address."""
-    action = conflicts_view.write_merged if name == "merge" else forms.FORMS.get(name)
+    action = conflicts_view.CONFLICT_FORMS.get(name) or forms.FORMS.get(name)
     if action is None:
         raise HTTPException(404)
     return action

@@ -2,6 +2,8 @@
 
 import os
 import re
+import shutil
+import subprocess
 from collections.abc import Mapping
 from html import unescape
 from pathlib import Path
@@ -20,6 +22,7 @@ from tests.conftest import learn
 from tests.conftest import make_world
 from tests.interfaces.http.served import Answer
 from tests.interfaces.page.paged import Paged
+from tests.interfaces.page.paged import paging
 
 _COPY = "deploys.sync-conflict-20260610-120000-ABCDEFG.org"
 _DURABLE = "Run the migrations with alembic before the tests, or the fixtures fail"
@@ -182,6 +185,7 @@ def test_from_work_nothing_is_changed(world: World, paged: Paged, cookie: str) -
             "trash": {"name": note},
             "merge": {"first": "deploys.org", "second": _COPY, "digest": digest, "title": "Merged"},
             "adopt": {"file": _COPY},
+            "ediff": {"first": "deploys.org", "second": _COPY},
             "restore-last": {},
             "pin": {"key": learning},
             "prefer": {"key": learning, "agent": "a"},
@@ -314,6 +318,34 @@ def test_versions_are_merged_into_a_new_note(world: World, paged: Paged, cookie:
     assert 400 == paged.post("merge", fields | {"choice-1": "mine"}, cookie=cookie).status
     assert 409 == paged.post("merge", fields | {"digest": "0" * 12}, cookie=cookie).status
     assert after == world.files()
+
+
+def test_two_versions_are_handed_to_the_humans_emacs(world: World, tmp_path: Path) -> None:
+    """Whatever their files are called, as two names and nothing that runs; where no Emacs answers, it says what to run."""
+    name = 'a" (kill-emacs 7) \\".org'
+    world.node(name, "odd", "Odd", "One")
+    world.node("odder.org", "odd", "Odd", "Two")
+    emacsclient = tmp_path / "emacsclient"
+    emacsclient.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {tmp_path}/given\ntest ! -e {tmp_path}/deaf\n')
+    emacsclient.chmod(0o755)
+    before = world.files()
+    fields = {"first": name, "second": "odder.org"}
+    with paging(world, extra={"PATH": f"{tmp_path}:{os.environ['PATH']}"}) as paged:
+        cookie = paged.enter()
+        assert "Emacs has both" in _outcome(paged.post("ediff", fields, cookie=cookie), paged, cookie)
+        *options, call = (tmp_path / "given").read_text().splitlines()
+        (tmp_path / "deaf").touch()
+        answer = paged.post("ediff", fields, cookie=cookie)
+        assert (400, True) == (answer.status, b"emacsclient -c -n -e" in answer.body)
+        assert 404 == paged.post("ediff", {**fields, "second": "none.org"}, cookie=cookie).status
+    assert ["-c", "-n", "-e"] == options
+    assert before == world.files()
+    if shutil.which("emacs"):
+        spy = "(fset 'ediff-files (lambda (&rest names) (prin1 (length names)) (princ (car names))))"
+        said = subprocess.run(
+            ["emacs", "-Q", "--batch", "--eval", f"(progn {spy} {call})"], capture_output=True, check=True
+        )
+        assert f"2{world.kb / name}" == said.stdout.decode()
 
 
 def test_a_copy_with_an_id_of_its_own_is_given_a_name(world: World, paged: Paged, cookie: str) -> None:

@@ -1,5 +1,6 @@
 """Whom the page is answered to, by a real server: one session, its own origin, its own forms."""
 
+import gzip
 import os
 import re
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 from roamkb.interfaces.page.guard import HEADERS
 from roamkb.interfaces.page.session import CODE_SECONDS
 from roamkb.interfaces.page.session import PageSession
+from roamkb.interfaces.page.templating import FOLDER
 from tests.conftest import World
 from tests.conftest import make_world
 from tests.interfaces.http.served import serving
@@ -96,6 +98,15 @@ def test_nothing_is_changed(paged: Paged, cookie: str) -> None:
             assert 405 == answer.status
     assert 405 == paged.get("/csp-report", cookie=cookie).status
     assert 401 == paged.get("/csp-report", method="POST", Content_Length="0").status
+
+
+def test_what_is_sent_of_the_page_s_own_is_small(paged: Paged) -> None:
+    """No more than 110 KB packed, all of it our own files: scripts and a style, and nothing of anybody else's."""
+    names = sorted(path.name for path in (FOLDER / "static").iterdir())
+    sent = [paged.get(f"/static/{name}") for name in names]
+    assert [200] * len(names) == [answer.status for answer in sent]
+    assert {"css", "js"} == {name.rpartition(".")[2] for name in names}
+    assert sum(len(gzip.compress(answer.body)) for answer in sent) <= 110 * 1024
 
 
 @pytest.mark.parametrize(

@@ -175,19 +175,34 @@ def test_what_a_note_holds_does_nothing(tab: Tab, paged: Paged, world: World) ->
     """No script runs, no other server is asked, and the browser has nothing to report of its policy."""
     tab.requests.clear()
     tab.complaints.clear()
-    hostile = [f"/note?id=hostile-{number}" for number in range(0, 300, 20)]
     learnings = world.open().log.export().learnings
     ids = [standing.id for standing in learnings if _ATTACK in standing.learning.content]
     attacked = [*(f"/learning?id={id}" for id in ids), *(_VIEWS[name] for name in _DECIDING)]
     views = ("/", "/search?q=zebra", "/note?id=attack", "/agents", "/learnings", "/remedies", "/shown")
     drawn = ("/graph", "/graph?id=attack", f"/graph?{urlencode({'q': _ATTACK})}")
-    for path in (*views, *drawn, *attacked, *hostile):
+    for path in (*views, *drawn, *attacked):
         tab.open(paged.base + path)
         assert tab.run("window.ran === undefined && !document.querySelector('main script, iframe, base, main style')")
     assert tab.requests
     assert [] == [address for address in tab.requests if not address.startswith((f"{paged.base}/", "data:,"))]
     assert [] == tab.complaints
     assert [] == paged.reports
+
+
+@pytest.mark.slow
+def test_no_hostile_note_does_anything(tab: Tab, paged: Paged) -> None:
+    """Nor is wider than a telephone, whichever of them it is."""
+    tab.requests.clear()
+    tab.complaints.clear()
+    tab.show_as(width=390)
+    for number, _ in enumerate(hostile_notes(300)):
+        tab.open(f"{paged.base}/note?name=hostile/{number}.org")
+        assert [True, True, 1] == tab.run(
+            "[window.ran === undefined && !document.querySelector('main script, iframe, base, main style'),"
+            "document.documentElement.scrollWidth <= 390, document.querySelectorAll('article').length]"
+        ), number
+    assert [] == [address for address in tab.requests if not address.startswith((f"{paged.base}/", "data:,"))]
+    assert ([], []) == (tab.complaints, paged.reports)
 
 
 def test_a_page_that_broke_its_policy_would_be_reported(browser: Chromium, world: World) -> None:
@@ -381,7 +396,7 @@ def test_places_are_chosen_and_written(tab: Tab, paged: Paged, world: World) -> 
     tab.run("document.querySelector('[name=choice-1][value=second]').click()")
     tab.run("document.getElementById('title').value = 'Zebras, merged'")
     tab.forget_events()
-    tab.run("document.querySelector('.merge .button:not(a)').click()")
+    tab.run("document.querySelector('form.merge .button').click()")
     tab.wait_for("Page.loadEventFired")
     assert "/note" == tab.run("location.pathname")
     assert "Zebras, merged" in tab.run("document.querySelector('h1').textContent")

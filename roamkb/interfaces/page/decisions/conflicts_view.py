@@ -1,9 +1,13 @@
 """Conflicts: versions of a note that a syncer put aside, or that share an id, side by side and chosen hunk by hunk."""
 
 import shlex
+import subprocess
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 from urllib.parse import quote
 from urllib.parse import urlencode
 
@@ -17,6 +21,7 @@ from roamkb.core.errors import UsageError
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import count_phrase
 from roamkb.core.text import shorten_title
+from roamkb.interfaces.page.decisions.forms import FormAction
 from roamkb.interfaces.page.decisions.forms import FormFields
 from roamkb.interfaces.page.decisions.forms import call_operation
 from roamkb.interfaces.page.decisions.forms import tell_result
@@ -34,6 +39,8 @@ from roamkb.kb.write import WrittenNode
 _MOST_ROWS = 100
 #: Lines that are alike on both sides and shown around a difference.
 _CONTEXT_LINES = 3
+#: Within so many seconds an Emacs that runs answers.
+_EMACS_SECONDS = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,14 +136,13 @@ def view_conflict(kb: "server.ServedKnowledgeBase", request: Request) -> tuple[i
         back=_conflict_href(first.file, second.file),
         note_href=node_href(first.node.id) if first.node.id else place_href(first.file),
         emacs=f"org-protocol://roam-node?node={quote(first.node.id, safe='')}" if first.node.id else "",
-        ediff=shlex.join(["emacsclient", "-c", "-e", _ediff_call(first.path, second.path)]),
     )
 
 
-def _ediff_call(first: Path, second: Path) -> str:
-    """Return the call that merges two files in Emacs, as Lisp reads it."""
+def _ediff_command(first: Path, second: Path) -> Sequence[str]:
+    """Return the command that has two files merged in the Emacs that runs."""
     names = ('"' + str(path).replace("\\", "\\\\").replace('"', '\\"') + '"' for path in (first, second))
-    return f"(ediff-files {' '.join(names)})"
+    return ["emacsclient", "-c", "-n", "-e", f"(ediff-files {' '.join(names)})"]
 
 
 def _side_runs(comparison: VersionComparison) -> Iterator[SideRun]:
@@ -187,3 +193,24 @@ def write_merged(kb: "server.ServedKnowledgeBase", fields: FormFields) -> FormOu
         reverse_label="To the trash again",
         fields={"name": new_id},
     )
+
+
+def merge_in_emacs(kb: "server.ServedKnowledgeBase", fields: FormFields) -> FormOutcome:
+    """Hand two versions to the human's Emacs, where the files themselves are merged.
+
+    Raises:
+        Refused: the project may write no note. UsageError: no Emacs took them.
+    """
+    comparison = kb.compare_versions(fields.get("first", ""), fields.get("second", ""))
+    kb.require_write_permit(comparison.first.file)
+    command = _ediff_command(comparison.first.path, comparison.second.path)
+    try:
+        subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_EMACS_SECONDS, check=True)
+    except (OSError, subprocess.SubprocessError) as error:
+        hint = f"`M-x server-start` in yours, or run `{shlex.join(command)}`"
+        raise UsageError("no Emacs answers here that could take the two files", hint=hint) from error
+    return FormOutcome(text="Emacs has both versions in a new frame")
+
+
+#: What can be done about a conflict beside what other views do, by the last part of its address.
+CONFLICT_FORMS: Final[Mapping[str, FormAction]] = {"merge": write_merged, "ediff": merge_in_emacs}
