@@ -42,8 +42,7 @@ def main() -> int:
     if sys.argv[1:2] == ["help"] and sys.argv[2:] in (["hook"], ["exec"]):
         sys.argv[1:] = [sys.argv[2], "--help"]
     if sys.argv[1:2] == ["hook"] and {"-h", "--help"} & set(sys.argv[2:]):
-        print(HOOK_HELP)
-        return 0
+        return _print_help(HOOK_HELP)
     if sys.argv[1:2] == ["hook"]:
         return _run_hook(sys.argv[2:])
     if sys.argv[1:2] == ["--complete"]:
@@ -53,8 +52,7 @@ def main() -> int:
     if "ROAMKB_BROKER" in os.environ and (status := _forward_to_broker()) is not None:
         return status
     if sys.argv[1:2] == ["exec"] and {"-h", "--help"} & set(sys.argv[2:3]):
-        print(EXEC_HELP)
-        return 0
+        return _print_help(EXEC_HELP)
     if sys.argv[1:2] == ["exec"]:
         # each shell command of an agent's waits for it
         from roamkb.wall.launch import main as run_walled
@@ -71,6 +69,19 @@ def _print_version() -> bool:
     except OSError:
         return False
     return True
+
+
+def _print_help(text: str) -> int:
+    """Print a help and return the status; a reader that went away is no fault."""
+    try:
+        os.write(1, f"{text}\n".encode())
+    except BrokenPipeError:
+        return 0
+    except OSError as error:
+        from roamkb.interfaces.cli.main import report_failure
+
+        return report_failure([], f"can't print: {error.strerror}", hint="")
+    return 0
 
 
 def _run_command(arguments: list[str]) -> int:

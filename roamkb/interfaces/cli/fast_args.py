@@ -38,13 +38,24 @@ PROJECT_FLAG = "--project"
 def parse_words(words: list[str]) -> OperationCall | None:
     """Parse `words` into a call, or return None where Typer should explain more."""
     operation = find_operation(words[0]) if words else None
-    if operation is None:
+    split = split_words(operation, words[1:]) if operation else None
+    if operation is None or split is None:
         return None
+    values, positional = split
+    arguments = _operation_arguments(operation, values, positional)
+    if arguments is None:
+        return None
+    project = values.get(PROJECT_FLAG, [None])[-1]
+    return OperationCall(operation=operation, arguments=arguments, as_json=JSON_FLAG in values, project=project)
+
+
+def split_words(operation: Operation, words: list[str]) -> tuple[dict[str, list[str]], list[str]] | None:
+    """Return the values of a command's options, and the words that are none; None where Typer should explain more."""
     by_flag = {parameter.flag: parameter for parameter in operation.parameters if parameter.flag}
     takes_words = any(not p.flag and p.shape is ParameterShape.TEXTS for p in operation.parameters)
     values: dict[str, list[str]] = {}
     positional: list[str] = []
-    remaining_words = iter(words[1:])
+    remaining_words = iter(words)
     for word in remaining_words:
         if word == "-h":
             return None
@@ -69,11 +80,7 @@ def parse_words(words: list[str]) -> OperationCall | None:
             if following is None:
                 return None
             values.setdefault(flag, []).append(following)
-    arguments = _operation_arguments(operation, values, positional)
-    if arguments is None:
-        return None
-    project = values.get(PROJECT_FLAG, [None])[-1]
-    return OperationCall(operation=operation, arguments=arguments, as_json=JSON_FLAG in values, project=project)
+    return values, positional
 
 
 def _operation_arguments(operation: Operation, values: dict[str, list[str]], positional: list[str]) -> Arguments | None:

@@ -1,14 +1,17 @@
 """Help: a first screen of the commands that one uses, and the others by topic."""
 
+import shlex
 import shutil
 import textwrap
 from difflib import get_close_matches
 
 from roamkb.core.errors import UsageError
+from roamkb.core.request import ParameterShape
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import one_line
 from roamkb.interfaces.cli import main
 from roamkb.interfaces.cli.fast_args import OperationCall
+from roamkb.interfaces.cli.fast_args import split_words
 from roamkb.interfaces.operations import EVERY_COMMAND
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import TOPICS
@@ -33,6 +36,23 @@ _LAST_COLUMN = lazily(r"  .*\S  +(?=\S)|  (?=\S)")
 _LEAST_COLUMNS = 30
 #: Of a word to what it may be a slip of: `export` is none of `import`.
 _LEAST_LIKENESS = 0.7
+#: What other programs call it.
+_COMMANDS_ELSEWHERE = {
+    "add": "write",
+    "create": "write",
+    "delete": "trash",
+    "find": "search",
+    "grep": "search",
+    "list": "nodes",
+    "ls": "nodes",
+    "log": "recall",
+    "new": "write",
+    "note": "write",
+    "remove": "trash",
+    "rm": "trash",
+    "status": "doctor",
+    "version": "--version",
+}
 _HEAD = """\
 Usage: roamkb COMMAND [OPTION]... [ARGUMENT]...
 
@@ -117,7 +137,28 @@ def serve(call: OperationCall) -> int:
         return 0
     if find_operation(name):
         return main.run_typer([name, "--help"])
-    raise UsageError(f"no help on {one_line(name)}", hint=f"topics: {', '.join(TOPICS)}, {EVERY_COMMAND}")
+    other = meant_command([name])
+    question = f"did you mean {other}? " if other else ""
+    raise UsageError(f"no help on {one_line(name)}", hint=f"{question}topics: {', '.join(TOPICS)}, {EVERY_COMMAND}")
+
+
+def meant_command(words: list[str]) -> str:
+    """Return the command that a word means elsewhere; empty where it is one here, or means none."""
+    name = words[0] if words else ""
+    return "" if find_operation(name) else _COMMANDS_ELSEWHERE.get(name, "")
+
+
+def meant_text(words: list[str]) -> str:
+    """Return the question whether the words behind a command that takes one text are one, with `; ` behind it."""
+    operation = find_operation(words[0]) if words else None
+    split = split_words(operation, words[1:]) if operation else None
+    if operation is None or split is None:
+        return ""
+    texts = [parameter for parameter in operation.parameters if not parameter.flag]
+    is_free = len(texts) == 1 and texts[0].shape is ParameterShape.TEXT and not texts[0].choices
+    if len(split[1]) < 2 or not is_free:
+        return ""
+    return f"did you mean {shlex.quote(' '.join(split[1]))}, in quotes? "
 
 
 def meant_value(call: OperationCall) -> str:

@@ -146,6 +146,7 @@ def execute_call(call: OperationCall) -> int:
     """Carry out one call and print its result or its error; return the exit status."""
     try:
         if call.operation.door:
+            _warn_of_project(call)
             return _serve_interface(call)
         kb = knowledge_base.KnowledgeBase.open(
             project=call.project,
@@ -159,19 +160,29 @@ def execute_call(call: OperationCall) -> int:
             error.hint = " ".join(filter(None, (help.meant_value(call), error.hint)))
         return _report_error(error, as_json=call.as_json)
     except OSError as error:
+        if call.operation.door and isinstance(error, BrokenPipeError):
+            raise
         # what storage did not expect: still one line, never a traceback for a bad disk
         return _report_error(RoamkbError(f"{error.filename or 'disk'}: {error.strerror}"), as_json=call.as_json)
+    _warn_of_project(call)
     printed = render.render_result(name, result)
     text = render.dump_json(printed.as_json) if call.as_json else _layout_text(printed)
     for warning in () if call.as_json else printed.warnings:
         _print_error_line(warning)
     if call.as_json or not _is_for_reader() or not screen.show_in_pager(text):
         _print_output(text, printed.status)
-    if not text and printed.status and _is_for_reader():
+    if not (text or printed.warnings) and printed.status and _is_for_reader():
         _print_error_line("nothing found")
     if printed.advice and not call.as_json and _is_for_reader():
         _print_error_line(printed.advice)
     return printed.status
+
+
+def _warn_of_project(call: OperationCall) -> None:
+    """Say on standard error that the named project isn't there: what is read is answered all the same."""
+    # Path's raises where a name is too long
+    if call.project is not None and not os.path.isdir(call.project):  # noqa: PTH112
+        _print_error_line(f"{one_line(call.project)} is no folder: is the project spelt right?")
 
 
 def _is_for_reader() -> bool:
@@ -290,17 +301,21 @@ def run_typer(words: list[str], carry_out: Callable[[OperationCall], int] = exec
         status = _typer_app(words, carry_out)(args=words, prog_name="roamkb", standalone_mode=False)
     except typer.TyperException as error:
         message = error.format_message().rstrip(".") or "give a command"
+        if command := help.meant_command(words):
+            message = f"No such command '{one_line(words[0])}'. Did you mean '{command}'?"
         # no option has a blank: it is a text
         is_text = any(word.startswith("-") and " " in word for word in words)
         text_hint = "; a text that begins with - goes behind --" if is_text else ""
-        return _report_error(
-            UsageError(message, hint=f"see `roamkb {_help_topic(words)}--help`{text_hint}"), as_json=JSON_FLAG in words
-        )
+        hint = f"{help.meant_text(words)}see `roamkb {_help_topic(words)}--help`{text_hint}"
+        return _report_error(UsageError(message, hint=hint), as_json=JSON_FLAG in words)
     except UsageError as error:
         error.hint = f"see `roamkb {_help_topic(words)}--help`"
         return _report_error(error, as_json=JSON_FLAG in words)
     except typer.Abort:
         return _INTERRUPTED_STATUS
+    except SystemExit as left:
+        # so it leaves where nobody reads the help any more
+        raise BrokenPipeError from left
     return status if isinstance(status, int) else 0
 
 

@@ -280,9 +280,8 @@ def restore(result: "kb_trash.RestoredNodes") -> "Annotated[PrintedResult, kb_tr
         result=result if result.done else TrashAnswer(trash=result.nodes),
         text=render_text,
         status=0 if result.nodes else 1,
-        warnings=tuple(
-            f"{candidate_line(node)} stays in the trash: {one_line(reason)}" for node, reason in result.left
-        ),
+        warnings=tuple(f"{candidate_line(node)} stays in the trash: {one_line(reason)}" for node, reason in result.left)
+        or (() if result.nodes else ("the trash is empty",)),
     )
 
 

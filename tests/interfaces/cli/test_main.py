@@ -218,6 +218,17 @@ def test_a_closed_pipe_is_no_error(world: World) -> None:
     assert "" == done.stderr
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    "words", ["help all", "help", "help search", "search -h", "--version", "schema", "hook -h", "exec -h", "nodes"]
+)
+def test_a_reader_that_is_gone_is_no_error(world: World, words: str, unbuffered: str) -> None:
+    """Whatever is printed, and however Python buffers it."""
+    world.node("a.org", "a", "Zebra")
+    done = shell(world, f"export PYTHONUNBUFFERED={unbuffered}; R {words} | :; echo ${{PIPESTATUS[0]}}")
+    assert ("0\n", "") == (done.stdout, done.stderr)
+
+
 def shell(world: World, command: str, *, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run a shell line in which R is roamkb."""
     folder = cwd or world.personal
@@ -248,6 +259,43 @@ def test_a_refusal_that_nobody_reads_is_one_all_the_same(world: World, end: str)
     done = shell(world, f"R write canary --json {end}; echo ${{PIPESTATUS[0]}} >&2", cwd=world.work)
     assert "3" == done.stderr.splitlines()[-1]
     assert "canary" not in done.stderr
+
+
+def test_a_project_that_is_not_there_is_named(world: World) -> None:
+    """By every command, with the status that it has; a refusal says so itself."""
+    world.node("a.org", "a", "Zebra")
+    for words in (["search", "zebra"], ["search", "zebra", "--json"], ["show", "a"], ["nodes"], ["links", "a"]):
+        ran = world.run(*words, "--project", "/nope")
+        assert "/nope is no folder" in ran.err, words
+        assert world.run(*words).status == ran.status
+    refused = world.run("write", "x", "--project", "/nope")
+    assert (3, 1) == (refused.status, refused.err.count("/nope"))
+
+
+def test_words_of_one_title_are_put_together(world: World) -> None:
+    """Every command that takes one text says what to quote; one with two doesn't guess."""
+    for name in ("show", "links", "write", "trash", "restore", "learn"):
+        assert "did you mean 'Reinforcement Learning', in quotes?" in world.run(name, "Reinforcement", "Learning").err
+    asked = world.run("show", "--json", "Reinforcement", "Learning")
+    assert (2, True) == (asked.status, "in quotes" in str(asked.json["error"]))
+    assert "in quotes" not in world.run("supersede", "a", "b", "c").err
+
+
+def test_what_other_programs_call_a_command_is_understood(world: World) -> None:
+    """By its meaning, not by its letters."""
+    for name, meant in (("find", "search"), ("ls", "nodes"), ("rm", "trash"), ("version", "--version")):
+        ran = world.run(name, "x")
+        assert (2, True) == (ran.status, f"Did you mean '{meant}'?" in ran.err)
+    assert "did you mean search?" in world.run("help", "find").err
+    assert "'index'" not in world.run("find").err
+    # a slip of the fingers is one still
+    assert "'search'" in world.run("serach", "x").err
+
+
+def test_an_empty_trash_is_said_to_be_empty(world: World) -> None:
+    """On standard error, in a pipe as well."""
+    ran = world.run("restore")
+    assert (1, "", True) == (ran.status, ran.out, "the trash is empty" in ran.err)
 
 
 def test_a_refusal_beats_what_else_is_wrong_with_a_write(world: World) -> None:
