@@ -2,7 +2,10 @@
 
 from collections.abc import Collection
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from contextlib import nullcontext
 from functools import partial
+from pathlib import Path
 
 from roamkb.app.base import KnowledgeBaseContext
 from roamkb.app.named_kb import for_named_kb
@@ -26,6 +29,9 @@ from roamkb.kb import write as kb_write
 from roamkb.kb.search import query as search_query
 from roamkb.sharing import snapshot
 
+#: The writer before may be the first to index the notes.
+_WRITER_WAIT_SECONDS = 30.0
+
 
 class KnowledgeBaseWriting(KnowledgeBaseContext):
     """Operations that add agents' notes, replace them, and move them to the trash and back."""
@@ -48,7 +54,7 @@ class KnowledgeBaseWriting(KnowledgeBaseContext):
             day = self._parse_daily_day(request.daily)
             daily_node = kb_daily.get_daily_node(notes, day, home=self.environment.home)
             content = replace(content, links=(*content.links, daily_node.id))
-        with self._explain_unknown_name(notes):
+        with self._explain_unknown_name(notes), self._one_writer(permit.kb, dry_run=request.dry_run):
             return kb_write.write(
                 notes,
                 self._open_index(notes),
@@ -61,14 +67,21 @@ class KnowledgeBaseWriting(KnowledgeBaseContext):
     def write_as(self, fact: "kb_write.NodeContent", id: str, dry_run: bool) -> "kb_write.WrittenNode":
         """Write `fact` as the node `id`, an id that was made for it: a promoted learning has one already."""
         permit, notes = self._require_permit(fact.title)
-        return kb_write.write(
-            notes,
-            self._open_index(notes),
-            permit,
-            fact,
-            replace(self._new_stamp(), new_id=lambda: id),
-            self._write_options(permit, dry_run=dry_run),
-        )
+        with self._one_writer(permit.kb, dry_run=dry_run):
+            return kb_write.write(
+                notes,
+                self._open_index(notes),
+                permit,
+                fact,
+                replace(self._new_stamp(), new_id=lambda: id),
+                self._write_options(permit, dry_run=dry_run),
+            )
+
+    def _one_writer(self, kb: Path, *, dry_run: bool) -> AbstractContextManager[None]:
+        """Hold off other writers of new notes: of two that write the same fact at once, the later finds the first's."""
+        if dry_run:
+            return nullcontext()
+        return locks.hold_lock(self.state_folders.new_note_lock(kb), wait=_WRITER_WAIT_SECONDS)
 
     def _write_options(
         self, permit: "policy.WritePermit", *, anyway: bool = False, dry_run: bool = False
@@ -144,7 +157,7 @@ class KnowledgeBaseWriting(KnowledgeBaseContext):
         fact = partial(self._node_content, request)
         permit, notes = self._require_permit(request.title, keep=None if request.dry_run else fact)
 
-        with self._explain_unknown_name(notes):
+        with self._explain_unknown_name(notes), self._one_writer(permit.kb, dry_run=request.dry_run):
             return kb_supersede.supersede(
                 notes,
                 self._open_index(notes),

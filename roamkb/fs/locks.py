@@ -49,6 +49,14 @@ class StateFolders:
             )
         return path
 
+    def new_note_lock(self, kb: Path) -> Path:
+        """Return the lock file that guards the look for near duplicates in `kb` until the new note is there.
+
+        Raises:
+            DiskError: it would lie in `kb` itself.
+        """
+        return self.lock_file(kb).with_suffix(".new")
+
     def require_apart(self, kbs: Sequence[Path]) -> None:
         """Raise `DiskError` where the state folder lies in one of `kbs`, or what is kept of one in another."""
         for kb in kbs:

@@ -1,7 +1,9 @@
 """Writing facts: permitted, checked, valid, durable."""
 
+import fcntl
 import re
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -152,6 +154,29 @@ def test_a_title_may_hold_what_org_would_act_on(world: World, title: str) -> Non
     ran = world.run("write", title, "--body", "See a\u200bshell:ls and a\u200bfile:/etc/passwd.", "--json")
     assert 0 == ran.status, ran.err
     assert title == world.open().show(str(ran.json["id"])).node.title
+
+
+def test_of_two_that_write_a_fact_at_once_one_is_refused(world: World) -> None:
+    """Each looks for near duplicates and then writes: neither may do so while the other is in between."""
+    world.run("search", "quokka")
+    for number in range(4):
+        words = ("write", f"The habitat of quokkas on island {number} is dry scrub", "--json")
+        with ThreadPoolExecutor(2) as pool:
+            ran = [*pool.map(lambda words: world.run(*words), (words, words))]
+        assert [0, 2] == sorted(one.status for one in ran), [one.err for one in ran]
+        assert ["near_duplicate"] == [one.json["error"]["code"] for one in ran if one.status]
+    assert 4 == len(world.files())
+
+
+def test_a_writer_does_not_wait_for_ever(world: World) -> None:
+    """Another one that holds the journal's record is stuck: nothing is written, and that is said."""
+    world.run("journal")
+    (record,) = world.state.glob("journal/*")
+    with (record / "own-writes.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        ran = world.run("write", "A fact behind a lock")
+    assert (75, {}) == (ran.status, world.files()), ran.err
+    assert 0 == world.run("write", "A fact behind a lock").status
 
 
 def test_a_long_text_like_another_is_a_near_duplicate(world: World) -> None:

@@ -267,10 +267,14 @@ def _has_filter(query: Query) -> bool:
 
 
 def rate_answers(query: Query, answers: PassageHits, rate_evidence: EvidenceRater) -> Sequence[Evidence]:
-    """Return for each answer whether it is sure: what holds a phrase or the only word is just what was asked for."""
+    """Return for each answer whether it is sure.
+
+    What holds a phrase or the only word is just what was asked for, and so is what has all words, a name of it among
+    them: `Operating Systems` are common words, and a note of that title is about them.
+    """
     if query.phrases or len(query.words) < 2:
         return [Evidence(None, None, query.is_empty or not _HELD.isdisjoint(answer.why)) for answer in answers.answers]
-    return rate_evidence(
+    rated = rate_evidence(
         query.words,
         answers.weights,
         (
@@ -278,6 +282,14 @@ def rate_answers(query: Query, answers: PassageHits, rate_evidence: EvidenceRate
             for answer in answers.answers
         ),
     )
+    return [
+        evidence._replace(is_sure=evidence.is_sure or _is_named(answer))
+        for answer, evidence in zip(answers.answers, rated, strict=True)
+    ]
+
+
+def _is_named(answer: PassageHit) -> bool:
+    return answer.signals is not None and answer.signals.called and answer.signals.all_words
 
 
 def _ranked_hits(answers: Iterable[tuple[PassageHit, bool]], kb: Path, *, every_line: bool) -> Iterator[Hit]:

@@ -213,6 +213,16 @@ def test_one_telling_word_of_several_makes_nothing_sure(world: World) -> None:
     assert ["in"] == [hit.id for hit in world.open().search("kubernetes ingress timeout").hits if hit.sure]
 
 
+@pytest.mark.parametrize("title", ["Operating Systems", "Game Design", "The C Language", "Machine Learning", "K-means"])
+def test_a_note_that_is_called_by_its_title_is_sure(title: str, world: World) -> None:
+    """However common its words are: they are all that was asked for, and its name."""
+    world.node("a.org", "a", title, "A few words.")
+    world.node("b.org", "b", "Other things", f"About {' and '.join(title.split())} and more of the kind.")
+    result = world.open().search(title)
+    assert [("a", True)] == [(hit.id, hit.sure) for hit in result.hits[:1]]
+    assert not result.nothing_sure
+
+
 def test_an_alias_makes_a_hit_sure(world: World) -> None:
     """As the title does: a note is what it is called by any of its names."""
     world.note("a.org", ":PROPERTIES:\n:ID: a\n:ROAM_ALIASES: k8s\n:END:\n#+title: Kubernetes\nOn EKS.\n")

@@ -5,23 +5,25 @@ nobody knows whose the changes were. A path is kept as its digest, since a name 
 """
 
 import contextlib
-import fcntl
 import os
 from collections.abc import Iterable
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotDurable
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.digests import blake2b
 from roamkb.fs.files import create_file
 from roamkb.fs.files import random_token
+from roamkb.fs.locks import hold_lock
 from roamkb.fs.user_dirs import JOURNAL_DB
 
 #: What a path holds where there is nothing.
 NOTHING: Final = "-"
 _RECORD: Final = "own-writes"
+_LOCK: Final = "own-writes.lock"
 #: Bytes of the record above which its older half goes: some five thousand changes.
 _MOST_BYTES: Final = 1024 * 1024
 #: The fourth word of a line that takes an equal one back.
@@ -54,34 +56,28 @@ class OwnWrites:
         return RecordedWrites(lines)
 
     def append_lines(self, lines: Iterable[str]) -> None:
-        """Append lines to the record where there is a journal; a failure loses an explanation, no note."""
+        """Append lines to the record where there is a journal; a failure loses an explanation, no note.
+
+        Raises:
+            Busy: another process holds the record for seconds.
+        """
         if not (self.folder / JOURNAL_DB).exists():
             return
-        with contextlib.suppress(OSError), self._open_record() as fd:
-            os.write(fd, "".join(f"{line}\n" for line in lines).encode("ascii"))
-            if os.fstat(fd).st_size > _MOST_BYTES:
-                self._drop_older_half(fd)
+        with contextlib.suppress(OSError, DiskError), hold_lock(self.folder / _LOCK):
+            flags = os.O_CREAT | os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+            fd = os.open(self.folder / _RECORD, flags, 0o600)
+            try:
+                os.write(fd, "".join(f"{line}\n" for line in lines).encode("ascii"))
+                if os.fstat(fd).st_size > _MOST_BYTES:
+                    self._drop_older_half(fd)
+            finally:
+                os.close(fd)
 
     def record_line(self, deed: OwnWrite) -> str:
         """Return the line of the record for a change."""
         real = os.path.realpath(deed.path.parent) + "/" + deed.path.name
         relative = os.path.relpath(real, os.path.realpath(self.kb))
         return f"{path_key(os.fsencode(relative))} {deed.was} {deed.now}"
-
-    @contextlib.contextmanager
-    def _open_record(self) -> Iterator[int]:
-        """Yield the descriptor of the locked record, opened again if another process replaced it."""
-        path = self.folder / _RECORD
-        while True:
-            flags = os.O_CREAT | os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
-            fd = os.open(path, flags, 0o600)
-            try:
-                fcntl.flock(fd, fcntl.LOCK_EX)
-                if path.stat().st_ino == os.fstat(fd).st_ino:
-                    yield fd
-                    return
-            finally:
-                os.close(fd)
 
     def _drop_older_half(self, fd: int) -> None:
         data = os.pread(fd, 2 * _MOST_BYTES, 0)
