@@ -136,10 +136,11 @@ class _Mutator(ast.NodeTransformer):
         return self._offer(self._offer(node, ast.Constant(node.value + 1)), ast.Constant(node.value - 1), shown=node)
 
     def visit_Return(self, node: ast.Return) -> ast.AST:
-        """Return None."""
+        """Return None, which is no less false than False."""
         self.generic_visit(node)
-        is_none = node.value is None or (isinstance(node.value, ast.Constant) and node.value.value is None)
-        return node if is_none else self._offer(node, ast.Return(ast.Constant(None)))
+        is_empty = node.value is None or (isinstance(node.value, ast.Constant) and node.value.value is None)
+        is_false = isinstance(node.value, ast.Constant) and node.value.value is False
+        return node if is_empty or is_false else self._offer(node, ast.Return(ast.Constant(None)))
 
     def visit_Raise(self, node: ast.Raise) -> ast.AST:
         """Drop a `raise`; the words of an error are nobody's promise."""

@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamkb.core.errors import DiskError
+from roamkb.fs.append import OpenedBytes
 from roamkb.fs.append import append_lines
+from roamkb.fs.append import open_bytes
 from roamkb.fs.append import open_regular_file
 from roamkb.fs.append import read_bytes
 from roamkb.fs.append import read_lines
@@ -115,6 +117,25 @@ def test_who_holds_a_file_open_sees_what_is_added_after_it_is_replaced(tmp_path:
         (tmp_path / "b").replace(path)
         theirs.write(b"two\n")
         assert b"two\n" == file.read()
+
+
+def test_an_opened_file_is_what_it_was_when_it_was_opened(tmp_path: Path) -> None:
+    """What is added later isn't a part of it; another file in its place is none of it."""
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"one\ntwo\n")
+    opened = open_bytes(path)
+    assert isinstance(opened, OpenedBytes)
+    assert opened.is_unchanged()
+    append_lines(path, [b"three"])
+    assert not opened.is_unchanged()
+    assert (8, b"two\n", b"", b"one\ntwo\n") == (len(opened), opened[4:8], opened[6:2], opened[:99])
+    path.write_bytes(b"one\n")
+    with pytest.raises(DiskError, match="is being written to"):
+        opened[4:8]
+    (tmp_path / "b").write_bytes(b"one\ntwo\n")
+    (tmp_path / "b").replace(path)
+    with pytest.raises(DiskError, match="is being written to"):
+        opened[:4]
 
 
 def test_a_file_beyond_all_bounds_is_not_read(tmp_path: Path) -> None:

@@ -87,6 +87,15 @@ def test_a_huge_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 * 1024
 
 
+def test_a_file_that_comes_in_parts_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As from a network: a short read isn't the end."""
+    path = tmp_path / "a.org"
+    path.write_bytes(b"in several parts")
+    read = os.read
+    monkeypatch.setattr(os, "read", lambda fd, size: read(fd, min(size, 5)))
+    assert b"in several parts" == disk.read_file(path)
+
+
 @pytest.mark.parametrize("saves", [1, 3, 4])
 @pytest.mark.parametrize("save", [b"longer than before", b"0" * 9], ids=["longer", "as long"])
 def test_a_file_that_changes_while_it_is_read_is_read_again(

@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+import subprocess
 import threading
 import time
 from pathlib import Path
@@ -132,8 +133,11 @@ def test_folders_are_private(tmp_path: Path) -> None:
     """Made for the owner alone, and made so where they are there."""
     os.umask(0o022)
     assert make_private_folder(tmp_path / "a" / "b").stat().st_mode & 0o777 == 0o700
-    (tmp_path / "open").mkdir(mode=0o755)
-    assert make_private_folder(tmp_path / "open").stat().st_mode & 0o777 == 0o700
+    for mode in (0o755, 0o655, 0o701):
+        folder = tmp_path / f"open-{mode}"
+        folder.mkdir()
+        folder.chmod(mode)
+        assert make_private_folder(folder).stat().st_mode & 0o777 == 0o700
     (tmp_path / "file").touch()
     with pytest.raises(DiskError, match="isn't a folder"):
         make_private_folder(tmp_path / "file" / "x")
@@ -161,12 +165,32 @@ def test_nothing_of_ours_lies_in_the_knowledge_base(tmp_path: Path, way: str) ->
     state = StateFolders(state=tmp_path / way, cache=tmp_path / way)
     assert state.cache_folder(kb) is None
     assert state.snapshot_folder(kb) is None
+    assert state.journal_folder(kb) is None
+    assert state.shown_folder(kb) is None
     with pytest.raises(DiskError, match="may not lie in the knowledge base"):
         state.lock_file(kb)
     beside = StateFolders(state=tmp_path / "kb-state", cache=tmp_path / "kb-cache")
     assert beside.cache_folder(kb)
     assert beside.snapshot_folder(kb)
+    assert beside.journal_folder(kb)
+    assert beside.shown_folder(kb)
     assert beside.lock_file(kb)
+
+
+def test_another_mount_of_the_knowledge_base_is_the_knowledge_base(tmp_path: Path) -> None:
+    """Its path says nothing of it; the folder itself does."""
+    kb, mount = tmp_path / "kb", tmp_path / "mount"
+    kb.mkdir()
+    mount.mkdir()
+    if subprocess.run(["mount", "--bind", kb, mount], capture_output=True, check=False).returncode:
+        pytest.skip("A BIND MOUNT WAS NOT TESTED: it needs root")
+    try:
+        state = StateFolders(state=mount / "state", cache=mount / "cache")
+        assert state.cache_folder(kb) is None
+        with pytest.raises(DiskError, match="may not lie in the knowledge base"):
+            state.lock_file(kb)
+    finally:
+        subprocess.run(["umount", mount], check=True)
 
 
 def test_a_link_to_the_knowledge_base_in_the_place_of_one_folder(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roamkb.core.errors import UsageError
 from roamkb.log.state import confidence
 from roamkb.log.state.confidence import as_fraction
 from roamkb.log.state.confidence import bound_confidence
@@ -31,6 +32,14 @@ def test_the_moves_are_those_of_the_design() -> None:
         confidence.DURABLE,
         confidence.PROMOTION_OCCURRENCES,
     )
+
+
+def test_a_typed_confidence_is_read_in_hundredths() -> None:
+    """From nothing to certain, and nothing beyond."""
+    assert [None, 0, 7, 70, 100] == [*map(confidence.parse_hundredths, (None, "0", "0.07", ".7", "1"))]
+    for text in ("-0.01", "1.01", "nan", "much"):
+        with pytest.raises(UsageError):
+            confidence.parse_hundredths(text)
 
 
 def test_a_first_word_counts_by_where_it_comes_from() -> None:
