@@ -17,7 +17,7 @@ from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
 from roamkb.core.timestamps import format_iso
-from roamkb.fs import private_files
+from roamkb.fs.files import write_private_file
 from roamkb.log import jsonl
 from roamkb.log.recall_ranking import repetition_key
 from roamkb.log.recall_ranking import representative_key
@@ -38,6 +38,9 @@ from roamkb.pipeline.gate.references import anchor_verdict
 from roamkb.pipeline.gate.references import anchors_of
 from roamkb.pipeline.store.references_on_disk import ProjectReferences
 from roamkb.text.similarity import contradiction
+
+#: Beside the log's local folders.
+_AUDIT_FILE = "knowledge.audit.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +146,11 @@ def audit(log: Log, contents: LogContents, references: ProjectReferences, *, kee
         "total": numbers_of_id.total(),
     }
     # nobody reads it back, so it stays where people look for it
-    path = log.ignored / private_files.AUDIT_FILE if keep else None
+    path = log.ignored / _AUDIT_FILE if keep else None
     if path:
         summary = AuditAction(name="summary", fields=counts)
         with log.append_lock():
-            private_files.write_private_file(
+            write_private_file(
                 path, b"".join(jsonl.json_line(action.to_json_object()) + b"\n" for action in (*actions, summary))
             )
     return Audit(actions=actions, summary=counts, path=path)

@@ -13,13 +13,15 @@ from roamkb.curation.curate import propose_curation
 from roamkb.curation.review_org import ReviewDecisions
 from roamkb.curation.review_org import parse_review
 from roamkb.curation.review_org import render_review
-from roamkb.fs.private_files import REVIEW_FILE
-from roamkb.fs.private_files import discard_private_file
-from roamkb.fs.private_files import read_private_file
-from roamkb.fs.private_files import write_private_file
+from roamkb.fs.append import read_bytes
+from roamkb.fs.files import discard_file
+from roamkb.fs.files import write_private_file
 from roamkb.log.store.project_log import Log
 from roamkb.org.report import quote_for_org
 from roamkb.pipeline.store.references_on_disk import ProjectReferences
+
+#: In the log's local folder, while a human edits it.
+_REVIEW_FILE = "review.org"
 
 
 def review(
@@ -62,13 +64,13 @@ def ask_in_editor(
     Raises:
         UsageError: the editor did not end well; nothing was written.
     """
-    path = log.local_folder / REVIEW_FILE
+    path = log.local_folder / _REVIEW_FILE
     write_private_file(path, text.encode("utf-8", "replace"))
     try:
         if not human.edit(path, editor):
             raise UsageError("the editor didn't end well; nothing was written")
-        decided = parse_review(read_private_file(path).decode("utf-8", "replace"))
+        decided = parse_review(read_bytes(path).decode("utf-8", "replace"))
     finally:
-        discard_private_file(path)
+        discard_file(path)
     is_as_given = decided.reason == quote_for_org(given_reason) or not decided.reason
     return replace(decided, reason=given_reason) if is_as_given else decided

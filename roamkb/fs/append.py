@@ -16,6 +16,7 @@ from typing import BinaryIO
 
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotDurable
+from roamkb.fs import untrusted_files
 from roamkb.fs.files import content_digest
 from roamkb.fs.files import disk_error
 from roamkb.fs.files import error_reason
@@ -32,7 +33,8 @@ _MAX_FILE_BYTES = 1024**3
 #: A save takes milliseconds; a file that is cut off for longer is being written to by something else.
 _MAX_READ_ATTEMPTS = 4
 _RETRY_PAUSE = 0.05
-_APPEND_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
+_APPEND_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def read_bytes(path: Path) -> bytes:
@@ -121,7 +123,7 @@ def open_regular_file(path: Path) -> Iterator[BinaryIO]:
         DiskError: it is a link, too large, or no file.
     """
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        fd = untrusted_files.open_file(path, _READ_FLAGS)
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise DiskError(
@@ -167,7 +169,7 @@ def append_lines(path: Path, lines: Sequence[bytes], *, mode: int = 0o644, is_du
     """
     is_new = is_missing(path)
     try:
-        fd = os.open(path, _APPEND_FLAGS, mode)
+        fd = untrusted_files.open_file(path, _APPEND_FLAGS, mode)
     except OSError as error:
         raise disk_error(path, error) from error
     try:

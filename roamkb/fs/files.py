@@ -23,6 +23,7 @@ from roamkb.core.errors import NameTaken
 from roamkb.core.errors import NotDurable
 from roamkb.core.errors import NotWritable
 from roamkb.core.unreadable_file import UnreadableFile
+from roamkb.fs import untrusted_files
 
 #: Far above any note that a person wrote; a larger one would stop the search for all others.
 READ_LIMIT = 8 * 1024 * 1024
@@ -68,7 +69,10 @@ _REASONS_AND_HINTS = {
     errno.ENOENT: ("doesn't exist", ""),
     errno.ENOTDIR: ("isn't a folder", ""),
     errno.ENAMETOOLONG: ("its name is too long for the system", ""),
-    errno.ELOOP: ("its links go in a circle", ""),
+    errno.ELOOP: (
+        "is a link, behind one that isn't followed, or its links go in a circle",
+        "put the file itself there",
+    ),
     errno.ENOLCK: ("the file system gives no locks", "keep the state folder on a local disk"),
 }
 
@@ -137,7 +141,7 @@ def _read_steady(path: Path, limit: int) -> bytes | UnreadableFile:
 def _read_once(path: Path, limit: int) -> bytes | UnreadableFile | None:
     """Return None where the file changed while it was read."""
     # O_NONBLOCK: a FIFO without a writer would hold the search for ever
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    fd = untrusted_files.open_file(path)
     try:
         before = os.fstat(fd)
         if not stat.S_ISREG(before.st_mode):
@@ -292,6 +296,18 @@ def swap_file(
         _sync_folder(folder_fd, path)
 
 
+def write_private_file(path: Path, data: bytes) -> None:
+    """Replace the whole file by `data`, readable by its owner alone; a link in its place is replaced itself.
+
+    Raises:
+        DiskError: it can't be written, or lies behind a link in a log's folder.
+    """
+    try:
+        untrusted_files.replace_file(path, data, is_durable=True)
+    except OSError as error:
+        raise disk_error(path, error) from error
+
+
 def move_file(path: Path, target: Path, *, expected_digest: str, lock: AbstractContextManager[object]) -> None:
     """Move the file `path`, whose SHA-256 is still `expected_digest`, to `target`, on any file system.
 
@@ -382,7 +398,7 @@ def is_missing(path: Path) -> bool:
 def discard_file(leftover: Path) -> None:
     """Remove a file that isn't needed; a failure is ignored, since it is only in the way."""
     with contextlib.suppress(OSError):
-        leftover.unlink()
+        untrusted_files.remove_file(leftover)
 
 
 def _require_digest(folder_fd: int, path: Path, expected_digest: str) -> os.stat_result:
@@ -435,7 +451,7 @@ def _exists_in_folder(folder_fd: int, name: str) -> bool:
 def _open_folder(folder: Path) -> Iterator[int]:
     """Open `folder` and give its descriptor, which stays valid when the folder is renamed."""
     try:
-        folder_fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        folder_fd = untrusted_files.open_folder(folder)
     except OSError as error:
         raise disk_error(folder, error) from error
     try:

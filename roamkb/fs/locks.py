@@ -15,6 +15,7 @@ from roamkb.core.errors import Busy
 from roamkb.core.errors import DiskError
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.digests import sha256
+from roamkb.fs import untrusted_files
 from roamkb.fs.files import disk_error
 from roamkb.fs.files import make_folder
 from roamkb.fs.user_dirs import JOURNAL
@@ -111,8 +112,7 @@ def make_private_folder(folder: Path) -> Path:
     """Return `folder`, created if need be, accessible to its owner alone."""
     make_folder(folder, mode=0o700)
     try:
-        if folder.stat().st_mode & 0o077:
-            folder.chmod(0o700)
+        untrusted_files.make_private_folder(folder)
     except OSError as error:
         raise disk_error(folder, error) from error
     return folder
@@ -127,7 +127,7 @@ def hold_lock(path: Path, *, wait: float = DEFAULT_WAIT) -> Iterator[None]:
     """
     make_private_folder(path.parent)
     try:
-        fd = os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        fd = untrusted_files.open_file(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW)
     except OSError as error:
         raise disk_error(path, error) from error
     try:

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from roamkb.boundary.store.kb_paths import KEPT_NAMES_FILE
 from roamkb.boundary.store.kb_paths import all_kb_names
 from roamkb.boundary.store.kb_paths import rule_files
+from roamkb.fs.untrusted_files import read_file
 from roamkb.fs.user_dirs import ADOPTIONS_FOLDER
 from roamkb.fs.user_dirs import BROKERS
 from roamkb.fs.user_dirs import JOURNAL
@@ -162,8 +163,7 @@ def _links_on_way(path: str) -> Iterator[str]:
 
 def _has_block(path: str) -> bool:
     try:
-        with open(path, "rb") as file:
-            return _BLOCK_MARK in file.read()
+        return _BLOCK_MARK in read_file(path)
     except OSError:
         return False
 
@@ -282,8 +282,7 @@ def _split_line(line: str) -> list[str]:
 
 def _commands_in_settings(settings: str) -> Iterator[str]:
     try:
-        with open(settings, encoding="utf-8-sig") as file:
-            settings_data = json.load(file)
+        settings_data = json.loads(read_file(settings).decode("utf-8-sig"))
     except (OSError, ValueError, RecursionError):
         return
     events = settings_data.get("hooks") if isinstance(settings_data, dict) else None

@@ -621,6 +621,18 @@ def test_a_plan_that_can_t_be_kept_leaves_nothing_behind(walled: Walled) -> None
     assert [walled.plan_file] == list(walled.plan_file.parent.iterdir())
 
 
+def test_a_fifo_in_the_place_of_a_harness_s_file_holds_no_command(walled: Walled) -> None:
+    """A command could leave one behind, and all later ones would wait for a writer."""
+    for folder in (".gemini", ".codex"):
+        (walled.world.home / folder).mkdir()
+    assert 0 == walled.run("mkfifo ~/.gemini/GEMINI.md ~/.codex/hooks.json").status
+    with walled.begun("true") as later:
+        try:
+            assert 0 == later.wait(timeout=20)
+        finally:
+            later.kill()
+
+
 def test_a_rule_that_can_t_be_read_takes_no_wall_down(walled: Walled) -> None:
     """The names count that the last good rule gave the notes."""
     rule = walled.world.home / ".claude/rules/knowledge-base.md"

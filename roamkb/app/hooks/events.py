@@ -32,8 +32,8 @@ from roamkb.core.model import Hit
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.fs import append
+from roamkb.fs import files
 from roamkb.fs import git_worktrees
-from roamkb.fs import private_files
 from roamkb.fs.tree_digest import TreeDigest
 from roamkb.log.state import learning_state
 from roamkb.log.store import observations
@@ -359,7 +359,7 @@ class HookEventSession(HookSession):
         One thing at least, unless one was done: where every start is slow, all would wait for ever.
         """
         if self.writable_log is not None:
-            injections.remove_old_suggestions(self.writable_log.local_folder, now=time.time())
+            injections.remove_old_suggestions(self.writable_log.local_folder)
         for chore in (
             self._consolidate_open_sessions,
             self._consolidate_queued_agents,
@@ -397,7 +397,7 @@ class HookEventSession(HookSession):
         for agent in sorted(set(ready.values())):
             self._project_log.consolidate("agent", agent)
         for path in ready:
-            private_files.discard_private_file(path)
+            files.discard_file(path)
         return bool(ready)
 
     def _import_changed_sources(self, log: "project_log.Log") -> bool:
@@ -406,10 +406,10 @@ class HookEventSession(HookSession):
         sources = [] if log.is_vouched_only else ingest.ingest_sources(self._project_log, None)
         state_file = log.local_folder / "imported"
         source_states = repr([(str(source), append.stat_signature(source)) for source in sources])
-        if not sources or (state_file.is_file() and state_file.read_text() == source_states):
+        if not sources or append.read_bytes(state_file) == source_states.encode():
             return False
         self._project_log.ingest()
-        state_file.write_text(source_states)
+        files.write_private_file(state_file, source_states.encode())
         return True
 
     def _make_daily_snapshot(self, log: "project_log.Log") -> bool:
@@ -418,9 +418,9 @@ class HookEventSession(HookSession):
         Where nothing is to be kept there is none afterwards, and the notes aren't all read again for it.
         """
         day_file = log.local_folder / "kept-safe"
-        today = self.environment.now().date().isoformat()
-        if day_file.is_file() and day_file.read_text() == today:
+        today = self.environment.now().date().isoformat().encode()
+        if append.read_bytes(day_file) == today:
             return False
         self._project_log.snapshot(daily=True, kb=EVERY_KB)
-        day_file.write_text(today)
+        files.write_private_file(day_file, today)
         return True

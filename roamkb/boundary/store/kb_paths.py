@@ -11,6 +11,7 @@ import json
 import os
 from collections.abc import Sequence
 
+from roamkb.fs.untrusted_files import read_file
 from roamkb.fs.user_dirs import default_state_dir
 from roamkb.harnesses.registry import declared
 
@@ -51,8 +52,7 @@ def _named_paths(rule: str) -> list[str]:
     Of a good rule or a bad one: `rule_file` is exact, and slow.
     """
     try:
-        with open(rule, encoding="utf-8", errors="replace") as file:
-            lines = file.read(_RULE_LIMIT).splitlines()
+        lines = read_file(rule, _RULE_LIMIT).decode("utf-8", "replace").splitlines()
     except OSError:
         return []
     home = rule.removesuffix(_RULE_PATH).rstrip("/")

@@ -7,7 +7,7 @@ knows no answer somebody else finds one.
 """
 
 # pathlib alone takes as long to import as Python to start
-# ruff: noqa: PTH103, PTH105, PTH108, PTH110, PTH113, PTH116, PTH118, PTH119, PTH120, PTH123, PTH208
+# ruff: noqa: PTH110, PTH113, PTH116, PTH118, PTH119, PTH120, PTH208
 
 import json
 import os
@@ -19,6 +19,13 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 
 from roamkb.fs import git_worktrees
+from roamkb.fs.untrusted_files import append_file
+from roamkb.fs.untrusted_files import list_files
+from roamkb.fs.untrusted_files import make_private_folder
+from roamkb.fs.untrusted_files import read_file
+from roamkb.fs.untrusted_files import remove_file
+from roamkb.fs.untrusted_files import remove_old_files
+from roamkb.fs.untrusted_files import replace_file
 from roamkb.fs.user_dirs import SANDBOX_CALLS
 from roamkb.fs.user_dirs import default_state_dir
 from roamkb.fs.user_dirs import is_adoption_recorded
@@ -31,10 +38,8 @@ _TASK_SUFFIX = ".task"
 #: Seconds between the call for a subagent and its start, at most; the human may be asked in between.
 _TASK_SECONDS = 60
 _MAX_PASS_BYTES = 64 * 1024
-_WRITE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-_APPEND_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
-#: Of a log, to see whether somebody should look into it.
-_MAX_READ_BYTES = 64 * 1024 * 1024
+#: Seconds after which a session has ended.
+_OLD_SECONDS = 86400
 #: Folders up to the root; no project is nested so deep.
 _MAX_DEPTH = 64
 
@@ -62,8 +67,7 @@ def find_pass(session: str, folder: str, *, evidence: Evidence, rules: Sequence[
                 or abs(time.time() - status.st_mtime) > _FRESH_SECONDS
             ):
                 return None
-            with open(path, encoding="utf-8") as file:
-                session_pass = json.load(file)
+            session_pass = json.loads(read_file(path))
         except (OSError, ValueError, RecursionError):
             return None
         is_same = isinstance(session_pass, dict) and session_pass.get("known by") == _pass_evidence(
@@ -81,33 +85,18 @@ def save_pass(
         return
     path = os.path.join(local, _PASSES_FOLDER, f"{session}.json")
     session_pass = {**session_pass, "local": local, "known by": _pass_evidence(session, evidence, rules)}
-    temporary = f"{path}.{os.getpid()}"
     try:
-        _remove_old_files(_make_passes_folder(local))
-        fd = os.open(temporary, _WRITE_FLAGS, 0o600)
-        with os.fdopen(fd, "w", encoding="utf-8") as file:
-            json.dump(session_pass, file)
-        os.replace(temporary, path)
+        remove_old_files(_make_passes_folder(local), _OLD_SECONDS)
+        replace_file(path, json.dumps(session_pass).encode())
     except OSError:
         return
 
 
 def _make_passes_folder(local: str) -> str:
-    """Return the folder of passes, created if need be; a link is refused, since its target would be swept."""
+    """Return the folder of passes, created if need be."""
     folder = os.path.join(local, _PASSES_FOLDER)
-    os.makedirs(folder, mode=0o700, exist_ok=True)
-    if not _is_real_folder(folder):
-        raise OSError(f"{folder} is a link")
+    make_private_folder(folder)
     return folder
-
-
-def _read_regular_file(path: str) -> bytes:
-    """Return a regular file's bytes, of a huge one the first; a link or a FIFO raises `OSError`."""
-    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(fd, "rb") as file:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise OSError(f"{path} isn't a regular file")
-        return file.read(_MAX_READ_BYTES)
 
 
 def has_offers(local: str) -> bool:
@@ -144,21 +133,21 @@ def unasked_subjects(local: str, session: str, file: str, names: Sequence[str] =
         return []
     try:
         log_folder = os.path.dirname(os.path.dirname(local))
-        log_bytes = _read_regular_file(os.path.join(log_folder, "knowledge.jsonl"))
+        log_bytes = read_file(os.path.join(log_folder, "knowledge.jsonl"))
         archive = os.path.join(log_folder, "knowledge.archive.jsonl")
         # rotation moves what is still known
         if os.path.exists(archive):
-            log_bytes += _read_regular_file(archive)
+            log_bytes += read_file(archive)
         subjects = [file] if _may_name_file(log_bytes, file) else []
         subjects += [name for name in names if name.encode() in log_bytes]
         if not subjects or not _is_file_name(session):
             return []
-        fd = os.open(os.path.join(_make_passes_folder(local), f"{session}.files"), _APPEND_FLAGS, 0o600)
-        with os.fdopen(fd, "r+", encoding="utf-8") as files_asked:
-            files_asked.seek(0)
-            asked = set(files_asked.readlines())
-            new_subjects = [subject for subject in subjects if json.dumps(subject) + "\n" not in asked]
-            files_asked.writelines(json.dumps(subject) + "\n" for subject in new_subjects)
+        asked_file = os.path.join(_make_passes_folder(local), f"{session}.files")
+        # the file is made, so that there is one to read
+        append_file(asked_file, b"")
+        asked = set(read_file(asked_file).splitlines())
+        new_subjects = [subject for subject in subjects if json.dumps(subject).encode() not in asked]
+        append_file(asked_file, b"".join(json.dumps(subject).encode() + b"\n" for subject in new_subjects))
     except OSError:
         return []
     return new_subjects
@@ -178,9 +167,7 @@ def keep_subagent_task(local: str, session: str, call: str, task: str) -> None:
         return
     try:
         path = os.path.join(_make_passes_folder(local), f"{session}.{call[:100]}{_TASK_SUFFIX}")
-        fd = os.open(path, _WRITE_FLAGS, 0o600)
-        with os.fdopen(fd, "w", encoding="utf-8", errors="replace") as file:
-            file.write(task)
+        replace_file(path, task.encode("utf-8", "replace"))
     except OSError:
         return
 
@@ -193,12 +180,11 @@ def take_subagent_task(local: str, session: str) -> str:
     """
     folder = os.path.join(local, _PASSES_FOLDER)
     try:
-        with os.scandir(folder) as entries:
-            waiting = [
-                (entry.stat(follow_symlinks=False).st_mtime_ns, entry.path)
-                for entry in entries
-                if entry.name.startswith(f"{session}.") and entry.name.endswith(_TASK_SUFFIX)
-            ]
+        waiting = [
+            (status.st_mtime_ns, os.path.join(folder, name))
+            for name, status in list_files(folder)
+            if name.startswith(f"{session}.") and name.endswith(_TASK_SUFFIX)
+        ]
     except OSError:
         return ""
     task = ""
@@ -207,9 +193,9 @@ def take_subagent_task(local: str, session: str) -> str:
         if task and not is_old:
             continue
         try:
-            kept_task = _read_regular_file(path).decode("utf-8", "replace")
+            kept_task = read_file(path).decode("utf-8", "replace")
             # another subagent that starts now may have been faster
-            os.unlink(path)
+            remove_file(path)
         except OSError:
             continue
         task = task if is_old else kept_task
@@ -276,13 +262,3 @@ def _stat_signature(path: str) -> list[int]:
     except (OSError, ValueError):
         return []
     return [status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns]
-
-
-def _remove_old_files(folder: str) -> None:
-    """Remove the files of sessions that ended long ago."""
-    with os.scandir(folder) as entries:
-        old_paths = [
-            entry.path for entry in entries if time.time() - entry.stat(follow_symlinks=False).st_mtime > 86400
-        ]
-    for path in old_paths:
-        os.unlink(path)

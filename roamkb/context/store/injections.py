@@ -11,6 +11,7 @@ from roamkb.boundary.store.session_cache import INJECTION_OFF_FILE
 from roamkb.boundary.store.session_cache import OFFERS_FOLDER
 from roamkb.core.errors import DiskError
 from roamkb.core.startup.digests import sha256
+from roamkb.fs import untrusted_files
 from roamkb.fs.append import open_regular_file
 from roamkb.fs.append import read_lines
 from roamkb.fs.append import stat_signature
@@ -42,9 +43,9 @@ def set_injection(local: Path, *, on: bool) -> None:
     path = local / _OFF_MARKER
     try:
         if on:
-            path.unlink(missing_ok=True)
+            untrusted_files.remove_file(path)
         else:
-            path.touch(mode=0o600)
+            untrusted_files.replace_file(path, b"")
     except OSError as error:
         raise disk_error(path, error) from error
 
@@ -78,9 +79,9 @@ def _suggestion_path(local: Path, session: str) -> Path:
 def save_suggestion(local: Path, session: str, suggestion: Mapping[str, str]) -> None:
     """Record the suggestion against an error, until it is known whether it helped."""
     path = _suggestion_path(local, session)
+    make_private_folder(path.parent)
     try:
-        make_private_folder(path.parent)
-        path.write_text(json.dumps(suggestion), encoding="utf-8")
+        untrusted_files.replace_file(path, json.dumps(suggestion).encode())
     except OSError as error:
         raise disk_error(path, error) from error
 
@@ -88,7 +89,7 @@ def save_suggestion(local: Path, session: str, suggestion: Mapping[str, str]) ->
 def load_suggestion(local: Path, session: str) -> Mapping[str, str] | None:
     """Return the recorded suggestion: command, error and technique; None where it is settled."""
     try:
-        record = json.loads(_suggestion_path(local, session).read_text(encoding="utf-8"))
+        record = json.loads(untrusted_files.read_file(_suggestion_path(local, session)))
         return {name: str(record[name]) for name in ("command", "error", "technique")}
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
@@ -97,7 +98,7 @@ def load_suggestion(local: Path, session: str) -> Mapping[str, str] | None:
 def remove_suggestion(local: Path, session: str) -> None:
     """Remove the suggestion: it is settled."""
     with contextlib.suppress(OSError):
-        _suggestion_path(local, session).unlink(missing_ok=True)
+        untrusted_files.remove_file(_suggestion_path(local, session))
 
 
 def set_waiting(local: Path, session: str, *, waits: bool) -> None:
@@ -106,9 +107,9 @@ def set_waiting(local: Path, session: str, *, waits: bool) -> None:
     try:
         if waits:
             make_private_folder(path.parent)
-            path.touch(mode=0o600)
+            untrusted_files.replace_file(path, b"")
         else:
-            path.unlink(missing_ok=True)
+            untrusted_files.remove_file(path)
     except OSError as error:
         raise disk_error(path, error) from error
 
@@ -118,12 +119,10 @@ def is_waiting(local: Path, session: str) -> bool:
     return _suggestion_path(local, session).with_suffix(".waits").exists()
 
 
-def remove_old_suggestions(local: Path, *, now: float) -> None:
+def remove_old_suggestions(local: Path) -> None:
     """Remove the suggestions of sessions that are long over."""
     with contextlib.suppress(OSError):
-        for path in (local / OFFERS_FOLDER).iterdir():
-            if now - path.lstat().st_mtime > 86400:
-                path.unlink(missing_ok=True)
+        untrusted_files.remove_old_files(local / OFFERS_FOLDER, 86400)
 
 
 def recent_hook_errors(folder: Path, *, now: float) -> tuple[str, ...]:

@@ -4,13 +4,14 @@ This imports nothing that takes time; a test compares what the two write.
 """
 
 # pathlib alone takes as long to import as Python to start
-# ruff: noqa: PTH103, PTH114, PTH118
+# ruff: noqa: PTH118
 
 import json
 import os
 import time
 
-_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+from roamkb.fs.untrusted_files import append_file
+from roamkb.fs.untrusted_files import make_private_folder
 
 
 def append_observation(local: str, observation: dict[str, object]) -> None:
@@ -20,21 +21,14 @@ def append_observation(local: str, observation: dict[str, object]) -> None:
         OSError: it couldn't be written.
     """
     folder = os.path.join(local, "observations")
-    if os.path.islink(folder):
-        # a pull can bring one
-        raise OSError(f"{folder} is a link")
     record = {"id": _new_id(), "ts": time.time(), **observation}
     line = json.dumps({key: value for key, value in record.items() if value not in ("", None, ())}).encode() + b"\n"
     path = os.path.join(folder, f"{observation['session']}.jsonl")
     try:
-        fd = os.open(path, _FLAGS, 0o600)
+        append_file(path, line)
     except FileNotFoundError:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        fd = os.open(path, _FLAGS, 0o600)
-    try:
-        os.write(fd, line)
-    finally:
-        os.close(fd)
+        make_private_folder(folder)
+        append_file(path, line)
 
 
 def _new_id() -> str:

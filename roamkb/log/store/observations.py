@@ -7,26 +7,26 @@ not wait for a disk.
 import contextlib
 import json
 import os
-import stat
 from collections.abc import Iterable
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from roamkb.core.errors import ChangedOnDisk
-from roamkb.core.errors import DiskError
-from roamkb.core.errors import NameTaken
 from roamkb.core.errors import RoamkbError
 from roamkb.core.startup.dataclasses import asdict
 from roamkb.core.startup.digests import sha256
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import clip_text
+from roamkb.fs.append import read_bytes
 from roamkb.fs.append import read_lines
 from roamkb.fs.files import disk_error
 from roamkb.fs.files import random_token
+from roamkb.fs.files import write_private_file
 from roamkb.fs.locks import make_private_folder
-from roamkb.fs.private_files import read_private_file
-from roamkb.fs.private_files import write_private_file
+from roamkb.fs.untrusted_files import append_file
+from roamkb.fs.untrusted_files import list_files
+from roamkb.fs.untrusted_files import remove_file
+from roamkb.fs.untrusted_files import rename_file
 from roamkb.log.observation import Observation
 from roamkb.secrets import detector
 
@@ -39,7 +39,6 @@ _DONE_SUFFIX: Final = ".done"
 #: A transcript is elsewhere; what is kept here is what one can learn from.
 _LONGEST_TEXT = 8_000
 _PLAIN = lazily(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def _session_file(local: Path, session: str) -> Path:
@@ -57,7 +56,7 @@ def set_observations_aside(local: Path) -> None:
     """
     path = local / _OBSERVATIONS_FOLDER
     try:
-        path.rename(local / f"{_OBSERVATIONS_FOLDER}.{random_token()}")
+        rename_file(path, f"{_OBSERVATIONS_FOLDER}.{random_token()}")
     except FileNotFoundError:
         return
     except OSError as error:
@@ -67,8 +66,6 @@ def set_observations_aside(local: Path) -> None:
 def record_observation(local: Path, observation: Observation) -> Path:
     """Add one observation to its session's file, its credentials masked; return the file."""
     path = _session_file(local, observation.session)
-    if path.parent.is_symlink():
-        raise DiskError(path.parent, "is a link; roamkb follows none in a project's log", hint="remove it")
     make_private_folder(path.parent)
     record = {
         key: value for key, value in asdict(observation).items() if value not in ("", None, ()) and value is not False
@@ -77,11 +74,7 @@ def record_observation(local: Path, observation: Observation) -> Path:
     record["text"] = clip_text(record.get("text", ""), _LONGEST_TEXT)
     line = json.dumps(record).encode() + b"\n"
     try:
-        fd = os.open(path, _FLAGS, 0o600)
-        try:
-            os.write(fd, line)
-        finally:
-            os.close(fd)
+        append_file(path, line)
     except OSError as error:
         raise disk_error(path, error) from error
     return path
@@ -112,9 +105,7 @@ def mark_consolidated(local: Path, session: str) -> None:
         return
     except OSError as error:
         raise disk_error(path, error) from error
-    # somebody who says the same at the same moment is as good
-    with contextlib.suppress(ChangedOnDisk, NameTaken):
-        write_private_file(path.with_suffix(_DONE_SUFFIX), str(size).encode())
+    write_private_file(path.with_suffix(_DONE_SUFFIX), str(size).encode())
 
 
 def restate_consolidated(path: Path, *, old_size: int) -> None:
@@ -128,7 +119,7 @@ def restate_consolidated(path: Path, *, old_size: int) -> None:
         write_private_file(path.with_suffix(_DONE_SUFFIX), str(path.lstat().st_size).encode())
     elif finished >= 0:
         # what is consolidated twice is one more occurrence at most
-        path.with_suffix(_DONE_SUFFIX).unlink(missing_ok=True)
+        remove_file(path.with_suffix(_DONE_SUFFIX))
 
 
 def open_sessions(local: Path) -> list[str]:
@@ -144,16 +135,16 @@ def open_sessions(local: Path) -> list[str]:
 
 def _session_files(local: Path) -> Iterator[tuple[Path, os.stat_result]]:
     """Yield the sessions' files; links, which a pull can bring, are skipped."""
-    for path in (local / _OBSERVATIONS_FOLDER).glob(f"*{_FILE_SUFFIX}"):
-        with contextlib.suppress(OSError):
-            status = path.lstat()
-            if stat.S_ISREG(status.st_mode):
-                yield path, status
+    folder = local / _OBSERVATIONS_FOLDER
+    with contextlib.suppress(OSError):
+        for name, status in list_files(folder):
+            if name.endswith(_FILE_SUFFIX):
+                yield folder / name, status
 
 
 def _finished_size(path: Path) -> int:
     try:
-        return int(read_private_file(path.with_suffix(_DONE_SUFFIX)))
+        return int(read_bytes(path.with_suffix(_DONE_SUFFIX)))
     except (RoamkbError, ValueError):
         return -1
 
@@ -163,19 +154,21 @@ def queue_agent(local: Path, agent: str, session: str) -> None:
     detector.refuse_secrets([agent, session])
     encoded = json.dumps([agent, session]).encode()
     path = local / _QUEUE_FOLDER / sha256(encoded).hexdigest()[:32]
-    if path.parent.is_symlink():
-        raise DiskError(path.parent, "is a link; roamkb follows none in a project's log", hint="remove it")
     make_private_folder(path.parent)
-    with contextlib.suppress(ChangedOnDisk, NameTaken):
-        write_private_file(path, encoded)
+    write_private_file(path, encoded)
 
 
 def queued_agents(local: Path) -> dict[Path, tuple[str, str]]:
     """Return the queued agents and their sessions, by the file to remove once each is done."""
     queued: dict[Path, tuple[str, str]] = {}
-    for path in sorted((local / _QUEUE_FOLDER).glob("*")):
+    folder = local / _QUEUE_FOLDER
+    try:
+        names = sorted(name for name, _ in list_files(folder))
+    except OSError:
+        return queued
+    for path in (folder / name for name in names):
         with contextlib.suppress(RoamkbError, ValueError):
-            agent, session = map(str, json.loads(read_private_file(path)))
+            agent, session = map(str, json.loads(read_bytes(path)))
             queued[path] = agent, session
     return queued
 
@@ -186,8 +179,8 @@ def remove_consolidated(local: Path, *, now: float, days: int = 30) -> int:
     for path, status in _session_files(local):
         try:
             if status.st_size == _finished_size(path) and now - status.st_mtime > days * 86400:
-                path.unlink()
-                path.with_suffix(_DONE_SUFFIX).unlink(missing_ok=True)
+                remove_file(path)
+                remove_file(path.with_suffix(_DONE_SUFFIX))
                 removed_count += 1
         except OSError:
             continue

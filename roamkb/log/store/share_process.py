@@ -16,8 +16,12 @@ from pathlib import Path
 from typing import Final
 
 from roamkb.core.errors import RoamkbError
-from roamkb.fs.private_files import read_private_file
-from roamkb.fs.private_files import write_private_file
+from roamkb.fs.append import read_bytes
+from roamkb.fs.files import write_private_file
+from roamkb.fs.untrusted_files import make_private_folder
+from roamkb.fs.untrusted_files import open_file
+from roamkb.fs.untrusted_files import remove_file
+from roamkb.fs.untrusted_files import replace_file
 from roamkb.log.store import project_log
 
 #: Of the log's local folder.
@@ -70,13 +74,8 @@ def sync_soon(log: "project_log.Log", state: Path, *, patience: float = 0.0) -> 
 
 
 def _record_vain_wait(folder: Path) -> None:
-    flags = os.O_CREAT | os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
     with contextlib.suppress(OSError):
-        fd = os.open(folder / _VAIN_FILE, flags, 0o600)
-        try:
-            os.utime(fd)
-        finally:
-            os.close(fd)
+        replace_file(folder / _VAIN_FILE, b"")
 
 
 def start_worker(log: "project_log.Log", state: Path, *, parent: int = 0) -> None:
@@ -106,8 +105,8 @@ def _reap_ended() -> None:
 @contextlib.contextmanager
 def worker_lock(folder: Path) -> Iterator[bool]:
     """Hold the lock of the process at work, if it is free; yield whether it was."""
-    folder.mkdir(mode=0o700, exist_ok=True)
-    fd = os.open(folder / _LOCK_FILE, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    make_private_folder(folder)
+    fd = open_file(folder / _LOCK_FILE, os.O_CREAT | os.O_RDWR)
     try:
         is_free = True
         try:
@@ -143,7 +142,7 @@ def _modified_at(path: Path) -> float:
 def read_backoff(folder: Path) -> tuple[float, int, str]:
     """Return until when the service isn't asked (seconds since 1970), how often it failed, and the last failure."""
     try:
-        until, failures, why = json.loads(read_private_file(folder / _BACKOFF_FILE))
+        until, failures, why = json.loads(read_bytes(folder / _BACKOFF_FILE))
         # a clock that was put back keeps nobody away for long
         is_near = float(until) < time.time() + 2 * _LONGEST_BACKOFF
         return (float(until) if is_near else 0.0), int(failures), str(why)
@@ -155,7 +154,6 @@ def keep_backoff(folder: Path, why: str) -> float:
     """Record that the service couldn't be used; return in how many seconds it is asked again."""
     failures = read_backoff(folder)[1] + 1
     seconds: float = min(_FIRST_BACKOFF * 2 ** min(failures - 1, _MOST_DOUBLINGS), _LONGEST_BACKOFF)
-    # an agent's commands may write there, and whoever is at work runs beside their wall: no link is followed
     with contextlib.suppress(RoamkbError, OSError):
         write_private_file(folder / _BACKOFF_FILE, json.dumps([time.time() + seconds, failures, why]).encode())
     return seconds
@@ -164,4 +162,4 @@ def keep_backoff(folder: Path, why: str) -> float:
 def drop_backoff(folder: Path) -> None:
     """Record that the service answers."""
     with contextlib.suppress(OSError):
-        (folder / _BACKOFF_FILE).unlink(missing_ok=True)
+        remove_file(folder / _BACKOFF_FILE)

@@ -25,7 +25,8 @@ from roamkb.fs.append import ARCHIVE
 from roamkb.fs.append import KNOWLEDGE
 from roamkb.fs.append import LEDGER
 from roamkb.fs.append import open_regular_file
-from roamkb.fs.private_files import write_private_file
+from roamkb.fs.files import write_private_file
+from roamkb.fs.untrusted_files import read_file
 from roamkb.harnesses.registry import declared
 from roamkb.harnesses.registry import harness_of_line
 from roamkb.harnesses.transcript import CommandFailure
@@ -126,8 +127,7 @@ def _is_entered(environment: Mapping[str, str], entry: str) -> bool:
 def is_known_unpromotable(local: str) -> bool:
     """Say whether nothing could be promoted when the log had its present stamp."""
     try:
-        with open(os.path.join(local, _UNPROMOTABLE_FILE), encoding="utf-8") as file:
-            return bool(json.load(file) == log_stamp(local))
+        return bool(json.loads(read_file(os.path.join(local, _UNPROMOTABLE_FILE))) == log_stamp(local))
     except (OSError, ValueError, RecursionError):
         return False
 

@@ -3,22 +3,20 @@
 import contextlib
 import json
 import os
-import time
 from collections.abc import Iterator
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import DiskError
-from roamkb.core.errors import NameTaken
 from roamkb.core.errors import RoamkbError
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
 from roamkb.fs.append import open_regular_file
+from roamkb.fs.append import read_bytes
+from roamkb.fs.files import write_private_file
 from roamkb.fs.locks import make_private_folder
-from roamkb.fs.private_files import read_private_file
-from roamkb.fs.private_files import write_private_file
+from roamkb.fs.untrusted_files import remove_old_files
 from roamkb.harnesses.registry import all_harnesses
 from roamkb.harnesses.registry import declared
 from roamkb.harnesses.transcript import CommandFailure
@@ -113,7 +111,7 @@ class TranscriptProgress:
 def load_progress(local: Path, session: str) -> TranscriptProgress:
     """Return how far a session was read; the beginning where nothing is recorded."""
     with contextlib.suppress(RoamkbError, ValueError, TypeError, KeyError, RecursionError):
-        record = json.loads(read_private_file(local / _PROGRESS_FOLDER / f"{session}.json"))
+        record = json.loads(read_bytes(local / _PROGRESS_FOLDER / f"{session}.json"))
         stretch = WorkStretch(
             calls=int(record["calls"]),
             has_worked=record["has_worked"] is True,
@@ -156,18 +154,9 @@ def save_progress(local: Path, session: str, progress: TranscriptProgress) -> No
         {name: getattr(failure, name) for name in CommandFailure.__slots__} for failure in progress.failures
     ]
     record |= {name: getattr(progress.stretch, name) for name in WorkStretch.__slots__}
-    # whoever reads the same session at the same moment is as good
-    with contextlib.suppress(ChangedOnDisk, NameTaken):
-        write_private_file(path, json.dumps(record).encode())
-    _remove_old_progress(path.parent)
-
-
-def _remove_old_progress(folder: Path) -> None:
-    """Remove the records of sessions that had no progress for a month."""
-    with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            if time.time() - entry.stat(follow_symlinks=False).st_mtime > _RETENTION_SECONDS:
-                Path(entry.path).unlink()
+    write_private_file(path, json.dumps(record).encode())
+    with contextlib.suppress(OSError):
+        remove_old_files(path.parent, _RETENTION_SECONDS)
 
 
 def session_transcripts(home: Path, environment: Mapping[str, str], folder: Path) -> Iterator[Path]:

@@ -21,6 +21,7 @@ from roamkb.boundary.store.session_cache import confirmed_calls
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
 from roamkb.core.startup.lazy_regex import lazily
+from roamkb.fs import untrusted_files
 from roamkb.fs.files import TEMPORARY_PREFIX
 from roamkb.fs.files import content_digest
 from roamkb.fs.files import create_file
@@ -43,7 +44,6 @@ _LEFTOVER_AGE: Final = 60
 #: Seconds: what a command printed only one hook hears, and another that has the folder is soon done.
 _LOCK_TIMEOUT: Final = 1.0
 _LOCK_PAUSE: Final = 0.01
-_FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FULL_HINT: Final = "roamkb's MCP tools do it at once; or let a hook carry out what waits first"
 
@@ -64,7 +64,7 @@ def spool_call(local: Path, call: SpooledCall) -> tuple[Path, SpooledCall]:
             raise DiskError(folder, f"{MAX_CALLS} calls wait already", hint=_FULL_HINT)
         return create_file(folder, name, data, mode=0o600), call
     except NameTaken:
-        waiting_call = parse_spooled((folder / name).read_bytes())
+        waiting_call = parse_spooled(untrusted_files.read_file(folder / name, MAX_CALL_BYTES + 1))
         return folder / name, waiting_call or call
     except OSError as error:
         raise disk_error(folder, error) from error
@@ -137,21 +137,20 @@ class CallSpool:
 
 def open_spool(local: Path) -> contextlib.AbstractContextManager[CallSpool | None]:
     """Give the calls in a log's local folder; None where there are none, or another process has them."""
-    return _hold_spool(local / SPOOL_FOLDER, _spool_path_parts(local), patience=_LOCK_TIMEOUT)
+    return _hold_spool(local / SPOOL_FOLDER, patience=_LOCK_TIMEOUT)
 
 
 def open_confirmed(local: Path, state: Path) -> contextlib.AbstractContextManager[CallSpool | None]:
     """Give the calls of a log that their sessions certainly made; None as in `open_spool`."""
     folder = confirmed_calls(str(local), str(state))
-    return _hold_spool(Path(folder), (folder,), patience=0)
+    return _hold_spool(Path(folder), patience=0)
 
 
 def waiting_calls(local: Path, state: Path) -> tuple[SpooledCall, ...]:
     """Return the calls of a log that wait, confirmed or not, the oldest first; nothing is changed."""
     calls: list[SpooledCall] = []
-    for parts in (_spool_path_parts(local), (confirmed_calls(str(local), str(state)),)):
-        with contextlib.ExitStack() as stack:
-            folder_fd = _open_path(parts, stack)
+    for folder in (local / SPOOL_FOLDER, Path(confirmed_calls(str(local), str(state)))):
+        with _opened_folder(folder) as folder_fd:
             if folder_fd is None:
                 continue
             # a path would be looked up again
@@ -160,15 +159,9 @@ def waiting_calls(local: Path, state: Path) -> tuple[SpooledCall, ...]:
     return tuple(sorted(calls, key=lambda call: call.ts))
 
 
-def _spool_path_parts(local: Path) -> tuple[str, ...]:
-    """Return the path to a log's spool in parts; links above the project are its owner's affair."""
-    return str(local.parents[2]), *local.parts[-3:], SPOOL_FOLDER
-
-
 @contextlib.contextmanager
-def _hold_spool(folder: Path, parts: tuple[str, ...], *, patience: float) -> Iterator[CallSpool | None]:
-    with contextlib.ExitStack() as stack:
-        folder_fd = _open_path(parts, stack)
+def _hold_spool(folder: Path, *, patience: float) -> Iterator[CallSpool | None]:
+    with _opened_folder(folder) as folder_fd:
         if folder_fd is None or not _acquire_lock(folder_fd, patience):
             yield None
             return
@@ -192,14 +185,15 @@ def _acquire_lock(folder_fd: int, patience: float) -> bool:
             return True
 
 
-def _open_path(parts: tuple[str, ...], stack: contextlib.ExitStack) -> int | None:
-    """Return the descriptor of the folder; None where it is missing, or a link leads on to it."""
-    folder_fd: int | None = None
-    for part in parts:
-        flags = _FOLDER_FLAGS if folder_fd is not None else _FOLDER_FLAGS & ~os.O_NOFOLLOW
-        try:
-            folder_fd = os.open(part, flags, dir_fd=folder_fd)
-        except OSError:
-            return None
-        stack.callback(os.close, folder_fd)
-    return folder_fd
+@contextlib.contextmanager
+def _opened_folder(folder: Path) -> Iterator[int | None]:
+    """Give the descriptor of the folder; None where it is missing, or a link leads on to it."""
+    try:
+        folder_fd = untrusted_files.open_folder(folder)
+    except OSError:
+        yield None
+        return
+    try:
+        yield folder_fd
+    finally:
+        os.close(folder_fd)

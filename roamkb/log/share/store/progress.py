@@ -5,7 +5,6 @@ Progress is derived: without it all lines are offered and read again, which chan
 
 import contextlib
 import json
-import os
 import time
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -20,8 +19,8 @@ from roamkb.core.startup.dataclasses import field
 from roamkb.core.startup.dataclasses import fields
 from roamkb.fs.append import append_lines
 from roamkb.fs.append import read_bytes
-from roamkb.fs.private_files import read_private_file
-from roamkb.fs.private_files import write_private_file
+from roamkb.fs.files import write_private_file
+from roamkb.fs.untrusted_files import touch_file
 from roamkb.log.store.share_process import PROGRESS_FILE
 
 ASIDE_FILE: Final = "aside.jsonl"
@@ -50,7 +49,7 @@ class ShareProgress:
 def read_progress(folder: Path) -> ShareProgress:
     """Return the progress; none where it is missing or damaged."""
     with contextlib.suppress(DiskError, ValueError, TypeError, AttributeError):
-        progress = ShareProgress(**json.loads(read_private_file(folder / PROGRESS_FILE)))
+        progress = ShareProgress(**json.loads(read_bytes(folder / PROGRESS_FILE)))
         if isinstance(progress.xid, int) and isinstance(progress.pos, int) and isinstance(progress.offered, dict):
             return progress
     return ShareProgress()
@@ -67,7 +66,7 @@ def save_progress(folder: Path, progress: ShareProgress) -> None:
 def touch_progress(folder: Path) -> None:
     """Record that the service was heard of and had nothing new: the file's time says when."""
     with contextlib.suppress(OSError):
-        os.utime(folder / PROGRESS_FILE, follow_symlinks=False)
+        touch_file(folder / PROGRESS_FILE)
 
 
 class LinesAside:

@@ -11,11 +11,11 @@ from roamkb.core.startup.dataclasses import fields
 from roamkb.core.startup.digests import sha256
 from roamkb.core.text import one_line
 from roamkb.core.unreadable_file import UnreadableFile
+from roamkb.fs.append import read_bytes
 from roamkb.fs.files import MissingFile
 from roamkb.fs.files import read_file
+from roamkb.fs.files import write_private_file
 from roamkb.fs.locks import make_private_folder
-from roamkb.fs.private_files import read_private_file
-from roamkb.fs.private_files import write_private_file
 
 _MOST_SERVICE_BYTES = 1024 * 1024
 
@@ -89,7 +89,7 @@ def find_settings(path: Path) -> ShareSettings | None:
     Raises:
         DiskError: they can't be read, and nothing is exchanged.
     """
-    data = read_private_file(path)
+    data = read_bytes(path)
     if not data:
         return None
     try:

@@ -1,0 +1,76 @@
+"""What commands behind the wall put into their project's local state, for roamkb outside of it to run into."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from roamkb.core.startup.digests import sha256
+from tests.conftest import World
+from tests.walled import Wall
+from tests.walled import wall
+
+__all__ = ["wall"]
+
+_SESSION = "0e5b2d3c-1111-4222-8333-444455556666"
+_NOTE = "20240101000000-oak.org"
+
+
+@pytest.fixture
+def note(world: World) -> Path:
+    """A human's note."""
+    return world.node(_NOTE, "27a75a1c-9d8f-41b0-bc4c-a4889e25fe64", "Oak")
+
+
+def _local(world: World) -> Path:
+    assert 0 == world.run("init").status
+    return world.log().local_folder
+
+
+def _state(world: World) -> dict[str, tuple[int, bytes]]:
+    """Return the modes and contents of the notes' folder."""
+    paths = [world.kb, *world.kb.rglob("*")]
+    return {str(path): (path.stat().st_mode, path.read_bytes() if path.is_file() else b"") for path in paths}
+
+
+def _hook(world: World, event: str, **more: object) -> str:
+    payload = {"session_id": _SESSION, "cwd": str(world.personal), **more}
+    return world.run("hook", event, input=json.dumps(payload)).out
+
+
+_REMEDY = "roamkb remedy record --error 'ValueError: too many stripes' --technique paint --step x --outcome success"
+
+
+@pytest.mark.parametrize("is_folder", [False, True])
+def test_a_hook_writes_no_suggestion_through_a_link(wall: Wall, note: Path, is_folder: bool) -> None:
+    """The file of what was suggested, or its folder, leads to the notes."""
+    world, before = wall.world, _state(wall.world)
+    local = _local(world)
+    name = sha256(_SESSION.encode()).hexdigest()[:32]
+    links = (
+        f"ln -s {world.kb} offers"
+        if is_folder
+        else f"mkdir offers; ln -s {note} offers/{name}.json; ln -s {world.kb}/new.org offers/{name}.waits"
+    )
+    ran = wall.run(f"{_REMEDY} && cd {local} && {links}")
+    assert 0 == ran.status, ran.err
+    failed = {"tool_name": "Bash", "tool_input": {"command": "x"}, "error": "ValueError: too many stripes"}
+    _hook(world, "post-tool-use-failure", hook_event_name="PostToolUseFailure", **failed)
+    _hook(world, "session-start", hook_event_name="SessionStart", source="startup")
+    assert before == _state(world)
+
+
+@pytest.mark.parametrize("name", ["imported", "kept-safe", "passes", "asked", "agents", "share", "observations"])
+def test_a_session_s_chores_write_through_no_link(wall: Wall, note: Path, name: str) -> None:
+    """A file or a folder of the local state leads to a note, or to all of them."""
+    world, before = wall.world, _state(wall.world)
+    local = _local(world)
+    target = note if name in ("imported", "kept-safe") else world.kb
+    ran = wall.run(f"roamkb learn 'zebras have stripes' && rm -rf {local}/{name} && ln -s {target} {local}/{name}")
+    assert 0 == ran.status, ran.err
+    (world.personal / "MEMORY.md").write_text("- zebras are striped\n")
+    _hook(world, "session-start", hook_event_name="SessionStart", source="startup")
+    _hook(world, "user-prompt-submit", hook_event_name="UserPromptSubmit", prompt="what stripes have zebras?")
+    _hook(world, "stop", hook_event_name="Stop")
+    _hook(world, "session-end", hook_event_name="SessionEnd", reason="exit")
+    assert before == _state(world)
