@@ -262,8 +262,10 @@ class ChangedOnDisk(RoamkbError):
     exit_code = 4
     code = "changed"
 
-    def __init__(self, path: Path, why: str = "changed on disk since it was read") -> None:
-        super().__init__(f"{one_line(str(path))}: {why}; nothing was changed", hint="look at it and try again")
+    def __init__(
+        self, path: Path, why: str = "changed on disk since it was read", *, hint: str = "look at it and try again"
+    ) -> None:
+        super().__init__(f"{one_line(str(path))}: {why}; nothing was changed", hint=hint)
         self.path = path
         self.why = why
 

@@ -22,6 +22,7 @@ from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
 from roamkb.core.errors import NotDurable
 from roamkb.core.errors import NotWritable
+from roamkb.core.text import one_line
 from roamkb.core.unreadable_file import UnreadableFile
 from roamkb.fs import untrusted_files
 
@@ -403,8 +404,7 @@ def discard_file(leftover: Path) -> None:
 
 def _require_digest(folder_fd: int, path: Path, expected_digest: str) -> os.stat_result:
     """Return the stat of `path` if its content still has the SHA-256 `expected_digest`, or raise."""
-    if _has_emacs_lock(folder_fd, path.name):
-        raise ChangedOnDisk(path, "is open with unsaved changes in Emacs (or was, if that crashed)")
+    require_no_unsaved_changes(path, folder_fd=folder_fd)
     try:
         status = os.stat(path.name, dir_fd=folder_fd, follow_symlinks=False)
     except FileNotFoundError as error:
@@ -422,8 +422,9 @@ def _require_untouched(folder_fd: int, path: Path, stat_before: os.stat_result) 
         stat_now = os.stat(path.name, dir_fd=folder_fd, follow_symlinks=False)
     except FileNotFoundError as error:
         raise ChangedOnDisk(path, "is gone") from error
-    if _stat_signature(stat_now) != _stat_signature(stat_before) or _has_emacs_lock(folder_fd, path.name):
+    if _stat_signature(stat_now) != _stat_signature(stat_before):
         raise ChangedOnDisk(path)
+    require_no_unsaved_changes(path, folder_fd=folder_fd)
 
 
 def _read_in_folder(folder_fd: int, path: Path) -> bytes:
@@ -434,9 +435,38 @@ def _read_in_folder(folder_fd: int, path: Path) -> bytes:
         _close_quietly(fd)
 
 
-def _has_emacs_lock(folder_fd: int, name: str) -> bool:
-    """Say whether Emacs, here or on another machine, has unsaved changes to `name`."""
-    return _exists_in_folder(folder_fd, f".#{name}")
+def require_no_unsaved_changes(path: Path, *, folder_fd: int | None = None) -> None:
+    """Raise `ChangedOnDisk` where Emacs, here or on another machine, has unsaved changes to a file.
+
+    They show in its lock, and where that is turned off in an auto-save file that is newer.
+    """
+    folder = path.parent if folder_fd is None else Path()
+    lock, saved = path.with_name(f".#{path.name}"), path.with_name(f"#{path.name}#")
+    try:
+        # where a disk has no links, the lock is a file
+        holder = os.readlink(folder / lock.name, dir_fd=folder_fd)
+    except FileNotFoundError:
+        if _is_newer(folder / saved.name, folder / path.name, folder_fd):
+            why = f"has unsaved changes in Emacs' auto-save file {one_line(saved.name)}"
+            hint = "M-x recover-this-file in Emacs, or delete that file"
+            raise ChangedOnDisk(path, why, hint=hint) from None
+        return
+    except OSError:
+        holder = ""
+    who = f" ({one_line(holder)})" if holder else ""
+    raise ChangedOnDisk(
+        path,
+        f"is open with unsaved changes in Emacs{who}, or was, if that crashed",
+        hint=f"save it there; if it is open nowhere, delete {one_line(str(lock))}",
+    )
+
+
+def _is_newer(path: Path, other: Path, folder_fd: int | None) -> bool:
+    try:
+        first, second = (os.stat(name, dir_fd=folder_fd, follow_symlinks=False) for name in (path, other))
+    except FileNotFoundError:
+        return False
+    return first.st_mtime_ns > second.st_mtime_ns
 
 
 def _exists_in_folder(folder_fd: int, name: str) -> bool:

@@ -51,14 +51,15 @@ EMACS_SETTING = f""";;; roamkb.el --- org-roam beside agents that write notes  -
 ;; roamkb reads init files as text; what they compute it reads here, as it was at the last start.
 (defconst roamkb-settings
   '(org-roam-directory org-roam-db-location org-roam-dailies-directory org-roam-file-exclude-regexp
-    org-cite-global-bibliography citar-bibliography bibtex-completion-bibliography)
+    org-cite-global-bibliography citar-bibliography bibtex-completion-bibliography
+    create-lockfiles lock-file-name-transforms)
   "The settings that roamkb wants to know.")
 
 (defun roamkb-settings-text ()
-  "The settings as Lisp; those that aren't set are left out."
+  "The settings as Lisp; what isn't set is left out, but that lock files are off."
   (concat ";; made by roamkb.el; roamkb reads it, and nothing loads it\\n"
           (mapconcat (lambda (name)
-                       (if (and (boundp name) (symbol-value name))
+                       (if (and (boundp name) (or (symbol-value name) (eq name 'create-lockfiles)))
                            (format "(setq %s '%S)\\n" name (symbol-value name))
                          ""))
                      roamkb-settings "")))

@@ -54,6 +54,11 @@ def find_strings(text: str, variable: str) -> tuple[str, ...]:
     return tuple(_ESCAPE.sub(r"\1", word[1:-1]) for form in values for word in _words(form) if word.startswith('"'))
 
 
+def find_words(text: str, variable: str) -> tuple[tuple[str, ...], ...]:
+    """Return the words and strings of each form that an init file gives a variable."""
+    return tuple(tuple(_words(form)) for form in _values(_tokens(text), variable))
+
+
 def lisp_of_org(text: str) -> str:
     """Return the Emacs Lisp of a literate init file."""
     blocks, position = [], 0

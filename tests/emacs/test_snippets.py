@@ -58,6 +58,10 @@ _ASK = """
 (princ (format "revert=%S timer=%S\\n" global-auto-revert-mode (timerp roamkb-sync-timer)))
 (setq org-cite-global-bibliography (list (concat "~/" "refs \\"a\\"" ".bib")) org-roam-dailies-directory (concat "d" "/"))
 (roamkb-write-settings)
+(princ (format "locks=%S\\n" (and (string-match "^(setq create-lockfiles '\\\\(.*\\\\))$" (roamkb-settings-text))
+                                (match-string 1 (roamkb-settings-text)))))
+(setq create-lockfiles nil)
+(princ (format "unlocked=%S\\n" (and (string-match-p "^(setq create-lockfiles 'nil)$" (roamkb-settings-text)) t)))
 (setq byte-compile-error-on-warn t)
 (princ (format "compiles=%S\\n" (byte-compile-file "roamkb.el")))
 """
@@ -90,6 +94,7 @@ def test_the_emacs_setting_does_what_it_says(tmp_path: Path, org_roam: OrgRoam) 
     assert '"New"' == answers["new"]
     assert answers["revert"] == "t timer=t"
     assert answers["compiles"] == "t"
+    assert ('"t"', "t") == (answers["locks"], answers["unlocked"])
     # what Emacs computed is known to roamkb
     assert (tmp_path / 'refs "a".bib',) == find_configured_paths(tmp_path, kb, "org-cite-global-bibliography")
     assert (kb / "d",) == find_configured_paths(tmp_path, kb, "org-roam-dailies-directory")

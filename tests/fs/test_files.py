@@ -364,10 +364,22 @@ def hold(note: Path) -> None:
     (note.parent / ".#note.org").symlink_to("someone@elsewhere.1:2")
 
 
-REFUSALS = [(change, "changed on disk"), (hold, "unsaved changes in Emacs"), (Path.unlink, "is gone")]
+def auto_save(note: Path) -> None:
+    """Edit the note in an Emacs without lock files, which saved its text elsewhere since."""
+    saved = note.parent / "#note.org#"
+    saved.write_bytes(b"by hand\n")
+    os.utime(saved, ns=(0, note.stat().st_mtime_ns + 1))
 
 
-@pytest.mark.parametrize(("human", "reason"), REFUSALS, ids=["changed", "held", "gone"])
+REFUSALS = [
+    (change, "changed on disk"),
+    (hold, r"unsaved changes in Emacs \(someone@elsewhere\.1:2\)"),
+    (auto_save, "#note.org#"),
+    (Path.unlink, "is gone"),
+]
+
+
+@pytest.mark.parametrize(("human", "reason"), REFUSALS, ids=["changed", "held", "auto-saved", "gone"])
 def test_what_the_human_did_is_kept(human: Callable[[Path], None], reason: str, note: Path) -> None:
     """Neither a change nor a move touches a note that isn't what was read."""
     human(note)
@@ -380,6 +392,18 @@ def test_what_the_human_did_is_kept(human: Callable[[Path], None], reason: str, 
     assert names_in(note.parent / "trash") == set()
     (note.parent / "trash").rmdir()
     assert before == {name: (note.parent / name).lstat().st_mtime_ns for name in names_in(note.parent)}
+
+
+def test_a_stale_lock_is_named_with_a_way_out(note: Path) -> None:
+    """A lock without its holder, as where a disk has no links, and an auto-save file that the note outlived."""
+    auto_save(note)
+    os.utime(note.parent / "#note.org#", ns=(0, note.stat().st_mtime_ns))
+    (note.parent / ".#note.org").write_text("x")
+    with pytest.raises(ChangedOnDisk, match="unsaved changes in Emacs, or was") as caught:
+        disk.swap_file(note, NEW, expected_digest=disk.content_digest(OLD), lock=FREE)
+    assert f"delete {note.parent / '.#note.org'}" in caught.value.hint
+    (note.parent / ".#note.org").unlink()
+    disk.swap_file(note, NEW, expected_digest=disk.content_digest(OLD), lock=FREE)
 
 
 @pytest.mark.parametrize("human", [change, hold, Path.unlink])

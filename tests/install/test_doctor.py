@@ -388,6 +388,23 @@ def test_lock_links(patient: DoctorContext, world: World, target: str, word: str
     assert (word or "") in found.detail
 
 
+@pytest.mark.parametrize(
+    ("setting", "word"),
+    [
+        ("(setq create-lockfiles nil)", "create-lockfiles"),
+        ("(setq create-lockfiles t)", None),
+        ('(setq lock-file-name-transforms \'((".*" "~/.locks/" t)))', "lock-file-name-transforms"),
+        ("(setq lock-file-name-transforms nil)", None),
+    ],
+)
+def test_lock_files_that_are_off_are_told(patient: DoctorContext, world: World, setting: str, word: str | None) -> None:
+    """Nothing is wrong, but an edit can't see what Emacs hasn't saved."""
+    (world.home / ".emacs").write_text(f"{setting}\n")
+    found = of(patient, "locks")
+    assert (True, word is None) == (found.ok, found.proved)
+    assert (word or "") in found.detail
+
+
 def test_leftovers(patient: DoctorContext, world: World) -> None:
     """Unfinished writes of an hour ago, among the notes, the rules and the trash; not a running one."""
     (world.kb / "sub").mkdir()

@@ -40,6 +40,7 @@ from roamkb.kb.notes.store.notes import NotesContents
 from roamkb.kb.search.index.index import Index
 from roamkb.org.agent_node import is_agent_node
 from roamkb.org.emacs_settings import find_strings
+from roamkb.org.emacs_settings import find_words
 from roamkb.org.orgparse_check import read_by_orgparse
 
 #: Clocks that a network sets differ by milliseconds; two minutes are a clock that nobody sets.
@@ -305,12 +306,37 @@ def _check_clocks(contents: NotesContents, now: float) -> DoctorCheck:
 
 
 def _check_locks(context: DoctorContext, leftover_files: LeftoverFiles) -> DoctorCheck:
-    return build_check(
+    check = build_check(
         "locks",
         filter(None, (_lock_fault(lock, context) for lock in leftover_files.locks)),
         fine="no note is held by an Emacs elsewhere, or by one that is gone",
         fix="save the note there, or delete the link if it is open nowhere; roamkb won't change it till then",
     )
+    caution = _lock_setting(context.home) if check.ok else ""
+    if not caution:
+        return check
+    return DoctorCheck(
+        name="locks",
+        ok=True,
+        detail=f"unsaved changes in Emacs may not be seen: {caution}",
+        fix="(setq create-lockfiles t lock-file-name-transforms nil); till then only an auto-save file shows them",
+        proved=False,
+    )
+
+
+def _lock_setting(home: Path) -> str:
+    """Return the setting by which Emacs leaves no lock beside a note; empty where no init file has one."""
+    texts = tuple(read_init_files(home))
+    for variable, is_off in (
+        ("create-lockfiles", lambda words: words == ("nil",)),
+        ("lock-file-name-transforms", lambda words: words != ("nil",)),
+    ):
+        # what Emacs itself wrote comes first
+        values = ((path, find_words(lisp, variable)) for path, lisp in texts if variable in lisp)
+        path, words = next(((path, found) for path, found in values if found), (None, ()))
+        if any(map(is_off, words)):
+            return f"{path} sets {variable}"
+    return ""
 
 
 def _lock_fault(lock: EmacsLock, context: DoctorContext) -> str | None:

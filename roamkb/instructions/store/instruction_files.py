@@ -5,7 +5,6 @@ import os
 from pathlib import Path
 
 from roamkb.boundary.store.folder_evidence import lies_within
-from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
@@ -14,6 +13,7 @@ from roamkb.core.text import one_line
 from roamkb.fs.files import MissingFile
 from roamkb.fs.files import content_digest
 from roamkb.fs.files import read_file
+from roamkb.fs.files import require_no_unsaved_changes
 from roamkb.fs.files import swap_file
 
 _MARKDOWN_ENDINGS = (".md", ".mdc", ".markdown")
@@ -93,5 +93,4 @@ def _require_own_path(root: Path, target: str) -> Path:
 def require_no_emacs_lock(root: Path, target: str) -> None:
     """Raise `ChangedOnDisk` where Emacs holds unsaved changes to a file."""
     path = _require_own_path(root, target)
-    if os.path.lexists(path.with_name(f".#{path.name}")):
-        raise ChangedOnDisk(path, "is open with unsaved changes in Emacs (or was, if that crashed)")
+    require_no_unsaved_changes(path)

@@ -130,8 +130,7 @@ class _FolderRestorer:
 
     def _create_entry(self, path: Path, wanted_entry: FolderEntry, data: bytes) -> None:
         folder = disk.make_folder(path.parent)
-        if os.path.lexists(folder / f".#{path.name}"):
-            raise ChangedOnDisk(path, "is open with unsaved changes in Emacs (or was, if that crashed)")
+        disk.require_no_unsaved_changes(folder / path.name)
         match wanted_entry.form:
             case EntryForm.FILE:
                 disk.create_file(folder, path.name, data, mode=wanted_entry.mode)
