@@ -43,6 +43,10 @@ class UsageError(RoamkbError):
     code = "usage"
 
 
+class Unanswered(UsageError):
+    """A question at the terminal whose input ended."""
+
+
 class NoKnowledgeBase(RoamkbError):
     """Absence of the knowledge base: this machine has none, or it isn't mounted."""
 

@@ -12,6 +12,7 @@ from roamkb.boundary.store.folder_evidence import lies_within
 from roamkb.boundary.store.installed_rule import find_rule
 from roamkb.core.errors import Interrupted
 from roamkb.core.errors import RoamkbError
+from roamkb.core.errors import Unanswered
 from roamkb.core.errors import UsageError
 from roamkb.core.gitignore import escape_path
 from roamkb.core.model import Project
@@ -51,9 +52,11 @@ from roamkb.install.setup_dialog import AskFunction
 from roamkb.install.setup_dialog import SetupDialog
 from roamkb.install.store.apply import read_path_state
 from roamkb.install.store.apply import real_path
+from roamkb.install.store.discovery import USUAL_FOLDERS
 from roamkb.install.store.discovery import find_harnesses
 from roamkb.install.store.discovery import find_notes
 from roamkb.install.store.discovery import find_projects
+from roamkb.install.store.discovery import find_unwritable
 from roamkb.install.store.discovery import is_repository
 from roamkb.install.store.discovery import missing_folders
 from roamkb.install.store.receipt import SetupReceipt
@@ -103,10 +106,14 @@ def setup(options: SetupOptions, context: SetupContext) -> InstallReport:
     if is_first(context):
         options = replace(options, wishes=replace(options.wishes, omits_absent=True))
     _require_folders(options.logs)
+    if not options.wishes.dry_run:
+        _require_writable(rule_path(context.home), context.state.state, context.state.cache)
     try:
         options = _answered(options, context, context.ask) if context.ask else _complete(options, context)
     except KeyboardInterrupt:
         raise Interrupted("nothing was changed", hint="`roamkb setup` begins again") from None
+    except Unanswered as error:
+        raise UsageError(f"{error}; nothing was changed", hint="`roamkb setup` begins again") from None
     plan = install(replace(options.wishes, dry_run=True), context)
     _check_work(options.wishes, plan.rule)
     planned_logs = tuple(_planned_log(root) for root in options.logs)
@@ -136,6 +143,15 @@ def _require_folders(logs: Sequence[Path]) -> None:
         raise UsageError(
             f"{one_line(str(missing[0]))} is no folder, so no log can begin there; nothing was changed",
             hint="is it spelt right? --log takes the folder of a project",
+        )
+
+
+def _require_writable(*paths: Path) -> None:
+    """Raise before anything is asked where it couldn't be written down."""
+    if folder := find_unwritable(paths):
+        raise UsageError(
+            f"{one_line(str(folder))} can't be written to; nothing was changed",
+            hint="`roamkb setup` writes there; is the file system mounted read-only?",
         )
 
 
@@ -184,7 +200,9 @@ def _answered(options: SetupOptions, context: SetupContext, ask: AskFunction) ->
     wishes = options.wishes
     rule = preview_rule(wishes, home=context.home, data=context.data, rules=context.rules)
     if not (wishes.kb or wishes.create_kb):
-        kb, is_new = dialog.choose_notes(find_notes(context.home, kb=rule.kb), usual=rule.kb)
+        # what the shipped rule says is one person's layout; org-roam's own default is known to more
+        usual = context.home / USUAL_FOLDERS[0] if is_first(context) else rule.kb
+        kb, is_new = dialog.choose_notes(find_notes(context.home, kb=rule.kb), usual=usual)
         wishes = replace(wishes, kb=None if kb == rule.kb else kb, create_kb=is_new)
     wishes = _with_boundary(replace(options, wishes=wishes), dialog, context)
     if not (options.no_hooks or wishes.harnesses):
@@ -205,6 +223,8 @@ def _with_boundary(options: SetupOptions, dialog: SetupDialog, context: SetupCon
     given = options.wishes
     for attempt in range(MAX_ANSWERS):
         wishes = given
+        if attempt:
+            dialog.say("Then once more: what you said of work and of who may write is dropped.")
         projects = _projects(wishes, context)
         if not (given.work_roots or options.no_work):
             wishes = replace(wishes, work_roots=dialog.choose_work(projects))

@@ -20,6 +20,7 @@ Answer = TypeVar("Answer")
 MAX_ANSWERS = 3
 #: More would push the question itself off the screen.
 _MAX_LISTED = 40
+_NOTES_AGAIN = "A folder such as ~/notes, but not your home itself:"
 
 
 class SetupDialog:
@@ -33,17 +34,23 @@ class SetupDialog:
         """Take what asks; paths are shown from `home` on."""
         self._ask = ask
         self._home = home
+        self._notice = ""
 
-    def confirm(self, question: str, *, is_default: bool = False) -> bool:
-        """Return whether the human said yes; Enter says `is_default`."""
+    def say(self, notice: str) -> None:
+        """Put a line before the next question."""
+        self._notice = f"{notice}\n"
+
+    def confirm(self, question: str, *, is_default: bool | None = False) -> bool:
+        """Return whether the human said yes; Enter says `is_default`, and nothing where that is None."""
 
         def parse(answer: str) -> bool | None:
             return {"": is_default, "y": True, "yes": True, "n": False, "no": False}.get(answer.lower())
 
-        return self._ask_until(f"{question} [{'Y/n' if is_default else 'y/N'}]", parse, "y or n:")
+        choices = {None: "y/n", True: "Y/n", False: "y/N"}[is_default]
+        return self._ask_until(f"{question} [{choices}]", parse, "y or n:")
 
     def choose_notes(self, folders: Sequence[NotesAtHand], *, usual: Path) -> tuple[Path, bool]:
-        """Return the folder of the notes, and whether it is to begin there; `usual` is the rule's own."""
+        """Return the folder of the notes, and whether they are to begin there: in `usual`, if nothing else is said."""
         if len(folders) == 1 and self.confirm(f"{self._notes_line(folders[0])}: these?", is_default=True):
             return folders[0].path, False
         if len(folders) > 1:
@@ -54,16 +61,19 @@ class SetupDialog:
                         "Which are yours? A number, another folder, or Enter for 1:",
                     )
                 ),
-                lambda answer: folders[0].path if not answer else self._numbered(answer, [n.path for n in folders]),
-                f"A number from 1 to {len(folders)}, or a folder from ~ or /:",
+                lambda answer: folders[0].path if not answer else self._notes_folder(answer, folders),
+                f"A number from 1 to {len(folders)}, or a folder such as ~/notes:",
             )
+        elif folders or self.confirm("No org-roam notes are in the usual places. Have you some elsewhere?"):
+            path = self._ask_until("Which folder are they in?", self._notes_folder, _NOTES_AGAIN)
         else:
-            found = "" if folders else "No org-roam notes are in the usual places. "
             path = self._ask_until(
-                f"{found}Which folder are yours in, or shall they begin in? Enter for {self.short(usual)}:",
-                lambda answer: self._folder(answer) if answer else usual,
-                "A folder from ~ or /:",
+                f"In which folder shall they begin? Enter for {self.short(usual)}:",
+                lambda answer: self._notes_folder(answer) if answer else usual,
+                _NOTES_AGAIN,
             )
+            if path == usual and not count_notes(path):
+                return path, True
         listed = {notes.path for notes in folders}
         for _ in range(MAX_ANSWERS):
             count = count_notes(path)
@@ -73,7 +83,12 @@ class SetupDialog:
                 f"There are no notes in {self.short(path)}: begin there, with a note that explains it?"
             ):
                 return path, True
-            path = self._ask_until("Which folder, then? From ~ or /:", self._folder, "A folder from ~ or /:")
+            numbers = f", a number from 1 to {len(folders)}" if folders else ""
+            path = self._ask_until(
+                f"Another folder such as ~/notes{numbers}, or Ctrl-C to leave all as it is:",
+                lambda answer: self._notes_folder(answer, folders),
+                _NOTES_AGAIN,
+            )
         raise UsageError("without notes there is nothing to set up; nothing was changed")
 
     def _are_these(self, path: Path, count: int) -> bool:
@@ -90,7 +105,7 @@ class SetupDialog:
             lines[_MAX_LISTED:] = [f"      … and {len(lines) - _MAX_LISTED} more"]
         which = "Which of them are work? Numbers or folders" if lines else "Which folders are work? Some from ~ or /"
         question = [
-            "Agents in personal projects may write to your notes, which go to all your machines. Work never may.",
+            "Agents in personal projects may write to your notes, wherever those are carried. Work never may.",
             *lines,
             f"{which} with blanks between, or Enter for none{' but those marked so' if lines else ''}:",
         ]
@@ -98,7 +113,7 @@ class SetupDialog:
         return self._ask_until(
             "\n".join(question),
             lambda answer: self._present_folders(answer, roots),
-            f"Only {f'numbers from 1 to {len(roots)} and ' if roots else ''}folders that are there, one with blanks in "
+            f"Only {f'{_numbers_phrase(len(roots))} and ' if roots else ''}folders that are there, one with blanks in "
             "its name in quotes:",
         )
 
@@ -129,7 +144,7 @@ class SetupDialog:
             f"personal, may write: {one_line(', '.join(parents)) or 'nothing'}",
             "Is that right?",
         )
-        return self.confirm("\n".join(lines))
+        return self.confirm("\n".join(lines), is_default=None)
 
     def choose_logs(self, projects: Sequence[Project]) -> tuple[Path, ...]:
         """Return the projects that get a log."""
@@ -152,7 +167,7 @@ class SetupDialog:
                 )
             ),
             parse,
-            f"Only numbers from 1 to {len(roots)}, `all`, or Enter:",
+            f"Only {_numbers_phrase(len(roots))}, `all`, or Enter:",
         )
 
     def choose_hooks(self, summary: Sequence[str], diff: str) -> bool:
@@ -180,6 +195,13 @@ class SetupDialog:
             return folders[int(word) - 1] if len(word) < 5 and 1 <= int(word) <= len(folders) else None
         return self._folder(word)
 
+    def _notes_folder(self, text: str, listed: Sequence[NotesAtHand] = ()) -> Path | None:
+        """Return the folder that is meant, which may be yet to come; None for HOME itself, and for no answer."""
+        path = self._numbered(text, [notes.path for notes in listed])
+        if path is None and text and not text.isdigit():
+            path = self._home / text
+        return None if path == self._home else path
+
     def _folder(self, text: str) -> Path | None:
         if text == "~" or text.startswith("~/"):
             return self._home / text[2:]
@@ -189,6 +211,7 @@ class SetupDialog:
         return self._home / text if text and (self._home / text).is_dir() else None
 
     def _ask_until(self, question: str, parse: Callable[[str], Answer | None], again: str) -> Answer:
+        question, self._notice = self._notice + question, ""
         for _ in range(MAX_ANSWERS):
             answer = parse(self._ask(question).strip())
             if answer is not None:
@@ -197,3 +220,7 @@ class SetupDialog:
         raise UsageError(
             "no answer that can be used; nothing was changed", hint="`roamkb setup --help` has the options"
         )
+
+
+def _numbers_phrase(last: int) -> str:
+    return "the number 1" if last == 1 else f"numbers from 1 to {last}"

@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
+import roamkb
 from roamkb.fs.files import TEMPORARY_PREFIX
+from roamkb.install.store.discovery import find_notes
+from roamkb.install.store.discovery import find_projects
 from tests.conftest import Ran
 from tests.conftest import World
 from tests.conftest import emulator
@@ -93,8 +96,8 @@ def beginner(home: Path, notes: str, *, code: str = "code", found: tuple[tuple[s
 
 
 def no_notes(home: Path) -> Beginner:
-    """Nothing at all: they begin where the rule says."""
-    return beginner(home, "sync/org/roam", found=(("Which folder are yours in", ""), ("begin there", "y")))
+    """Nothing at all: they begin where org-roam would."""
+    return beginner(home, "org-roam", found=(("Have you some elsewhere?", ""), ("Enter for ~/org-roam", "")))
 
 
 def notes_of_the_rule(home: Path) -> Beginner:
@@ -274,7 +277,8 @@ def test_a_second_setup_adds_to_the_first(home: Path) -> None:
 def test_an_undo_takes_nothing_that_was_used(home: Path) -> None:
     """A log with a learning, the notes' first one once edited, settings of others and their order stay."""
     person = no_notes(home)
-    person.run("setup", "--create-kb", "--no-work", "--log", str(person.project), "--claude", "--yes")
+    notes = ("--kb", str(person.notes), "--create-kb")
+    person.run("setup", *notes, "--no-work", "--log", str(person.project), "--claude", "--yes")
     (note,) = person.notes.iterdir()
     note.write_text(f"{note.read_text()}A word of mine.\n")
     assert 0 == person.run("learn", "Invoices restart each January", cwd=person.project).status
@@ -308,14 +312,15 @@ def test_no_boundary_counts_that_was_not_confirmed(home: Path) -> None:
     """Who says no is asked again; the third no ends it, with nothing changed."""
     person = notes_of_the_rule(home)
     before = everything(home)
-    mistaken = (("these?", ""), ("are work?", "2"), ("Is that right?", ""))
+    mistaken = (("these?", ""), ("are work?", "2"), ("Is that right? [y/n]", ""), ("y or n:", "n"))
     work, *others = person.answers[1:]
     status, shown = person.talk("setup", answers=(*mistaken, work, ("may agents write", ""), *others))
     assert 0 == status, shown
+    assert 1 == shown.count("what you said of work and of who may write is dropped")
     assert "work" == person.run("classify", str(person.work), "--json").json["kind"]
     assert "personal" == person.run("classify", str(person.project), "--json").json["kind"]
     person.run("setup", "--undo")
-    again = (mistaken[1], ("may agents write", ""), mistaken[2])
+    again = (mistaken[1], ("may agents write", ""), ("Is that right?", "n"))
     status, shown = person.talk("setup", answers=(*mistaken, *again, *again))
     assert (2, True) == (status, "nothing was changed" in shown)
     assert before == everything(home)
@@ -384,7 +389,7 @@ def test_a_script_without_notes_chooses_no_rule_for_the_human_who_comes_later(ho
     assert before == everything(home)
     # as an earlier roamkb left it
     person.run("install", "--create-kb")
-    shutil.rmtree(person.notes)
+    shutil.rmtree(home / "sync")
     assert 0 == person.talk("install")[0]
     assert "work" == person.run("classify", str(person.work), "--json").json["kind"]
 
@@ -394,7 +399,7 @@ def test_uninstall_names_no_notes_that_are_not_there(home: Path) -> None:
     person = no_notes(home)
     person.run("install", "--create-kb")
     assert "keep  notes" in person.run("uninstall", "--dry-run").out
-    shutil.rmtree(person.notes)
+    shutil.rmtree(home / "sync")
     assert "keep  notes" not in person.run("uninstall", "--dry-run").out
 
 
@@ -461,7 +466,43 @@ def test_who_stops_it_at_a_question_hears_that_nothing_was_changed(home: Path) -
     status, shown = person.talk("setup", answers=(("these?", "\x03"),))
     assert status == 130
     assert "interrupted; nothing was changed" in shown
+    status, shown = person.talk("setup", answers=(("these?", "\x04"),))
+    assert status == 2
+    assert "wasn't answered; nothing was changed" in shown
     assert before == everything(home)
+
+
+def test_notes_among_documents_are_found(home: Path) -> None:
+    """In folders of the usual name, and of the one that the desktop has."""
+    put_notes(home / "Documents/org")
+    put_notes(home / "Dokumente/zettel", count=1)
+    (home / "Documents/letters").mkdir()
+    (home / ".config").mkdir()
+    (home / ".config/user-dirs.dirs").write_text('XDG_DOCUMENTS_DIR="$HOME/Dokumente"\n')
+    found = {place.path: place.count for place in find_notes(home, kb=home / "none")}
+    assert {home / "Documents/org": 3, home / "Dokumente/zettel": 1} == found
+
+
+def test_the_checkout_that_one_installs_from_is_no_project(home: Path) -> None:
+    """Nobody who tries the program is asked about it."""
+    (home / "code/lantern").mkdir(parents=True)
+    shutil.copytree(Path(roamkb.__file__).parent / "install", home / "roamkb/roamkb/install")
+    (home / "roamkb/.git").mkdir()
+    assert (home / "code/lantern",) == find_projects(home, parents=[home / "code"], kbs=[])
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap isn't installed")
+def test_a_home_that_cannot_be_written_to_is_said_before_anything_is_asked(home: Path) -> None:
+    """Nobody answers six questions for nothing."""
+    person = notes_of_the_rule(home)
+    status, shown = converse(
+        ["bwrap", "--dev-bind", "/", "/", "--ro-bind", str(home), str(home), sys.executable, "-m", "roamkb", "setup"],
+        maker=emulator(home.parent, "xterm"),
+        cwd=home,
+        environment={**person.world.environment(), "TERM": "xterm"},
+        answers=(),
+    )
+    assert (2, True) == (status, "can't be written to; nothing was changed" in shown), shown
 
 
 def test_who_says_yes_beforehand_is_shown_steps_and_no_diff(home: Path) -> None:

@@ -64,11 +64,13 @@ def test_other_notes_than_the_found_ones_are_named(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/a.org").write_text("a")
     found = (NotesAtHand(path=tmp_path / "notes", count=3, reason="a usual place"),)
-    dialog = SetupDialog(answering("n", "~/mine", "", "n", "~/new", "y", "n", "~/mien", "", "~/mine", "y")[0], tmp_path)
+    dialog = SetupDialog(answering("n", "~/mine", "", "n", "new", "y", "n", "~/mien", "", "1")[0], tmp_path)
     assert (tmp_path / "mine", False) == dialog.choose_notes(found, usual=tmp_path / "usual")
     assert (tmp_path / "new", True) == dialog.choose_notes(found, usual=tmp_path / "usual")
-    # a slip costs no answer
-    assert (tmp_path / "mine", False) == dialog.choose_notes(found, usual=tmp_path / "usual")
+    # a slip costs no answer, and takes nothing from those that were listed
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes/a.org").write_text("a")
+    assert (tmp_path / "notes", False) == dialog.choose_notes(found, usual=tmp_path / "usual")
     dialog = SetupDialog(answering("n", *["~/new", ""] * 4)[0], tmp_path)
     with pytest.raises(UsageError, match="nothing was changed"):
         dialog.choose_notes(found, usual=tmp_path / "usual")

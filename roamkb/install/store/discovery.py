@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 from collections.abc import Iterable
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,9 +18,12 @@ from roamkb.kb.notes.store.walk import walk_notes
 from roamkb.org.emacs_settings import find_roam_folders
 
 #: Below HOME: org-roam's own default first.
-_USUAL_FOLDERS = ("org-roam", "roam", "org/roam", "notes")
+USUAL_FOLDERS = ("org-roam", "roam", "org/roam", "notes")
+#: Folders in a documents folder that are looked into, the first by name, and characters of the file that names it.
+_MOST_DOCUMENT_FOLDERS = 100
+_MOST_SETTINGS_BYTES = 64 * 1024
 #: Below a folder that Syncthing shares, which holds more than notes.
-_SHARED_FOLDERS = (".", *_USUAL_FOLDERS)
+_SHARED_FOLDERS = (".", *USUAL_FOLDERS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,12 +57,25 @@ def count_notes(folder: Path) -> int:
 def _likely_folders(home: Path, kb: Path) -> Iterator[tuple[Path, str]]:
     yield kb, "as the rule says"
     yield from ((folder, "Emacs's org-roam-directory") for folder in _folders_in_emacs(home))
-    yield from ((home / name, "a usual place") for name in _USUAL_FOLDERS)
+    yield from ((home / name, "a usual place") for name in USUAL_FOLDERS)
+    for documents in _document_folders(home):
+        inner = sorted(folders_in(documents))[:_MOST_DOCUMENT_FOLDERS]
+        yield from ((folder, "in your documents") for folder in inner if _has_note_at_top(folder))
     # one that can't be read names nothing; doctor says so
     with contextlib.suppress(DiskError):
         for shared in configured_folders(home):
             folders = (shared.path / name for name in _SHARED_FOLDERS)
             yield from ((folder, "Syncthing carries it") for folder in folders if _has_note_at_top(folder))
+
+
+def _document_folders(home: Path) -> Iterator[Path]:
+    """Yield where desktops have documents: by the usual name, and as the user's own file names it."""
+    yield home / "Documents"
+    with contextlib.suppress(OSError, ValueError):
+        with (home / ".config/user-dirs.dirs").open(encoding="utf-8") as file:
+            text = file.read(_MOST_SETTINGS_BYTES)
+        if named := re.search(r'^XDG_DOCUMENTS_DIR="\$HOME/([^"/\n][^"\n]*)"', text, re.MULTILINE):
+            yield home / named[1]
 
 
 def _has_note_at_top(folder: Path) -> bool:
@@ -84,10 +101,16 @@ def find_projects(home: Path, *, parents: Iterable[Path], kbs: Iterable[Path]) -
         for folder in ([top] if is_repository(top) else filter(is_repository, folders_in(top)))
     ]
     notes = [os.path.realpath(kb) for kb in kbs]
-    found = {os.path.realpath(folder): folder for folder in reversed((*declared, *beside))}
+    folders = (folder for folder in reversed((*declared, *beside)) if not _is_own_source(folder))
+    found = {os.path.realpath(folder): folder for folder in folders}
     return tuple(
         sorted(folder for real, folder in found.items() if not any(f"{kb}/".startswith(f"{real}/") for kb in notes))
     )
+
+
+def _is_own_source(folder: Path) -> bool:
+    """Say whether a folder is a checkout of roamkb, which whoever installs from it works in for this once."""
+    return (folder / "roamkb" / "install" / "store" / "discovery.py").is_file()
 
 
 def is_repository(folder: Path) -> bool:
@@ -103,6 +126,12 @@ def find_harnesses(home: Path, search_path: str) -> tuple[str, ...]:
         if any(which(program, path=search_path) for program in harness.programs)
         or any((home / file.path).exists() for file in harness.settings_files)
     )
+
+
+def find_unwritable(paths: Iterable[Path]) -> Path | None:
+    """Return the first folder in which nothing can be made of what `paths` need; None where all can be."""
+    folders = (next(folder for folder in path.parents if folder.is_dir()) for path in paths)
+    return next((folder for folder in folders if not os.access(folder, os.W_OK)), None)
 
 
 def missing_folders(paths: Iterable[Path]) -> tuple[Path, ...]:

@@ -16,6 +16,7 @@ from roamkb.app import spool
 from roamkb.boundary import human_consent
 from roamkb.core.errors import NotWritable
 from roamkb.core.errors import RoamkbError
+from roamkb.core.errors import Unanswered
 from roamkb.core.errors import UsageError
 from roamkb.core.request import ParameterShape
 from roamkb.core.request import VerbParameter
@@ -274,13 +275,13 @@ def _ask_human(question: str) -> str:
     """Ask the human at the terminal, and return the answer.
 
     Raises:
-        UsageError: the terminal's input ended, which answers nothing.
+        Unanswered: the terminal's input ended, which answers nothing.
     """
     screen.drop_typed_ahead()
     print(question, end=" ", file=sys.stderr, flush=True)
     line = sys.stdin.readline()
     if not line:
-        raise UsageError("the question wasn't answered", hint="call it again, and press Enter after the answer")
+        raise Unanswered("the question wasn't answered", hint="call it again, and press Enter after the answer")
     return line.strip()
 
 
