@@ -5,10 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamkb.secrets.detector import find_secret
+from roamkb.secrets.detector import find_secrets
 from roamkb.secrets.detector import has_high_entropy
 from roamkb.secrets.detector import mask_secrets
 from roamkb.secrets.detector import names_a_secret
 from roamkb.secrets.detector import redact_fact
+from roamkb.secrets.detector import withhold_secrets
 from roamkb.secrets.issued_formats import find_issued
 
 #: Built from parts, so that no scanner takes this file for a leak.
@@ -237,3 +239,37 @@ def test_a_variable_is_upper_case_from_its_beginning() -> None:
     for name, kind in (("DB_PASSWORD", "password"), ("db_PASSWORD", "secret value")):
         found = find_secret(f"{name}: 8sK2mPq9vXz4Lw7Rt")
         assert found is not None and kind == found.kind
+
+
+@pytest.mark.parametrize("word", ["compass", "coauth", "a/password", "author"])
+def test_a_word_that_only_holds_a_name_sets_nothing(word: str) -> None:
+    """Neither what follows it nor what the text begins with."""
+    assert find_secret(f'= "kX9vPq27LmZt4RwB" of the {word}') is None
+
+
+def test_a_header_is_said_to_be_one() -> None:
+    """By its name, whatever scheme its value has."""
+    found = find_secret("curl -H 'Authorization: Bot kX9vPq27LmZt4RwB' x")
+    assert found is not None
+    assert "authorization" == found.kind
+
+
+def test_a_login_by_a_poor_password_is_withheld() -> None:
+    """And what everybody writes into an example isn't."""
+    for password, tells in (("horses", True), ("password", False), ("demo", False), ("changeme", False)):
+        url = f"postgres://app:{password}@db.example.org/app"
+        assert tells is (password not in withhold_secrets(f"see {url} now"))
+
+
+def test_the_first_of_several_credentials_is_told() -> None:
+    """As when the text is asked for alone."""
+    text = f"{FAKES[2][1]} and then {FAKES[9][1]}"
+    alone = find_secret(text)
+    assert alone is not None
+    assert (FAKES[2][0], alone.span) == (find_secrets([text])[text].kind, find_secrets([text])[text].span)
+
+
+def test_of_two_credentials_that_begin_together_the_longer_is_masked() -> None:
+    """The rest of it is as secret as what has a known form."""
+    issued, rest = "glpat-" + "x9K2mQ7vB4nL8pR3tY6w", "kX9vPq27LmZt4RwB"
+    assert rest not in mask_secrets(f"api_key={issued}:{rest} now")

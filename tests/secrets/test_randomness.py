@@ -2,10 +2,13 @@
 
 import pytest
 
+from roamkb.secrets.randomness import PASSWORD
+from roamkb.secrets.randomness import WORDY
 from roamkb.secrets.randomness import common_pair_share
 from roamkb.secrets.randomness import entropy
 from roamkb.secrets.randomness import is_filled_in
 from roamkb.secrets.randomness import is_random
+from roamkb.secrets.randomness import secret_weight
 from roamkb.secrets.randomness import stands_for_another
 
 
@@ -38,3 +41,13 @@ def test_two_letters_in_turn_are_filled_in_and_three_are_not() -> None:
     """From ten characters on, and as a value from any number on."""
     assert is_filled_in("kqkqkqkqkq") and not is_filled_in("kqkqkqkqk") and not is_filled_in("kq9kq9kq9kq9")
     assert stands_for_another("kqkqkq") and not stands_for_another("kq9kq9")
+
+
+def test_a_password_of_eight_has_three_kinds_of_characters() -> None:
+    """Of two kinds it may be a name with a number."""
+    assert (WORDY, PASSWORD) == (secret_weight("xk9qz7wv"), secret_weight("xK9qZ7wv"))
+
+
+def test_few_letters_over_and_over_stand_for_another_value() -> None:
+    """From twenty-four characters on, fewer than six."""
+    assert [False, True] == [stands_for_another(value) for value in (("qzxw" * 6)[:23], "qzxw" * 6)]
