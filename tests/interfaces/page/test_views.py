@@ -341,6 +341,8 @@ def test_everything_can_be_read_without_scripts(tab: Tab, paged: Paged) -> None:
         for name, path in _VIEWS.items():
             tab.open(paged.base + path)
             assert len(_text(tab)) > 100, name
+        tab.open(f"{paged.base}/graph")
+        assert not tab.run("document.getElementById('graph-keys').checkVisibility()")
         tab.open(f"{paged.base}/")
         root = tab.call("DOM.getDocument")["root"]["nodeId"]
         field = tab.call("DOM.querySelector", nodeId=root, selector="#q")["nodeId"]
