@@ -107,7 +107,11 @@ def _print_output(text: str, status: int) -> None:
     if not text:
         return
     try:
-        print(text)
+        if "\0" in text:
+            # for a program: names as the disk has them
+            sys.stdout.buffer.write(text.encode(errors="surrogateescape"))
+        else:
+            print(text)
         sys.stdout.flush()
     except BrokenPipeError:
         _silence_stream()
@@ -170,7 +174,7 @@ def execute_call(call: OperationCall) -> int:
     text = render.dump_json(printed.as_json) if call.as_json else _layout_text(printed)
     for warning in () if call.as_json else printed.warnings:
         _print_error_line(warning)
-    if call.as_json or not _is_for_reader() or not screen.show_in_pager(text):
+    if call.as_json or "\0" in text or not _is_for_reader() or not screen.show_in_pager(text):
         _print_output(text, printed.status)
     if not (text or printed.warnings) and printed.status and _is_for_reader():
         _print_error_line("nothing found")
@@ -289,6 +293,8 @@ def _layout_text(printed: render.PrintedResult) -> str:
     """Return a result's text laid out for a terminal or a pipe; without colours the lines are the same."""
     is_terminal = sys.stdout.isatty()
     text = printed.text(is_terminal)
+    if "\0" in text:
+        return text
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return render.without_colours(text)
     return screen.with_links(text) if is_terminal else text

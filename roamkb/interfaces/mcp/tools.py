@@ -89,7 +89,7 @@ TOOLS: tuple[McpTool, ...] = (
         "phrases and filters, best first. Search before you decide or debug.",
         "query:string hits:array skipped:array conflict_copies:integer as_of:string results:array",
         operation_name="search",
-        without="files budget",
+        without="files null budget",
         also=(_QUERY,),
     ),
     _offer_tool(

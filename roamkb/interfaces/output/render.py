@@ -20,11 +20,14 @@ from roamkb.core.text import clip_text
 from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
 from roamkb.core.text import shorten_title
+from roamkb.core.text import strip_hidden
 from roamkb.interfaces.output import encode
 from roamkb.kb.search import search
 
 #: A line of a minified page would fill the screen; JSON has the whole of it.
 _LINE_WIDTH = 240
+#: What is longer is data, and fills an agent's context.
+_LONGEST_WHOLE_LINE = 2000
 #: Said before hits that share only common words with the question, as those of nearly any question do.
 _NOTHING_SURE = (
     "nothing sure: the hits share too few telling words with this; read one before you rely on it, or search for a name"
@@ -126,15 +129,19 @@ def _printed_search(result: "search.SearchResult") -> PrintedResult:
     def render_text(terminal: bool) -> str:
         if result.trace is not None:
             return "\n".join(map(_traced_line, result.trace))
+        shown_text = _whole_line if result.has_whole_lines else _hit_text
+        if result.ends_paths_with_nul:
+            lines = ("" if result.only_files else f"{hit.line}: {shown_text(hit)}\n" for hit in result.hits)
+            return "".join(f"{hit.path}\0{line}" for hit, line in zip(result.hits, lines, strict=True))
         if result.only_files:
             return "\n".join(one_line(str(hit.path)) for hit in result.hits)
         if not terminal:
-            return "\n".join(f"{one_line(str(h.path))}:{h.line}: {_hit_text(h)}" for h in result.hits)
+            return "\n".join(f"{one_line(str(h.path))}:{h.line}: {shown_text(h)}" for h in result.hits)
         style = TerminalStyle(terminal)
         return "\n".join(
             f"{style.bold(shorten_title(hit.title))}  {_sure_mark(hit, style)}{style.dim(_hit_facts(hit))}\n"
             f"  {style.cyan(f'{one_line(str(hit.path))}:{hit.line}')}\n"
-            f"  {_hit_text(hit)}"
+            f"  {shown_text(hit)}"
             for hit in result.hits
         )
 
@@ -169,6 +176,10 @@ def _sure_mark(hit: Hit, style: TerminalStyle) -> str:
 
 def _hit_text(hit: Hit) -> str:
     return clip_text(one_line(hit.text), _LINE_WIDTH) + hit.replaced_mark
+
+
+def _whole_line(hit: Hit) -> str:
+    return clip_text(strip_hidden(hit.text).replace("\n", " "), _LONGEST_WHOLE_LINE) + hit.replaced_mark
 
 
 def _hit_facts(hit: Hit) -> str:

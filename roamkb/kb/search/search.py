@@ -76,6 +76,7 @@ class SearchRequest:
     regex: bool = flag_option("--regex", "The words are one regular expression; case counts, (?i) ignores it.")
     lines: bool = flag_option("--lines", "Every matching line, not the best of each node.")
     files: bool = flag_option("--files", "Only the paths of the files.")
+    null: bool = flag_option("--null", "End each path with a NUL, as xargs -0 wants it; names stay as they are.")
     related: str | None = text_option(
         "--related",
         "Nodes about the same as this one, not yet linked with it.",
@@ -143,6 +144,10 @@ class SearchResult:
     conflict_copies: int
     #: Whether only the files were asked for.
     only_files: bool = False
+    #: Whether the hits' texts are lines as they stand in the files.
+    has_whole_lines: bool = False
+    #: Whether each path is to end with a NUL, and to be printed byte by byte.
+    ends_paths_with_nul: bool = False
     #: Whether words were asked for, and no hit is sure.
     nothing_sure: bool = False
     #: How many weaker hits were left out unasked, at least.
@@ -188,6 +193,8 @@ def _search_pattern(notes: Notes, query: Query, request: SearchRequest) -> Searc
         skipped=tuple(grep.skipped),
         conflict_copies=len(notes.kb_walk.conflict_copies),
         only_files=request.files,
+        has_whole_lines=True,
+        ends_paths_with_nul=request.null,
     )
 
 
@@ -209,6 +216,8 @@ def _search_words(
         skipped=answers.skipped,
         conflict_copies=answers.conflict_copies,
         only_files=request.files,
+        has_whole_lines=request.lines,
+        ends_paths_with_nul=request.null,
         nothing_sure=bool(sure) and not any(sure),
         left_out=answers.left_out if near_best else 0,
         trace=trace,
@@ -296,7 +305,8 @@ def _ranked_hits(answers: Iterable[tuple[PassageHit, bool]], kb: Path, *, every_
     for answer, is_sure in answers:
         lines = sorted(answer.lines) if every_line else list(islice(_excerpts(answer), 1))
         for number, text in lines or ((answer.line, answer.title),):
-            yield hit_of(answer, kb, number, text, is_sure=is_sure)
+            hit = hit_of(answer, kb, number, text, is_sure=is_sure)
+            yield replace(hit, text=_remove_breaks(text).rstrip("\r")) if every_line else hit
 
 
 def _excerpts(answer: PassageHit) -> Iterator[tuple[int, str]]:
@@ -347,7 +357,7 @@ def _matching_hits(
                 line=number,
                 tags=passage.tags,
                 score=1.0,
-                text=text.strip(),
+                text=text.rstrip("\r"),
                 why=("match",),
                 sure=True,
             )

@@ -432,3 +432,25 @@ def test_refs_and_citations_are_filters(words: str, expected: set[str], world: W
     assert expected == {hit.id for hit in world.open().search(words, all=True).hits}
     (world.kb / "page.org").unlink()
     assert expected - {"page"} == {hit.id for hit in world.open().search(words, all=True).hits}
+
+
+def test_whole_lines_keep_their_indentation(world: World) -> None:
+    """What is printed matches the pattern that it was asked for by; so it is in JSON."""
+    text = world.node("a.org", "a", "Code", "#+begin_src python\n    print(1)\n#+end_src\n").read_text()
+    line = text.split("\n").index("    print(1)") + 1
+    for words in (("--regex", "    print\\("), ("--lines", "print")):
+        ran = world.run("search", *words)
+        assert f"{world.kb / 'a.org'}:{line}:     print(1)\n" == ran.out
+        assert ["    print(1)"] == [hit["text"] for hit in world.run("search", *words, "--json").json["hits"]]
+
+
+def test_a_path_can_be_read_whatever_it_holds(world: World) -> None:
+    """By a program, which is told each name as the disk has it."""
+    names = ["two  blanks.org", "tab\there.org", "esc\x1b[31m.org", "colon:12: x.org"]
+    for number, name in enumerate(names):
+        world.node(name, f"n{number}", f"Zebra {number}", "stripes")
+    ran = world.run("search", "zebra", "--files", "--null")
+    assert sorted(str(world.kb / name) for name in names) == sorted(ran.out.rstrip("\0").split("\0"))
+    (first, *_) = world.run("search", "zebra", "--all", "--null").out.split("\n")
+    path, _, rest = first.partition("\0")
+    assert (True, True) == (Path(path).is_file(), ": Zebra" in rest)
