@@ -54,6 +54,8 @@ _TITLE_LIKE_WORDS: Final = 20
 #: What an answer loses for each place that the search puts it behind the best, and for how many.
 _RANK_PENALTY: Final = 0.1
 _MAX_PENALIZED_RANKS: Final = 3
+#: The least evidence of a word that is a whole prompt and no question: `commit` is an order.
+_LEAST_LONE_BITS: Final = 9.5
 #: The share of the best answer's worth.
 _MIN_SHARE_OF_BEST: Final = 0.85
 #: The share of a question's evidence that an answer has which is sure to be about it.
@@ -98,6 +100,14 @@ class _PromptWord:
     term_evidence: Mapping[str, tuple[float, float]]
     #: As it is compared with other forms; empty for a pair of letters.
     folded_word: str
+
+
+class _SharedPart(NamedTuple):
+    """What a text has of a word of the prompt: by which of the word's terms, as which of its own, and the share."""
+
+    term: str
+    own_term: str
+    share: float
 
 
 class _AnswerWorth(NamedTuple):
@@ -180,20 +190,36 @@ def weigh_answers(
     prompt_text, is_question = _note_questions().subn(" ", prompt_text)
     prompt = list(_prompt_words(prompt_text, weights))
     hyphenated_names = [fold_text(name) for name in _HYPHENATED_WORD.findall(prompt_text)]
-    worths = [
-        (
-            answer,
-            _answer_worth(prompt, hyphenated_names, _AnswerText(title), _AnswerText(body)).bits
-            * (1 - _RANK_PENALTY * min(rank, _MAX_PENALIZED_RANKS)),
-        )
-        for rank, (answer, title, body) in enumerate(answers)
-    ]
+    is_order = _is_order(prompt_text)
+    worths: list[tuple[_T, float]] = []
+    for rank, (answer, title_text, body_text) in enumerate(answers):
+        title, body = _AnswerText(title_text), _AnswerText(body_text)
+        bits = _answer_worth(prompt, hyphenated_names, title, body).bits
+        if is_order and not _is_named(prompt, title, body):
+            bits = 0.0
+        worths.append((answer, bits * (1 - _RANK_PENALTY * min(rank, _MAX_PENALIZED_RANKS))))
     best = max((worth for _, worth in worths), default=0.0)
     threshold = max(
         min(limits.least_bits, START_THRESHOLD.least_bits) if is_question else limits.least_bits,
         _MIN_SHARE_OF_BEST * best,
     )
     return worths, threshold
+
+
+def _is_order(prompt_text: str) -> bool:
+    """Return whether a prompt is a single word and no question; a sentence without blanks is no word."""
+    words = split_words(prompt_text)
+    return len(words) == 1 and not UNSPACED.match(words[0]) and not prompt_text.rstrip().endswith("?")
+
+
+def _is_named(prompt: Sequence[_PromptWord], title: _AnswerText, body: _AnswerText) -> bool:
+    """Return whether a prompt of one word says which answer is meant: by its title, or by a rare word."""
+    names = title.name_terms | body.name_terms
+    return _covers_title(title, prompt) or any(
+        evidence * (_NAME_FACTOR if term in names else 1) >= _LEAST_LONE_BITS
+        for word in prompt
+        for term, (evidence, _) in word.term_evidence.items()
+    )
 
 
 def rate_evidence(
@@ -258,19 +284,21 @@ def _answer_worth(
     body_factor = min(1.0, (_TITLE_LIKE_WORDS / max(1, len(body.text_words))) ** 0.5)
     names = title.name_terms | body.name_terms
     prompt_bits = uncovered_bits = 0.0
-    shared_bits = _HYPHENATED_BITS * sum(name in fold_text(f"{title.text}\n{body.text}") for name in hyphenated_names)
+    # `9ms` and `44ms`, `save` and `saves`: what is one word of the answer tells once
+    told_bits: dict[str, float] = {}
     for word in prompt:
-        term, in_title = _shared_part(word, title)
-        share = in_title
-        if in_title < body_factor:
-            body_term, in_body = _shared_part(word, body)
-            if in_body * body_factor > in_title:
-                term, share = body_term, in_body * body_factor
-        evidence, crowd = word.term_evidence[term]
-        evidence *= _NAME_FACTOR if term in names else 1
-        shared_bits += evidence * share / crowd
-        uncovered_bits += evidence * (1 - share)
+        part = _shared_part(word, title)
+        if part.share < body_factor:
+            in_body = _shared_part(word, body)
+            if in_body.share * body_factor > part.share:
+                part = in_body._replace(share=in_body.share * body_factor)
+        evidence, crowd = word.term_evidence[part.term]
+        evidence *= _NAME_FACTOR if part.term in names else 1
+        told_bits[part.own_term] = max(told_bits.get(part.own_term, 0.0), evidence * part.share / crowd)
+        uncovered_bits += evidence * (1 - part.share)
         prompt_bits += evidence
+    shared_bits = _HYPHENATED_BITS * sum(name in fold_text(f"{title.text}\n{body.text}") for name in hyphenated_names)
+    shared_bits += sum(told_bits.values())
     if not shared_bits:
         return _AnswerWorth(0.0, 0.0)
     # a hyphenated name tells beside the words that it is made of
@@ -291,28 +319,34 @@ def _covers_title(title: _AnswerText, prompt: Sequence[_PromptWord]) -> bool:
         for terms in ([[pair] for pair in letter_pairs(word)] if UNSPACED.match(word) else [terms_of(word)])
     ]
     # the words that the prompt lacks come first: of most titles, one look into the table is enough
-    title_words.sort(key=lambda terms: not prompt_terms.isdisjoint(terms))
+    title_words.sort(key=lambda terms: _has_word(prompt_terms, terms))
     telling_words = (terms for terms in title_words if any(map(_evidence_bits, terms)))
     first_telling = next(telling_words, None)
-    return first_telling is not None and not prompt_terms.isdisjoint(first_telling)
+    return first_telling is not None and _has_word(prompt_terms, first_telling)
 
 
-def _shared_part(word: _PromptWord, text: _AnswerText) -> tuple[str, float]:
-    """Return the term by which a text has a word, and the share of the word that it covers."""
+def _has_word(prompt_terms: set[str], terms: Sequence[str]) -> bool:
+    """Return whether a prompt has a word by its terms: whole, or each part of an identifier."""
+    whole, *parts = terms
+    return whole in prompt_terms or (bool(parts) and prompt_terms.issuperset(parts))
+
+
+def _shared_part(word: _PromptWord, text: _AnswerText) -> _SharedPart:
+    """Return what a text has of a word, in the same form or in another one."""
     shared_terms = [term for term in word.term_evidence if term in text.all_terms]
     if shared_terms:
-        return max(shared_terms, key=lambda term: word.term_evidence[term][0]), 1.0
-    return next(iter(word.term_evidence)), _form_likeness(word.folded_word, text)
+        term = max(shared_terms, key=lambda term: word.term_evidence[term][0])
+        return _SharedPart(term, term, 1.0)
+    term = next(iter(word.term_evidence))
+    forms = text.forms_by_stem.get(word.folded_word[:_STEM_LENGTH], ())
+    share, form = max(((_common_prefix_share(word.folded_word, form), form) for form in forms), default=(0.0, ""))
+    if share >= _MIN_FORM_SHARE:
+        return _SharedPart(term, terms_of(form)[0], share)
+    return _SharedPart(term, term, _compound_share(word.folded_word, text))
 
 
-def _form_likeness(folded_word: str, text: _AnswerText) -> float:
-    """Return the share of a word covered by another form of it in the text, or by a compound of either."""
-    shares = (
-        _common_prefix_share(folded_word, form) for form in text.forms_by_stem.get(folded_word[:_STEM_LENGTH], ())
-    )
-    greatest_share = max(shares, default=0.0)
-    if greatest_share >= _MIN_FORM_SHARE:
-        return greatest_share
+def _compound_share(folded_word: str, text: _AnswerText) -> float:
+    """Return the share of a word that a compound covers of which it is a part, or that has a part of it."""
     if len(folded_word) < _MIN_PART_LENGTH:
         return 0.0
     is_part = f" {folded_word}" in text.joined_forms or f"{folded_word} " in text.joined_forms

@@ -67,8 +67,6 @@ else:
 
 #: A harness gives a tool's whole output; more than this is none that we look at.
 _MAX_PAYLOAD_BYTES = 32 * 1024 * 1024
-#: Words of an English prompt that may say what it is about.
-_MIN_PROMPT_WORDS = 2
 #: How a prompt begins that is a harness's own.
 _NOTICES = declared("notices")
 #: Tools that change no file, and run nothing that could.
@@ -293,8 +291,7 @@ def _answer_prompt(payload: "Payload") -> "Answer":
 def _suggest_for_prompt(payload: "Payload", seen_tree: "TreeDigest | None") -> "Answer":
     """Return the suggestions that fit the prompt."""
     prompt = str(payload.get("prompt", ""))
-    # a whole sentence may have no blank in it, but not in English
-    if (prompt.isascii() and len(prompt.split()) < _MIN_PROMPT_WORDS) or prompt.startswith(_NOTICES):
+    if prompt.startswith(_NOTICES):
         return {}
     session_pass = _find_session_pass(payload)
     session = events.HookEventSession(payload, session_pass=session_pass)

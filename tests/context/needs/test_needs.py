@@ -1,11 +1,14 @@
 """What the prompt hook brings of what is known, on the half of the needs that nothing was tuned on."""
 
+import io
+import json
 from collections import Counter
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
 
-from roamkb.app.hooks.events import HookEventSession
+from roamkb.interfaces.hooks import main as hooks
 from tests.conftest import World
 from tests.conftest import make_world
 from tests.context.needs.needs import LANGUAGES
@@ -15,15 +18,23 @@ from tests.context.needs.needs import read_needs
 
 
 def offered(world: World, prompt: str, session: str) -> list[str]:
-    """Return the ids of nodes and the texts of learnings that the hook brings at a session's first prompt."""
+    """Return the lines of what the hook brings at a session's first prompt, a node or a learning each."""
     payload = {
         "hook_event_name": "UserPromptSubmit",
         "session_id": session,
         "cwd": str(world.personal),
         "prompt": prompt,
     }
-    offer = HookEventSession(payload, world.open().environment).handle_prompt()
-    return [*(str(hit.id) for hit in offer.nodes), *(one.learning.content for one in offer.learnings)]
+    output = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(output):
+        patch.chdir(world.personal)
+        for name, value in {**world.environment(), "PWD": str(world.personal)}.items():
+            patch.setenv(name, value)
+        patch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(json.dumps(payload).encode())))
+        hooks.run(["user-prompt-submit"])
+    answer = json.loads(output.getvalue())
+    context = answer.get("hookSpecificOutput", {}).get("additionalContext", "")
+    return [line for line in context.splitlines() if line.startswith("[")]
 
 
 def outcome(needs: Needs, home: Path) -> Counter[str]:
@@ -41,7 +52,7 @@ def outcome(needs: Needs, home: Path) -> Counter[str]:
     for fact in (fact for fact in needs.facts if fact.is_held_out):
         for number, prompt in enumerate(fact.prompts):
             items = offered(world, prompt, f"{fact.id}-{number}")
-            right = items.count(fact.id if fact.is_note else fact.text)
+            right = sum((f"id:{fact.id})" if fact.is_note else fact.text) in item for item in items)
             counts.update(needed=1, brought=right, items=len(items), right=right)
     for number, prompt in enumerate(filter(is_held_out, needs.noise)):
         items = offered(world, prompt, f"noise-{number}")

@@ -217,6 +217,47 @@ def test_a_prompt_without_blanks_is_read(lived_in: World, title: str, prompt: st
         assert {} == answer(lived_in, event(lived_in.personal, "UserPromptSubmit", prompt=said))
 
 
+def test_a_prompt_of_one_word_is_looked_up(lived_in: World) -> None:
+    """A question, a rare word or a name is; an order that some learning mentions is not."""
+    lived_in.run("learn", "We use Fastify instead of Express for all HTTP services")
+    lived_in.run("learn", "The release job rejects each commit that has no ticket in its message")
+    lived_in.node("a.org", "id-a", "Releases")
+
+    def offered(prompt: str) -> str:
+        session = f"11111111-aaaa-4bbb-8ccc-{len(prompt):04}{ord(prompt[0]):08}"
+        return context(
+            answer(lived_in, event(lived_in.personal, "UserPromptSubmit", prompt=prompt, session_id=session))
+        )
+
+    assert "We use Fastify" in offered("fastify?")
+    assert "We use Fastify" in offered("Fastify")
+    assert "allkeys-lru" in offered("redis?")
+    assert "Releases" in offered("releases")
+    for order in ("commit", "/commit", "stop", "ok", "1"):
+        assert "" == offered(order), order
+
+
+def test_part_of_an_identifier_is_not_the_title(world: World) -> None:
+    """A note on `check_github` isn't meant wherever GitHub is."""
+    world.node("a.org", "id-a", "check_github", "Asks for the rate limit first.")
+    prompts = {
+        "open a pull request on GitHub and ask Maria for a review of the parser": False,
+        "does check_github ask first, or where does the parser fail?": True,
+        "why does it check GitHub before the parser starts, and where?": True,
+    }
+    for number, (prompt, is_meant) in enumerate(prompts.items()):
+        payload = event(world.personal, "UserPromptSubmit", prompt=prompt, session_id=f"{_SESSION[:-1]}{number}")
+        assert is_meant == ("check_github" in context(answer(world, payload))), prompt
+
+
+def test_a_word_of_an_answer_counts_once(world: World) -> None:
+    """However many words of the prompt are forms of it, or have it as a part."""
+    world.run("init")
+    world.run("learn", "The method InvoiceService.finalize is the only place that gives an invoice its number")
+    prompt = event(world.personal, "UserPromptSubmit", prompt="rename the class InvoiceSvc to InvoicesServices")
+    assert {} == answer(world, prompt)
+
+
 @pytest.mark.parametrize("place", ["personal", "work", "unknown"])
 def test_notes_are_offered_where_there_is_no_log(world: World, place: str) -> None:
     """Wherever reading is allowed: once a session, and what was asked and shown is written down nowhere."""
