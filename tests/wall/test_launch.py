@@ -627,10 +627,7 @@ def test_a_fifo_in_the_place_of_a_harness_s_file_holds_no_command(walled: Walled
         (walled.world.home / folder).mkdir()
     assert 0 == walled.run("mkfifo ~/.gemini/GEMINI.md ~/.codex/hooks.json").status
     with walled.begun("true") as later:
-        try:
-            assert 0 == later.wait(timeout=20)
-        finally:
-            later.kill()
+        assert 0 == later.wait()
 
 
 def test_a_rule_that_can_t_be_read_takes_no_wall_down(walled: Walled) -> None:
