@@ -295,9 +295,13 @@ def _layout_text(printed: render.PrintedResult) -> str:
     text = printed.text(is_terminal)
     if "\0" in text:
         return text
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        return render.without_colours(text)
-    return screen.with_links(text) if is_terminal else text
+    is_plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    if is_plain:
+        text = render.without_colours(text)
+    if not is_terminal:
+        return text
+    # an agent with a terminal gives paths to its tools, which know no ~
+    return screen.with_home_paths(text, has_links=not is_plain, is_short=_is_for_reader())
 
 
 def run_typer(words: list[str], carry_out: Callable[[OperationCall], int] = execute_call) -> int:

@@ -1,4 +1,4 @@
-"""The terminal as a screen: paths that can be clicked, and a pager for what is longer than it."""
+"""The terminal as a screen: paths as people write them, to be clicked, and a pager for what is longer than it."""
 
 import contextlib
 import os
@@ -16,28 +16,40 @@ from urllib.parse import quote
 
 #: A location at the start of a line, coloured or indented: what comes before it, its path, its line.
 _LOCATION = re.compile(r"(?m)^((?:\x1b\[\d+m|[ ])*)(/[^\x1b\n:]+)(:\d+)?(?=\x1b|:|$)")
+#: A step's line of `install`, `setup` and `init`: what is done to what, and its path.
+_STEP = re.compile(r"(?m)^((?:(?:link|write|remove|keep|skip|WARN|show) +[^:/\n]+: |made |write ))(/[^\x1b\n]*)")
+#: The folders that `install` and `setup` end with.
+_FOLDERS = re.compile(r"(?m)(?<=^work: )/.*|(?<=^personal, may write: )/.*")
 #: Terminals that show the escapes of links as text begin with none of these.
 _LINKING_TERMINALS = ("xterm", "tmux", "alacritty", "foot", "kitty", "vte", "wezterm", "rxvt")
 #: As git has it: what fits is printed, colours are shown, the screen stays.
 _PAGER_SETTINGS = {"LESS": "FRX", "LV": "-c"}
 
 
-def with_links(text: str) -> str:
-    """Return `text` with each location of a file in the user's home as a link (OSC 8), where the terminal knows links.
+def with_home_paths(text: str, *, has_links: bool, is_short: bool) -> str:
+    """Return `text` with each location of a file in the user's home as a link, and from `~` on if it is to be short.
 
-    Elsewhere a line of a note that looks like a path could have us ask an automounter for somebody's server.
+    Links (OSC 8) name the whole path, and are made where the terminal knows them. Elsewhere than in the home a
+    line of a note that looks like a path could have us ask an automounter for somebody's server.
     """
-    if not os.environ.get("TERM", "").startswith(_LINKING_TERMINALS):
-        return text
-    host, home = quote(gethostname()), expanduser("~").rstrip("/") + "/"
+    is_linked = has_links and os.environ.get("TERM", "").startswith(_LINKING_TERMINALS)
+    host, home = quote(gethostname()) if is_linked else "", expanduser("~").rstrip("/") + "/"
 
-    def link(match: re.Match[str]) -> str:
+    def shorten(path: str) -> str:
+        return f"~/{path.removeprefix(home)}" if is_short and path.startswith(home) else path
+
+    def show_location(match: re.Match[str]) -> str:
         before, path, line = match[1], match[2], match[3] or ""
         if not path.startswith(home) or not exists(path):  # noqa: PTH110 - Path's raises where a name is too long
             return match[0]
-        return f"{before}\x1b]8;;file://{host}{quote(os.fsencode(path))}\x1b\\{path}{line}\x1b]8;;\x1b\\"
+        shown = f"{shorten(path)}{line}"
+        if not is_linked:
+            return before + shown
+        return f"{before}\x1b]8;;file://{host}{quote(os.fsencode(path))}\x1b\\{shown}\x1b]8;;\x1b\\"
 
-    return _LOCATION.sub(link, text)
+    text = _LOCATION.sub(show_location, text)
+    text = _STEP.sub(lambda step: step[1] + shorten(step[2]), text)
+    return _FOLDERS.sub(lambda listed: ", ".join(map(shorten, listed[0].split(", "))), text)
 
 
 def show_in_pager(text: str) -> bool:

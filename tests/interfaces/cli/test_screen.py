@@ -1,15 +1,21 @@
 """What a screen gets that a pipe doesn't: links, and a pager where it is too small."""
 
 import os
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
-from roamkb.interfaces.cli.screen import with_links
+from roamkb.interfaces.cli.screen import with_home_paths
 from tests.conftest import World
 from tests.conftest import emulator
 from tests.human import converse
+
+
+def with_links(text: str) -> str:
+    """Return what a terminal with links shows."""
+    return with_home_paths(text, has_links=True, is_short=False)
 
 
 def test_a_location_can_be_clicked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,6 +36,34 @@ def test_a_location_can_be_clicked(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "/bin/sh:1" == with_links("/bin/sh:1")
     monkeypatch.setenv("TERM", "linux")
     assert "\x1b" not in with_links(str(note))
+
+
+@pytest.mark.parametrize(
+    ("extra", "is_short"),
+    [({}, True), ({"NO_COLOR": "1"}, True), ({"TERM": "dumb"}, True), ({"CLAUDECODE": "1"}, False)],
+)
+def test_a_human_reads_paths_from_home_on(world: World, extra: dict[str, str], is_short: bool) -> None:
+    """At a terminal; an agent there gets whole ones, as a pipe and JSON do, and a link names the whole path."""
+    world.node("zebra.org", "z", "Zebra", "zebra")
+    whole = str(world.kb / "zebra.org")
+    short = f"~/{(world.kb / 'zebra.org').relative_to(world.home)}"
+    for words in (["search", "zebra"], ["show", "z"], ["nodes"], ["init"], ["uninstall", "--dry-run"]):
+        status, shown = converse(
+            [sys.executable, "-m", "roamkb", *words],
+            maker=emulator(world.home.parent, "xterm"),
+            cwd=world.personal,
+            environment={**world.environment(), "TERM": "xterm", "PAGER": "", **extra},
+            answers=(),
+        )
+        visible = re.sub(r"\x1b\]8;;.*?\x1b\\", "", shown)
+        assert (0 if words[0] != "uninstall" else 2) == status, shown
+        assert is_short == (str(world.home) not in visible), shown
+        if words[0] in ("search", "show", "nodes"):
+            assert (short if is_short else whole) in visible
+            assert whole in world.run(*words).out
+    home = Path.home()
+    said = with_home_paths(f"{home}:3\nwork: {home}/a, {home}/b", has_links=False, is_short=True)
+    assert said == f"{home}:3\nwork: ~/a, ~/b"
 
 
 @pytest.mark.parametrize(
