@@ -2,7 +2,9 @@
 
 A node is one file without headings, so headings become bold lines. What Markdown took as
 text stays text: a line that org would read as a list, a table or a keyword gets a
-zero-width space in front. The result is a body like any other, escaped when it's written.
+zero-width space in front, and so does what would end a stretch that org alone takes for
+marked. Links and citations of org's stay, and so do formulas, scripts without braces and
+dashes. The result is a body like any other, escaped when it's written.
 """
 
 import re
@@ -10,6 +12,7 @@ import unicodedata
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 from urllib.parse import unquote
@@ -19,6 +22,11 @@ from roamkb.core.startup.lazy_regex import lazily
 from roamkb.org import markdown_footnotes
 from roamkb.org.breaks import BREAK
 from roamkb.org.escape import LANGUAGES
+from roamkb.org.syntax.inline_objects import InlineObject
+from roamkb.org.syntax.inline_objects import NoDate
+from roamkb.org.syntax.inline_objects import ObjectReader
+from roamkb.org.syntax.inline_objects import ObjectSet
+from roamkb.org.syntax.links import LinkFinder
 from roamkb.org.syntax.syntax_table import AFTER_EMPHASIS
 from roamkb.org.syntax.syntax_table import BEFORE_EMPHASIS
 
@@ -43,6 +51,8 @@ _LANGUAGE_NAMES = {
 }
 
 _MARKERS = {"em": "/", "strong": "*", "s": "+"}
+_MARKS = tuple("/*+~=")
+_HARD_BREAK = "\\\\\n"
 
 #: What may stand directly before and after a marked stretch in org.
 _BEFORE = lazily(rf"{BEFORE_EMPHASIS}\Z")
@@ -54,10 +64,20 @@ _NOT_PROSE = lazily(
 )
 _BLOCK_END = lazily(r"\s*#\+end_(\w+)", re.IGNORECASE)
 _GOOD_TARGET = lazily(r"(?:id|https?|doi):")
+_NO_ID = lazily(r"[\[\]\\\n\t]")
 _ORG_FILE = lazily(r"(?:\./)?[\w+,=@ -][\w.+,=@ /-]*\.org")
 #: Times its own length that a table may have with all blanks; one long cell must not fill a thousand lines.
 _MOST_PADDED = 4
-_TASK = lazily(r"\[x\](?=\s)")
+_TASK = lazily(r"\[x\](?=\s|$)")
+
+#: What markup begins and ends with stands in text as a lone surrogate, until org's reader was asked.
+_TEXT_MARKS = {ord(mark): 0xDC00 + ord(mark) for mark in "*/_+=~^\\<["}
+_MARKS_OF_TEXT = {text_mark: mark for mark, text_mark in _TEXT_MARKS.items()}
+_SURROGATES = lazily("[\ud800-\udfff]")
+#: A backslash of the text that would end its line, or does so beside the one of a hard break.
+_LINE_BREAK = lazily(r"\udc5c(?=\\\\$)|\udc5c\udc5c(?=[ \t]*$)", re.MULTILINE)
+#: A break may end what was marked elsewhere; most texts need one reading, or two.
+_READINGS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +124,7 @@ def _parse_tree(text: str, *rules: str, has_footnotes: bool = False) -> "SyntaxT
 
 def org_from_markdown(text: str) -> str:
     """Return CommonMark with tables, strikethrough and footnotes as the body of an org node."""
-    root = _parse_tree(text, "table", "strikethrough", has_footnotes=True)
+    root = _parse_tree(_SURROGATES.sub("", text), "table", "strikethrough", has_footnotes=True)
     lines = _render_blocks(root.children)
     # org has no block that begins below the first one, and ends each with two empty lines
     for note in (node for node in root.walk() if node.type == "footnote"):
@@ -132,7 +152,7 @@ def _render_block(node: "SyntaxTreeNode", *, depth: int) -> Iterable[str]:
     """Return the lines of a single block."""
     match node.type:
         case "heading":
-            return [_guard_prose(_mark_up("*", " ".join(_render_inline(node).split())))]
+            return [_guard_prose(_guard_markup(_mark_up("*", _join_lines(_render_inline(node)))))]
         case "bullet_list" | "ordered_list":
             return _render_list(node, depth=depth)
         case "blockquote":
@@ -146,9 +166,10 @@ def _render_block(node: "SyntaxTreeNode", *, depth: int) -> Iterable[str]:
         case "hr":
             return ["-----"]
         case "html_block":
-            return [_guard_prose(line) for line in node.content.rstrip("\n").split("\n")]
+            text = node.content.rstrip("\n").translate(_TEXT_MARKS)
+            return [_guard_prose(line) for line in _guard_markup(text).split("\n")]
         case _:
-            return [_guard_prose(line) for line in _render_inline(node).split("\n")]
+            return [_guard_prose(line) for line in _guard_markup(_render_inline(node)).split("\n")]
 
 
 def _cite_line(line: str) -> str:
@@ -206,7 +227,7 @@ def _render_code(content: str, info: str, *, depth: int) -> list[str]:
 def _render_table(node: "SyntaxTreeNode") -> Iterator[str]:
     """Yield a table's lines, a rule below its head, its columns as wide as org would make them."""
     parts = [
-        (part.type, [" ".join(_render_inline(cell).split()).replace("|", r"\vert{}") for cell in row.children])
+        (part.type, [_guard_markup(_render_cell(cell), ObjectSet.CELL) for cell in row.children])
         for part in node.children
         for row in part.children
     ]
@@ -219,6 +240,10 @@ def _render_table(node: "SyntaxTreeNode") -> Iterator[str]:
         yield f"| {' | '.join(padded)} |"
         if kind == "thead":
             yield f"|{'+'.join('-' * (max(width, 1) + 2) for width in widths)}|"
+
+
+def _render_cell(node: "SyntaxTreeNode") -> str:
+    return _join_lines(_render_inline(node)).replace("|", r"\vert{}")
 
 
 def _text_width(text: str) -> int:
@@ -235,7 +260,7 @@ def _char_width(char: str) -> int:
 
 
 def _render_inline(node: "SyntaxTreeNode") -> str:
-    """Return the text of a block that holds no other blocks."""
+    """Return the text of a block that holds no other blocks, its marks set apart from markup."""
     return _render_run(node.children[0].children if node.children else ())
 
 
@@ -245,11 +270,10 @@ def _render_run(nodes: Iterable["SyntaxTreeNode"], *, is_linked: bool = False) -
     after_marked = False
     for node in nodes:
         piece = _render_piece(node, is_linked=is_linked)
-        is_marked = node.type in (*_MARKERS, "code_inline") and piece[:1] in tuple("/*+~=")
-        touches_before = is_marked and out and not _BEFORE.search(out)
-        touches_after = after_marked and piece and not _AFTER.match(piece)
+        touches_before = piece[:1] in _MARKS and out and not _BEFORE.search(out[-1:].translate(_MARKS_OF_TEXT))
+        touches_after = after_marked and piece and not _AFTER.match(piece[:1].translate(_MARKS_OF_TEXT))
         out += f"{BREAK if touches_before or touches_after else ''}{piece}"
-        after_marked = is_marked if piece else after_marked
+        after_marked = piece[-1:] in _MARKS if piece else after_marked
     return out
 
 
@@ -259,24 +283,30 @@ def _render_piece(node: "SyntaxTreeNode", *, is_linked: bool) -> str:
         case "softbreak":
             return "\n"
         case "hardbreak":
-            return "\\\\\n"
+            return _HARD_BREAK
         case "em" | "strong" | "s":
             words = _render_run(node.children, is_linked=is_linked)
-            return _mark_up(_MARKERS[node.type], " ".join(words.split()))
+            return _mark_up(_MARKERS[node.type], _join_lines(words))
         case "code_inline":
             return _render_verbatim(node.content)
         case "link":
             # no link can hold another: of a badge the words count
             words = _render_run(node.children, is_linked=True)
-            return _render_link(str(node.attrs.get("href", "")), " ".join(words.split()))
+            return _render_link(str(node.attrs.get("href", "")), _join_lines(words))
         case "image" if is_linked:
-            return " ".join(node.content.split())
+            return " ".join(node.content.split()).translate(_TEXT_MARKS)
         case "footnote_ref":
             return f"[fn:{node.meta['label']}]"
         case "image":
-            return _render_link(str(node.attrs.get("src", "")), " ".join(node.content.split()))
+            words = " ".join(node.content.split()).translate(_TEXT_MARKS)
+            return _render_link(str(node.attrs.get("src", "")), words)
         case _:
-            return node.content.replace("\n", " ")
+            return node.content.replace("\n", " ").translate(_TEXT_MARKS)
+
+
+def _join_lines(words: str) -> str:
+    """Return running text on one line."""
+    return " ".join(words.replace(_HARD_BREAK, " ").split())
 
 
 def _mark_up(marker: str, words: str) -> str:
@@ -285,9 +315,16 @@ def _mark_up(marker: str, words: str) -> str:
 
 
 def _render_verbatim(code: str) -> str:
-    """Return code within a line as verbatim; as plain text where it holds both markers."""
+    """Return code within a line as verbatim; as plain text where org can't take it for that."""
     words = code.strip()
-    return next((f"{mark}{words}{mark}" for mark in "~=" if words and mark not in words), code)
+    forms = [f"{mark}{words}{mark}" for mark in sorted("~=", key=words.__contains__) if words]
+    return next(filter(_is_whole, forms), code.translate(_TEXT_MARKS))
+
+
+def _is_whole(text: str) -> bool:
+    """Say whether `text` is one object to org, from its first character to its last."""
+    found = next(ObjectReader(text, LinkFinder(text)).read_objects(0, len(text), ObjectSet.ALL), None)
+    return found is not None and (found.begin, found.end) == (0, len(text))
 
 
 def _render_link(target: str, words: str) -> str:
@@ -295,11 +332,15 @@ def _render_link(target: str, words: str) -> str:
     plain = unquote(target)
     if _ORG_FILE.fullmatch(plain) and "/." not in plain:
         target = f"file:{plain}"
+    elif plain.startswith("id:") and not _NO_ID.search(plain):
+        # org-roam decodes no id
+        target = plain
     elif _GOOD_TARGET.match(target):
         target = re.sub(r"[\s\[\]\\]", lambda match: quote(match[0]), target)
     else:
-        return words if words == target or not target else f"{words} ({target})".lstrip()
-    if not words or words in (target, plain):
+        shown_target = target.translate(_TEXT_MARKS)
+        return words if words == shown_target or not target else f"{words} ({shown_target})".lstrip()
+    if not words or words.translate(_MARKS_OF_TEXT) in (target, plain):
         return f"[[{target}]]"
     return f"[[{target}][{re.sub(r'](?=]|$)', f']{BREAK}', words)}]]"
 
@@ -307,3 +348,56 @@ def _render_link(target: str, words: str) -> str:
 def _guard_prose(line: str) -> str:
     """Return a line of text that org takes for text."""
     return BREAK + line if _NOT_PROSE.match(line) else line
+
+
+def _guard_markup(marked: str, holds: ObjectSet = ObjectSet.ALL) -> str:
+    """Return running text with a break in each stretch that org alone takes for marked."""
+    marked = _LINE_BREAK.sub(rf"\g<0>{BREAK}", marked)
+    for _reading in range(_READINGS):
+        places = sorted(set(_foreign_places(marked, holds)))
+        if not places:
+            break
+        pieces = (marked[begin:end] for begin, end in pairwise((0, *places, len(marked))))
+        marked = BREAK.join(pieces)
+    return marked.translate(_MARKS_OF_TEXT)
+
+
+def _foreign_places(marked: str, holds: ObjectSet) -> Iterator[int]:
+    """Yield where to break each object that begins or ends with a mark of the text."""
+    text = marked.translate(_MARKS_OF_TEXT)
+    if text == marked:
+        return
+    reader = ObjectReader(text, LinkFinder(text))
+    windows = [(0, len(text), holds)]
+    try:
+        while windows:
+            window = windows.pop()
+            for found in reader.read_objects(*window):
+                place = _foreign_place(marked, text, reader, found)
+                if place is not None:
+                    yield place
+                elif found.link is not None and (words := reader.description_span(found)):
+                    windows.append((*words, ObjectSet.DESCRIPTION))
+                elif found.inside and not found.citation:
+                    windows.append((*found.inside, ObjectSet.ALL))
+    except NoDate:
+        return
+
+
+def _foreign_place(marked: str, text: str, reader: ObjectReader, found: InlineObject) -> int | None:
+    """Return where a break ends an object that Markdown knows nothing of."""
+    begin = found.begin
+    last = begin + len(text[begin : found.end].rstrip(" \t")) - 1
+    is_text = marked[begin] != text[begin]
+    match text[begin]:
+        case "*" | "/" | "+" | "=" | "~" | "_" if text[last] == text[begin]:
+            return last if marked[last] != text[last] else begin + 1 if is_text else None
+        case "_" | "^" if is_text and text[begin + 1] == "{":
+            return begin + 1
+        case "\\" if is_text and reader.is_entity(begin, found.end):
+            return begin + 1
+        case "<" if is_text and text[begin + 1] == "<":
+            return begin + 1
+        case "[" if is_text and text.startswith(("fn:", "FN:"), begin + 1):
+            return begin + 1
+    return None

@@ -449,11 +449,12 @@ class ObjectReader:
         macro = _LATEX_MACRO.match(self._text, position, end)
         if macro is None:
             return None
-        if macro[2] and self._is_entity(position, end):
+        if macro[2] and self.is_entity(position, end):
             return self._make_object(position, macro.end(1), end)
         return self._make_object(position, macro.end(), end)
 
-    def _is_entity(self, position: int, end: int) -> bool:
+    def is_entity(self, position: int, end: int) -> bool:
+        """Say whether the backslash at `position` begins the name of a character."""
         name = _ENTITY_END.match(self._text, position, end)
         return name is not None and name[0][1:] in entities.ENTITIES
 
