@@ -207,3 +207,21 @@ def test_work_leaves_its_tree_for_no_log(source: ProjectKind, place: ProjectKind
             require_as_strict(project(source), project(place), "x")
     else:
         require_as_strict(project(source), project(place), "x")
+
+
+@pytest.mark.parametrize("is_by_inode", [False, True])
+def test_a_project_around_work_is_unknown(is_by_inode: bool) -> None:
+    """By its path, or by any other name that the folder has."""
+    here = FolderIdentity(path="/h/a", real="/h/a", others=(), inode=(1, 2), above=frozenset())
+    name = "/elsewhere/w" if is_by_inode else "/h/a/w"
+    inside = FolderIdentity(path=name, real=name, others=(), inode=(1, 3), above=frozenset([(1, 2)] * is_by_inode))
+    beside = FolderIdentity(path="/h/b/w", real="/h/b/w", others=(), inode=(1, 4), above=frozenset())
+
+    def kind_with(place: FolderIdentity) -> ProjectKind:
+        work = WorkRoot(entry="/h/entry", places=(place,), is_open=False)
+        survey = FolderSurvey(
+            root=here.path, places=(here,), roots=(here,), work_roots=(work,), mounted=(), parents=("/h",), doubt=None
+        )
+        return judge_folder(survey, RULE).kind
+
+    assert (ProjectKind.UNKNOWN, ProjectKind.PERSONAL) == (kind_with(inside), kind_with(beside))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import roamkb
 from roamkb.boundary.rule_file import parse_rule
 from roamkb.boundary.rule_file import render_rule
+from roamkb.boundary.rule_file import with_named_kb
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import UsageError
 from roamkb.core.gitignore import escape_path
@@ -188,6 +189,35 @@ def test_addresses_of_models_are_servers_with_their_ports() -> None:
         "http://10.0.0.5:11434",
         "http://[fd00::1]:80",
     ) == rule.model_addresses
+
+
+def test_a_fence_of_tildes_may_speak_of_backticks() -> None:
+    """One of backticks may not: what its line holds is code within a sentence."""
+    assert () == parsed(blocks(more="~~~ see `x`\nanything\n~~~\n")).model_addresses
+    with pytest.raises(BadRule, match="isn't a fence of its own"):
+        parsed(blocks(more="``` see `x` ```roamkb:todo\n"))
+
+
+def test_a_comment_ends_where_it_ends() -> None:
+    """Also one of nothing but its marks, with a block on the next line."""
+    more = "```roamkb:todo\nTODO | DONE\n```\n"
+    for comment in ("<!-- a -->", "<!---->", "<!-- a --> <!-- b -->"):
+        assert ("TODO | DONE",) == parsed(blocks(more=f"{comment}\n{more}")).todo_lines
+
+
+def test_an_approval_is_typed_or_signed() -> None:
+    """And nothing else; without the block it is typed."""
+    asked = [parsed(blocks(more=f"```roamkb:approval\n{word}\n```\n")).must_sign for word in ("typed", "signed")]
+    assert [False, False, True] == [parsed(blocks()).must_sign, *asked]
+    with pytest.raises(BadRule, match="neither typed nor signed"):
+        parsed(blocks(more="```roamkb:approval\nmaybe\n```\n"))
+
+
+@pytest.mark.parametrize(("kb", "parent"), [("kb", "~/c"), ("~/a/../b", "~/c"), ("~/b", "c"), ("~/b", "/")])
+def test_no_rule_is_made_that_could_not_be_read(kb: str, parent: str) -> None:
+    """A further knowledge base is named as the first one is."""
+    with pytest.raises(UsageError, match="the entry"):
+        with_named_kb(blocks(), "house", kb=kb, project_parents=[parent])
 
 
 def test_no_work_roots_must_be_said() -> None:
