@@ -68,6 +68,12 @@ _GOOD_LINK = rf"\[\[(?-i: (?:id|https?|doi): | (?:file:(?:\./)?|\./){_STEP}(?:/{
 
 _BARE_LINK = r"(?<=<)(?-i:{0})(?=:) | (?-i:(?<![a-zA-Z0-9])(?:{0}))(?=:[^ \t\n])"
 
+#: Commands of TeX that read, write or run something, in a formula of any length; or that build the name of one.
+_TEX = (
+    "catcode csname directlua immediate include input inputiffileexists lstinputlisting openin openout read readline "
+    "requirepackage special usepackage verbatiminput write"
+)
+
 _ACTIVE = rf"""
     {_ANYWHERE}
     | \[(?=\[)                                                 # bracket links, a shell's test too
@@ -76,6 +82,7 @@ _ACTIVE = rf"""
     | src(?=_[^ \t\[{{]{{1,200}}[\[{{]) | call(?=_[^ \t\[(]{{1,200}}[\[(])    # inline code and calls
     | \{{\{{(?=\{{[a-z]) | @(?=@[-a-z0-9]+:)                   # a macro, raw HTML or LaTeX
     | -(?=\*-)                                                 # file variables
+    | \\(?=(?:{_TEX.replace(" ", "|")})(?-i:(?![a-zA-Z]))) | \^(?=\^)    # a fragment of TeX that is more than a formula
 """
 
 _INLINE = rf"(?P<keep>{_GOOD_LINK}) | {_ACTIVE}"

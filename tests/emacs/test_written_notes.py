@@ -340,6 +340,7 @@ AT_EDGES = (
     "x =src_sh{{ls}}={} y", "x{}=src_sh{{ls}}= y", "x =a={} src_sh{{ls}} b= y", "x ={}src_sh{{ls}}= y",
     "x =src_sh{{ls}}{}= y", "x =a={}[[shell:ls][d]]= y", "x ~a~{} [[shell:ls][d]] b~ y", "x{}shell:ls", "shell:{}ls",
     "<shell:{}ls>", "x\u200bshell:{}ls", "shell{}:ls", "src_sh{}{{ls}}", "src{}_sh{{ls}}", "{{{{{{m{}}}}}}}", "@@html:{}@@",
+    "${}\\input{{x}}$", "\\({}\\input{{x}}{}\\)", "\\[{}\\openout1=x\\]", "\\write{}18{{ls}}", "$a{}\\^^69nput x$",
 )  # fmt: skip
 
 
@@ -356,7 +357,7 @@ def test_no_character_at_an_edge_makes_a_note_live(tmp_path: Path) -> None:
             project="",
             source="observed",
             title="t",
-            body=body.format(*[char] * len(AT_EDGES)),
+            body=body.format(*[char] * body.count("{}")),
         )
         texts[f"{id}.org"] = render_node(draft)
         check_written(draft, parse_note(texts[f"{id}.org"], file="new.org"))

@@ -61,6 +61,11 @@
        (let ((begin (org-element-property :contents-begin element)))
          (when (and begin (string-match-p "\\`[ \t]*:?=" (buffer-substring begin (org-element-property :contents-end element))))
            "formula")))
+      ('latex-fragment
+       (let ((case-fold-search nil)
+             (value (org-element-property :value element)))
+         (when (string-match-p "\\\\\\(?:input\\|include\\|openout\\|write\\|immediate\\)\\(?:[^a-zA-Z]\\|\\'\\)\\|\\^\\^" value)
+           (concat "TeX " value))))
       ('link
        (let ((kind (org-element-property :type element))
              (case-fold-search nil))

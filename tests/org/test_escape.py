@@ -144,6 +144,9 @@ CHANGED += [
     ("a type before what is no blank to Emacs", "shell:\u2028x shell:\xa0x", f"shell{Z}:\u2028x shell{Z}:\xa0x"),
     ("what is one letter less to Python", "\u212ashell:x", f"\u212ashell{Z}:x"),
     ("code before what is no blank to Emacs", "=src_sh{ls}=\u2028x", f"=src{Z}_sh{{ls}}=\u2028x"),
+    ("TeX that reads", "$\\input{/etc/hostname}$ \\include{x}", f"$\\{Z}input{{/etc/hostname}}$ \\{Z}include{{x}}"),
+    ("TeX that writes", "\\[\\openout1=x\\] \\write18{ls}", f"\\[\\{Z}openout1=x\\] \\{Z}write18{{ls}}"),
+    ("a name in disguise", "$\\^^69nput{x}$", f"$\\^{Z}^69nput{{x}}$"),
     ("code before a backslash ends", "~a~\\ [[shell:ls]] b~", f"~a~\\ [{Z}[shell{Z}:ls]] b~"),
 ]
 
@@ -181,6 +184,7 @@ UNTOUCHED = [
     ("names, captions and results", "#+name: x\n#+CAPTION: A /table/ of ~sh:x~\n| a |\n\n#+RESULTS:\n: 3"),
     ("nothing", ""),
     ("empty lines", "\n\n"),
+    ("formulas", "$\\alpha_{i}^2 \\in X$ \\(\\frac{1}{2}\\) \\[\\inputs \\readable\\] ~\\input{x}~"),
     ("per cent signs", "100%% (of it) %(x)"),
 ]
 
