@@ -203,6 +203,8 @@ def test_a_comment_ends_where_it_ends() -> None:
     more = "```roamkb:todo\nTODO | DONE\n```\n"
     for comment in ("<!-- a -->", "<!---->", "<!-- a --> <!-- b -->"):
         assert ("TODO | DONE",) == parsed(blocks(more=f"{comment}\n{more}")).todo_lines
+    with pytest.raises(BadRule, match="isn't a fence of its own"):
+        parsed(blocks(more=f"<!--->\n{more}"))
 
 
 def test_an_approval_is_typed_or_signed() -> None:

@@ -56,6 +56,12 @@ def test_a_root_is_the_nearest_marked_folder(mark: str, home: Path, rule: Rule) 
     assert home / "code/a/b" == classify_folder(home / "code/a/b/c/d", rule).root
 
 
+def test_a_relative_folder_is_below_the_one_at_work(home: Path, rule: Rule, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As any program would open it."""
+    monkeypatch.chdir(home / "code")
+    assert home / "code/site/src" == classify_folder(Path("site/src"), rule).root
+
+
 def test_a_hollow_repository_marks_nothing(home: Path, rule: Rule) -> None:
     """Codex's sandbox puts an empty `.git` into the folder that it was started in, and git looks further up."""
     (home / "code/a/.git/objects").mkdir(parents=True)
