@@ -33,7 +33,7 @@ from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import one_line
 from roamkb.fs import locks
 from roamkb.fs import tree_digest
-from roamkb.fs.user_dirs import default_cache_dir
+from roamkb.fs.user_dirs import CACHE_FOLDER
 from roamkb.fs.user_dirs import default_state_dir
 from roamkb.kb import daily
 from roamkb.kb import write
@@ -232,10 +232,8 @@ class KnowledgeBaseContext(ABC):
     @cached_property
     def state_folders(self) -> "locks.StateFolders":
         """Where this account keeps what roamkb remembers beside the notes."""
-        return locks.StateFolders(
-            state=self.environment.state or Path(default_state_dir()),
-            cache=self.environment.cache or Path(default_cache_dir()),
-        )
+        state = self.environment.state or Path(default_state_dir())
+        return locks.StateFolders(state=state, cache=self.environment.cache or state / CACHE_FOLDER)
 
     def _bibliographies(self, notes: "kb_notes.Notes") -> "bibliographies.Bibliographies":
         def may_read(path: Path) -> bool:

@@ -66,7 +66,7 @@ class StateFolders:
                 raise DiskError(
                     self.cache,
                     f"the index of one knowledge base may not lie in another, {kb}",
-                    hint="XDG_CACHE_HOME, or a link in its place, leads there: name another folder",
+                    hint="XDG_STATE_HOME, or a link in its place, leads there: name another folder",
                 )
 
     def trash_folder(self, kb: Path) -> Path:

@@ -37,6 +37,11 @@ TRUST_FOLDER = "trust"
 ADOPTIONS_FOLDER = "adopted"
 #: Which logs a human shares, and by which service; likewise closed by the wall.
 SHARED_FOLDER = "shared"
+#: What can be made again, likewise: what is believed of notes and logs no command behind the wall may write. The folder
+#: above is closed to them, and to close one in the user's cache folder would keep other programs from their own there.
+CACHE_FOLDER = "cache"
+#: There: the indexes and states of logs, by the names of their local folders.
+LOG_CACHES = "logs"
 _KEY_BYTES = 32
 _NAME_BYTES = 8
 
@@ -116,11 +121,6 @@ def account_state_dir(account_home: str) -> str:
     """Return the usual state folder of the account with that home, whatever the environment says."""
     on_mac = sys.platform == "darwin"
     return os.path.join(account_home, "Library/Application Support" if on_mac else ".local/state", "roamkb")
-
-
-def default_cache_dir() -> str:
-    """Return the user's cache folder for roamkb, likewise."""
-    return _default_dir("XDG_CACHE_HOME", "~/.cache", on_mac="~/Library/Caches")
 
 
 def default_data_dir() -> str:

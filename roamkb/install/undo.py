@@ -16,6 +16,7 @@ from roamkb.fs.locks import LOCKS
 from roamkb.fs.locks import SETUP_RECEIPT
 from roamkb.fs.user_dirs import ADOPTIONS_FOLDER
 from roamkb.fs.user_dirs import BROKERS
+from roamkb.fs.user_dirs import CACHE_FOLDER
 from roamkb.fs.user_dirs import MACHINE_KEY
 from roamkb.fs.user_dirs import SANDBOX_CALLS
 from roamkb.fs.user_dirs import SHARED_FOLDER
@@ -58,7 +59,7 @@ from roamkb.log.store.project_log import Log
 
 STATE_STEP = "state"
 #: What the state folder of somebody holds who did nothing but setup.
-_UNUSED_STATE = frozenset((MACHINE_KEY, LOCKS, KEPT_NAMES_FILE, BROKERS, SANDBOX_CALLS, SETUP_RECEIPT))
+_UNUSED_STATE = frozenset((MACHINE_KEY, LOCKS, KEPT_NAMES_FILE, BROKERS, CACHE_FOLDER, SANDBOX_CALLS, SETUP_RECEIPT))
 #: What a log's local folder holds before anything happened in the project.
 _UNUSED_LOCAL = frozenset(("log.lock",))
 
@@ -202,7 +203,9 @@ def _state_steps(
     unused = {*_UNUSED_STATE, ADOPTIONS_FOLDER, *empty}
     is_unused = isinstance(held, FolderOnDisk) and set(held.names) <= unused
     if is_unused and not others:
-        yield from purge_folder_steps(STATE_STEP, state, "as setup made it", wishes, kbs=kbs)
+        yield from purge_folder_steps(
+            STATE_STEP, state, "as setup made it", wishes, kbs=kbs, exceptions=(CACHE_FOLDER,)
+        )
         return
     for path in (*adoptions, state / SETUP_RECEIPT):
         if isinstance(path_state := read_path_state(path), RegularFile):

@@ -21,6 +21,7 @@ from roamkb.fs.marked_block import BadMarks
 from roamkb.fs.marked_block import without_block
 from roamkb.fs.package_manager import is_installed
 from roamkb.fs.package_manager import uninstall_command
+from roamkb.fs.user_dirs import CACHE_FOLDER
 from roamkb.fs.user_dirs import JOURNAL
 from roamkb.harnesses.registry import all_harnesses
 from roamkb.install.checks.doctor_report import join_first
@@ -185,7 +186,8 @@ def _purge_steps(wishes: InstallOptions, state: StateFolders, *, kbs: tuple[Path
     trashed = trashed_notes(state.state / TRASH)
     journal = state.state / JOURNAL
     has_journal = not isinstance(read_path_state(journal), AbsentPath)
-    exceptions = (*((JOURNAL,) if has_journal else ()), *((TRASH,) if trashed else ()))
+    # what others put beside the index stays
+    exceptions = (CACHE_FOLDER, *((JOURNAL,) if has_journal else ()), *((TRASH,) if trashed else ()))
     reason = "which projects' logs count here, snapshots, locks"
     steps = [
         *purge_folder_steps("index", state.cache, "it can be made again", wishes, kbs=kbs),
@@ -211,7 +213,9 @@ def purge_folder_steps(
 ) -> Iterator[InstallStep]:
     """Yield the steps for a folder of roamkb's, in which others may have put files."""
     path_state = read_path_state(folder)
-    if isinstance(path_state, AbsentPath) or path_state == FolderOnDisk(names=exceptions):
+    present = set(path_state.names) if isinstance(path_state, FolderOnDisk) else {""}
+    # of the index alone there is nothing left by then
+    if isinstance(path_state, AbsentPath) or (present <= {*exceptions} and present != {CACHE_FOLDER}):
         return
     if not wishes.purge:
         yield kept_step(step_name, folder, f"{reason}; {_PURGE_HINT}")

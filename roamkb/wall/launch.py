@@ -65,6 +65,11 @@ def main(words: list[str], plan_path: str = "") -> int:
         words = [shell, "-c", line]
     if plan is None:
         return _replace_process(words)
+    try:
+        # its human may have removed it
+        os.makedirs(plan.state, mode=0o700, exist_ok=True)
+    except OSError as error:
+        _warn_once(plan, f"leaves {plan.state} open: {error.strerror}")
     paths = plan.paths_for(_current_folder())
     if all(os.statvfs(path).f_flag & os.ST_RDONLY for path in paths.closed):
         # a wall stands already, or there is nothing to be kept

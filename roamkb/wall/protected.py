@@ -1,8 +1,8 @@
 """The paths that the wall protects on this machine, and the methods that work here.
 
 The notes by every name that a rule gave them, the rules, the harnesses' settings that hold roamkb's hooks,
-roamkb's own program, the Python below it, its key, its journal and the records of adopted logs. A broken rule
-takes nothing away: the names that it had count.
+roamkb's own program, the Python below it, and its state folder. A broken rule takes nothing away: the names that
+it had count.
 """
 
 import contextlib
@@ -18,11 +18,7 @@ from roamkb.boundary.store.kb_paths import KEPT_NAMES_FILE
 from roamkb.boundary.store.kb_paths import all_kb_names
 from roamkb.boundary.store.kb_paths import rule_files
 from roamkb.fs.untrusted_files import read_file
-from roamkb.fs.user_dirs import ADOPTIONS_FOLDER
 from roamkb.fs.user_dirs import BROKERS
-from roamkb.fs.user_dirs import JOURNAL
-from roamkb.fs.user_dirs import MACHINE_KEY
-from roamkb.fs.user_dirs import SANDBOX_CALLS
 from roamkb.fs.user_dirs import SHARED_FOLDER
 from roamkb.fs.user_dirs import TRUST_FOLDER
 from roamkb.fs.user_dirs import account_state_dir
@@ -69,8 +65,7 @@ def make_plan(homes: Sequence[str], state: str, data: str, old_plan: WallPlan | 
     """
     with contextlib.suppress(OSError):
         # what isn't there can't be closed
-        folders = [os.path.join(state, name) for name in (BROKERS, SANDBOX_CALLS, ADOPTIONS_FOLDER)]
-        for folder in (*folders, *_human_folders(homes)):
+        for folder in (os.path.join(state, BROKERS), *_human_folders(homes)):
             os.makedirs(folder, mode=0o700, exist_ok=True)
     plan = gather_plan(homes, state, data, old_plan.notes if old_plan else ())
     plan.ways = list(find_wall_methods())
@@ -89,10 +84,8 @@ def gather_plan(homes: Sequence[str], state: str, data: str, known_names: Sequen
     rules = [rule_path for rule in rule_files(homes) for rule_path in (os.path.dirname(rule), rule)]
     settings = [os.path.join(home, name) for home in homes for name in _SETTINGS_FILES]
     texts = [path for home in homes for name in _TEXT_FILES if _has_block(path := os.path.join(home, name))]
-    # a socket or a call of another's there could be taken for a launcher's, or for a session's own
-    own_names = (MACHINE_KEY, KEPT_NAMES_FILE, JOURNAL, BROKERS, SANDBOX_CALLS, ADOPTIONS_FOLDER)
-    own_paths = [os.path.join(state, name) for name in own_names]
-    own_paths += [*(os.path.join(data, name) for name in ("rules", FOLDER)), *_human_folders(homes)]
+    # all of the state: what processes outside believe or serve, from the trash to the indexes and the brokers' sockets
+    own_paths = [state, *(os.path.join(data, name) for name in ("rules", FOLDER)), *_human_folders(homes)]
     plan.free = dict(_free_commands(homes, os.path.dirname(sys.executable)))
     # ours are run by their whole path
     plan.names = {line: _program_names(line) for line, run in plan.free.items() if line == run}

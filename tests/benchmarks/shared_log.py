@@ -95,7 +95,7 @@ def report_new_container(project: SharedProject, learnings: int) -> None:
         learn(log, f"Lesson {number} of the long series", type="fact")
     offered = costs_of(full.sync)
     taken = costs_of(new.sync)
-    shutil.rmtree(full.log.local_folder / "standings", ignore_errors=True)
+    shutil.rmtree(full.log.cache_folder / "standings", ignore_errors=True)
     replayed = costs_of(full.replayed)
     again = costs_of(new.sync)
     print(f"a log of {len(new.lines()):,} lines, in times of its replay ({replayed[1]:.2f} s):")

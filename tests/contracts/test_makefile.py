@@ -190,11 +190,11 @@ def test_a_purge_after_an_uninstall_still_purges(clone: Path, home: Path) -> Non
     assert run(str(home / ".local/bin/roamkb"), "index", cwd=home, home=home).returncode == 0
     first = run("make", "uninstall", cwd=clone, home=home)
     assert "make uninstall PURGE=1" in first.stdout
-    assert (home / ".cache/roamkb").exists()
+    assert (home / ".local/state/roamkb/cache").exists()
     assert not (home / ".claude").exists()
     purged = run("make", "uninstall", "PURGE=1", cwd=clone, home=home)
     assert purged.returncode == 0, purged.stderr
-    assert not (home / ".cache/roamkb").exists()
+    assert not (home / ".local/state/roamkb/cache").exists()
     assert not (home / ".local/state/roamkb").exists()
     assert "pip uninstall" not in purged.stdout
 

@@ -360,7 +360,7 @@ def amount(folder: Path) -> str:
     """Ask what the log amounts to, and keep it or what was added to it."""
     log = log_of(folder)
     contents = log.read_contents()
-    kept = StateCache(log.local_folder / "standings", least=0)
+    kept = StateCache(log.cache_folder / "standings", least=0)
     found = kept.load_state(contents.pages, lambda: replayed(contents))
     if found is None:
         found = replayed(contents)

@@ -347,7 +347,7 @@ def amounted(run: Run) -> str:
         return "not a status that we promise"
     if run.acknowledged and run.said.split()[1] != program.said_by(state):
         return "answered otherwise"
-    store = StateCache(program.log_of(run.folder).local_folder / "standings", least=0)
+    store = StateCache(program.log_of(run.folder).cache_folder / "standings", least=0)
     for _ in range(2):
         found = store.load_state(contents.pages, lambda: state)
         if found is not None and found != state:

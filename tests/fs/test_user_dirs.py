@@ -9,7 +9,6 @@ import pytest
 from roamkb.core.errors import DiskError
 from roamkb.fs.user_dirs import MACHINE_KEY
 from roamkb.fs.user_dirs import create_machine_key
-from roamkb.fs.user_dirs import default_cache_dir
 from roamkb.fs.user_dirs import default_data_dir
 from roamkb.fs.user_dirs import default_state_dir
 from roamkb.fs.user_dirs import local_state_name
@@ -69,10 +68,9 @@ def test_the_folders_are_those_that_platformdirs_names(
 ) -> None:
     """Importing that takes a hook too long."""
     monkeypatch.setenv("HOME", str(tmp_path))
-    for variable in ("XDG_STATE_HOME", "XDG_CACHE_HOME"):
+    for variable in ("XDG_STATE_HOME", "XDG_DATA_HOME"):
         monkeypatch.delenv(variable, raising=False)
         if told is not None:
             monkeypatch.setenv(variable, told)
     assert str(platformdirs.user_state_path("roamkb")) == default_state_dir()
-    assert str(platformdirs.user_cache_path("roamkb")) == default_cache_dir()
     assert str(platformdirs.user_data_path("roamkb")) == default_data_dir()

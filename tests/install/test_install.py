@@ -57,7 +57,7 @@ def data_of(home: Path) -> Path:
 
 def state_of(home: Path) -> StateFolders:
     """Return where roamkb keeps what is its own."""
-    return StateFolders(state=home / ".local/state/roamkb", cache=home / ".cache/roamkb")
+    return StateFolders(state=home / ".local/state/roamkb", cache=home / ".local/state/roamkb/cache")
 
 
 def copy_of(home: Path) -> Path:
@@ -713,7 +713,7 @@ def test_uninstall_names_what_it_leaves(world: World) -> None:
         f"keep  notes: {world.kb}",
         f"keep  project's log: {world.personal / '.roamkb'}",
         f"keep  project's log: {world.work / '.roamkb'}",
-        f"keep  index: {world.home / '.cache/roamkb'}",
+        f"keep  index: {world.state / 'cache'}",
         f"keep  state: {world.state}",
         "keep  trash",
         "keep  journal",
@@ -734,7 +734,7 @@ def test_a_purge_takes_what_is_roamkbs_own(world: World) -> None:
     assert world.state.is_dir()
     ran = world.run("uninstall", "--purge", cwd=world.home)
     assert (0, dry.out) == (ran.status, ran.out + "a dry run: nothing was changed\n"), refused
-    assert not (world.home / ".cache/roamkb").exists()
+    assert not (world.state / "cache").exists()
     assert ["journal", "trash"] == sorted(path.name for path in world.state.iterdir())
     assert "isn't roamkb's" not in ran.out
     assert f"keep  journal: {world.state / 'journal'} (copies of your notes" in ran.out
@@ -752,13 +752,15 @@ def test_no_purge_follows_a_link_or_takes_a_knowledge_base(world: World) -> None
     (elsewhere / "mine").write_text("mine")
     world.state.parent.mkdir(parents=True, exist_ok=True)
     world.state.symlink_to(elsewhere)
-    cache = world.home / ".cache/roamkb"
+    assert 2 == world.run("uninstall", "--purge", cwd=world.home).status
+    assert ["mine"] == [path.name for path in elsewhere.iterdir()]
+    world.state.unlink()
+    cache = world.state / "cache"
     cache.mkdir(parents=True)
     (cache / "0123456789abcdef").symlink_to(elsewhere)
     (cache / "fedcba9876543210").mkdir()
     (cache / "mine").mkdir()
     ran = world.run("uninstall", "--purge", cwd=world.home)
-    assert 2 == ran.status
     assert "holds what isn't roamkb's: mine" in ran.out
     assert "mine" == (elsewhere / "mine").read_text()
     assert ["mine"] == [path.name for path in cache.iterdir()]

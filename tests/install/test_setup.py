@@ -287,7 +287,7 @@ def test_an_undo_takes_nothing_that_was_used(home: Path) -> None:
     assert "keep  project's log" in taken.out
     # what stays in a folder keeps it
     assert "keep  state" in taken.out
-    assert f"remove folder: {person.world.state}" not in taken.out
+    assert f"remove folder: {person.world.state} " not in taken.out
     assert f"remove folder: {person.notes}" not in taken.out
     assert "A word of mine." in note.read_text()
     assert "Invoices restart" in (person.project / ".roamkb/knowledge.jsonl").read_text()

@@ -194,7 +194,7 @@ def test_time_travel_shows_what_was_known_then(world: World, log: ProjectLog) ->
     )
     happen(world, {"event": "superseded", "of": "a", "ts": "1970-01-08T00:00:00Z"})
     assert ["zebra late", "zebra early"] == shown(log, "zebra")
-    index = world.log().local_folder / "index" / "index.db"
+    index = world.log().cache_folder / "index" / "index.db"
     before = index.read_bytes()
     found = log.recall("zebra", as_of="1970-01-05")
     assert before == index.read_bytes()

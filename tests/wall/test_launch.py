@@ -161,6 +161,13 @@ _WRITES = (
     "touch ~/.local/state/roamkb/brokers/x",
     # what a session is known to have called
     "mkdir -p ~/.local/state/roamkb/calls/x",
+    # what `restore` and `forget` believe
+    "mkdir -p ~/.local/state/roamkb/trash/x",
+    "mkdir -p ~/.local/state/roamkb/snapshots/x",
+    "echo '{}' > ~/.local/state/roamkb/setup.json",
+    # what a prompt is told of the notes
+    "mkdir -p ~/.local/state/roamkb/cache/x",
+    "mv ~/.local/state/roamkb ~/elsewhere/",
 )
 
 

@@ -1,6 +1,7 @@
 """What commands behind the wall put into their project's local state, for roamkb outside of it to run into."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,14 @@ _NOTE = "20240101000000-oak.org"
 def note(world: World) -> Path:
     """A human's note."""
     return world.node(_NOTE, "27a75a1c-9d8f-41b0-bc4c-a4889e25fe64", "Oak")
+
+
+@pytest.fixture
+def walled_state(world: World, wall: Wall) -> Wall:
+    """A wall that closes the state folder as well."""
+    world.state.mkdir(parents=True, exist_ok=True)
+    closed = wall.launcher[2].replace('"--"]', f'"--ro-bind", {str(world.state)!r}, {str(world.state)!r}, "--"]')
+    return replace(wall, launcher=(*wall.launcher[:2], closed, *wall.launcher[3:]))
 
 
 def _local(world: World) -> Path:
@@ -74,3 +83,41 @@ def test_a_session_s_chores_write_through_no_link(wall: Wall, note: Path, name: 
     _hook(world, "stop", hook_event_name="Stop")
     _hook(world, "session-end", hook_event_name="SessionEnd", reason="exit")
     assert before == _state(world)
+
+
+def test_no_index_of_a_hook_s_lies_where_a_command_can_write(wall: Wall, note: Path) -> None:
+    """SQLite would take a journal beside it for its own, which names a note to be removed as done with."""
+    world = wall.world
+    local = _local(world)
+    for number in range(3):
+        assert 0 == world.run("learn", f"zebra {number} has {number} stripes").status
+        _hook(world, "user-prompt-submit", hook_event_name="UserPromptSubmit", prompt=f"stripes of zebra {number}?")
+        assert 0 == world.run("recall", "zebra stripes").status
+    assert world.log().cache_folder.joinpath("index", "index.db").is_file()
+    assert [] == [path for path in local.rglob("*") if path.name.startswith(("index", "stamps", "standings"))]
+    assert world.state in world.log().cache_folder.parents
+
+
+def test_behind_the_wall_a_log_s_index_is_read_and_kept_in_memory(world: World, walled_state: Wall) -> None:
+    """What was learned since is found, and the stored index stays as it was."""
+    assert 0 == world.run("init").status
+    assert 0 == world.run("learn", "zebras have stripes").status
+    assert 0 == world.run("recall", "zebras").status
+    stored = world.log().cache_folder / "index" / "index.db"
+    before = stored.read_bytes()
+    ran = walled_state.run("roamkb learn 'giraffes have spots' && roamkb recall giraffes && roamkb recall zebras")
+    assert 0 == ran.status, ran.err
+    assert ("spots" in ran.out, "stripes" in ran.out, before) == (True, True, stored.read_bytes())
+
+
+@pytest.mark.parametrize("has_index", [False, True])
+def test_behind_the_wall_notes_are_found_as_they_are(
+    world: World, walled_state: Wall, note: Path, has_index: bool
+) -> None:
+    """By the stored index and what changed since; where there is none, by one in memory."""
+    if has_index:
+        assert 0 == world.run("search", "oak").status
+    world.node("20240102000000-elm.org", "37a75a1c-9d8f-41b0-bc4c-a4889e25fe64", "Elm")
+    ran = walled_state.run("roamkb search elm && roamkb search oak")
+    assert ("Elm" in ran.out, "Oak" in ran.out) == (True, True), ran.err
+    assert has_index is (world.state / "cache").exists()

@@ -158,7 +158,7 @@ class ProjectContext:
     def learning_index(self, log: "project_log.Log", state: "learning_state.LogState") -> "index.LogIndex":
         """Return the index of the learnings that are in force in `state`."""
         return index.LogIndex(
-            log.local_folder / "index",
+            log.cache_folder / "index",
             state.learnings,
             version=__version__,
             digest=state.digest,

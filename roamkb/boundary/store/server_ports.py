@@ -1,9 +1,11 @@
 """On which ports of this machine `roamkb serve` has listened; hooks ask, so this imports next to nothing."""
 
 # pathlib alone takes as long to import as Python to start
-# ruff: noqa: PTH105, PTH118, PTH123
+# ruff: noqa: PTH118, PTH123
 
 import os
+
+from roamkb.fs.untrusted_files import replace_file
 
 #: In the state folder: what callers of a server must show.
 TOKEN = "http-token"
@@ -20,13 +22,12 @@ def served_ports(state: str) -> tuple[str, ...]:
 
 
 def keep_port(state: str, port: int) -> None:
-    """Remember that a server listens on `port`; the folder is there."""
-    path = os.path.join(state, PORTS)
+    """Remember that a server listens on `port`; behind the wall, where it can write no notes, that can't be kept."""
     kept = [one for one in _kept(state) if one != str(port)]
-    beside = f"{path}.{os.getpid()}"
-    with open(beside, "w", encoding="ascii") as file:
-        file.write("\n".join([*kept, str(port)][-_MOST:]) + "\n")
-    os.replace(beside, path)
+    try:
+        replace_file(os.path.join(state, PORTS), ("\n".join([*kept, str(port)][-_MOST:]) + "\n").encode())
+    except OSError:
+        return
 
 
 def _kept(state: str) -> list[str]:

@@ -28,6 +28,8 @@ from roamkb.fs.locks import SNAPSHOTS
 from roamkb.fs.locks import TRASH
 from roamkb.fs.user_dirs import ADOPTIONS_FOLDER
 from roamkb.fs.user_dirs import BROKERS
+from roamkb.fs.user_dirs import CACHE_FOLDER
+from roamkb.fs.user_dirs import LOG_CACHES
 from roamkb.fs.user_dirs import MACHINE_KEY
 from roamkb.fs.user_dirs import SANDBOX_CALLS
 from roamkb.fs.user_dirs import SHARED_FOLDER
@@ -163,6 +165,8 @@ def roamkb_names(names: tuple[str, ...]) -> tuple[str, ...]:
         ADOPTIONS_FOLDER,
         APPENDED_FOLDER,
         BROKERS,
+        CACHE_FOLDER,
+        LOG_CACHES,
         SANDBOX_CALLS,
         TRUST_FOLDER,
         SHARED_FOLDER,

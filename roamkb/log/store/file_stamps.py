@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any
 from typing import Final
 
+from roamkb.core.errors import DiskError
 from roamkb.core.model import UnreadableFile
 from roamkb.fs.append import OpenedBytes
-from roamkb.fs.files import random_token
 from roamkb.fs.files import read_file
+from roamkb.fs.locks import make_private_folder
+from roamkb.fs.untrusted_files import replace_file
 
 #: Raise on any change of the form, or of what a block is.
 _SCHEMA: Final = 1
@@ -34,7 +36,7 @@ _LONGEST_FILE: Final = 1024 * 1024
 
 
 class FileStamps:
-    """The stamps of one log's files, in a folder that exists."""
+    """The stamps of one log's files, in a folder of their own."""
 
     def __init__(self, folder: Path, *, least: int = _LEAST_BYTES, clock: Callable[[], int] = time.time_ns) -> None:
         self._path = folder / _STAMPS_FILE
@@ -74,14 +76,9 @@ class FileStamps:
         if stamps.get(name) == stamp:
             return
         content = json.dumps({**stamps, name: stamp})
-        temporary = self._path.with_name(f"{_STAMPS_FILE}.{random_token()}.tmp")
-        with contextlib.suppress(OSError):
-            try:
-                temporary.write_text(json.dumps([_SCHEMA, zlib.crc32(content.encode()), content]))
-                temporary.chmod(0o600)
-                temporary.replace(self._path)
-            finally:
-                temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError, DiskError):
+            make_private_folder(self._path.parent)
+            replace_file(self._path, json.dumps([_SCHEMA, zlib.crc32(content.encode()), content]).encode())
 
     def _read_stamps(self) -> dict[str, Any]:
         written = read_file(self._path, limit=_LONGEST_FILE)

@@ -1,6 +1,6 @@
 """The search index over a project's log: the same tables and the same ranking as the notes have.
 
-It lies in the log's local state, and is derived: what is new is added, what is gone is
+It lies in the state folder, and is derived: what is new is added, what is gone is
 taken out, and what goes by an id that was another's before a merge is both. Where it can't
 be kept, it is made in memory.
 """
@@ -108,10 +108,25 @@ class LogIndex:
         except StillBuilding:
             raise
         except (OSError, RoamkbError, sqlite3.Error):
+            return self._open_in_memory()
+
+    def _open_in_memory(self) -> sqlite3.Connection:
+        """Return the index made in memory, of the stored one where there is one: behind the wall none is written."""
+        db = in_memory()
+        try:
+            stored_db = self._open_sealed()
+            if stored_db is not None:
+                with contextlib.closing(stored_db):
+                    stored_db.backup(db)
+                missing, stale_ids = self._missing_and_stale(db)
+                self._fill_index(db, (self._learnings[id] for id in missing), stale_ids=stale_ids)
+                return db
+        except (OSError, RoamkbError, sqlite3.Error):
+            db.close()
             db = in_memory()
-            create_tables(db, self._maker)
-            self._fill_index(db, self._learnings.values())
-            return db
+        create_tables(db, self._maker)
+        self._fill_index(db, self._learnings.values())
+        return db
 
     def _open_current(self) -> sqlite3.Connection:
         """Return the index of the folder, brought up to date."""

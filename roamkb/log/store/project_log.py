@@ -120,6 +120,11 @@ class Log:
         return self.ignored / (self._own or "nobody")
 
     @property
+    def cache_folder(self) -> Path:
+        """Where this machine keeps what the lines give again; no command behind the wall writes there."""
+        return self._state / user_dirs.CACHE_FOLDER / user_dirs.LOG_CACHES / self.local_folder.name
+
+    @property
     def is_adopted(self) -> bool:
         """Whether the project has a log that was adopted on this machine."""
         return self._has_local or self._find_adoption_record() is not None
@@ -448,12 +453,12 @@ class Log:
 
     def _file_stamps(self) -> FileStamps | None:
         """Return the stamps of the files; None before the log is adopted."""
-        return FileStamps(self.local_folder) if self._has_local else None
+        return FileStamps(self.cache_folder) if self._has_local else None
 
     def _state_cache(self, adopted: AdoptedLines) -> StateCache | None:
         """Return the cache of the state; None before the log is adopted."""
         return (
-            StateCache(self.local_folder / "standings", adopted=adopted, budget=self._budget)
+            StateCache(self.cache_folder / "standings", adopted=adopted, budget=self._budget)
             if self._has_local
             else None
         )

@@ -87,8 +87,8 @@ def test_a_snapshot_stays_one(log: Log, redaction: Redaction) -> None:
 
 def test_caches_and_scratch_files_with_it_go(log: Log, redaction: Redaction) -> None:
     """All others stay, and a link leads nowhere."""
-    cache = log.local_folder / "index" / "index.db"
-    cache.parent.mkdir()
+    cache = log.cache_folder / "index" / "index.db"
+    cache.parent.mkdir(parents=True)
     cache.write_bytes(b"\0" + TEXT[:35].encode() + b"\0")
     scratch, other = log.local_folder / "review.org", log.local_folder / "other.org"
     scratch.write_text(f"* {TEXT}")

@@ -1,6 +1,6 @@
 """A cache of the log's replayed state: a new process reads only the learnings that it wants.
 
-To read and replay a long log takes most of a hook's time. So the state lies in the log's local folder, in a
+To read and replay a long log takes most of a hook's time. So the state lies in the state folder, in a
 file that is believed only as it was left (`index_file`), for just the bytes that it was made from: where they
 are others, the lines are read again; where some were added, those alone. It may be deleted at any time.
 """

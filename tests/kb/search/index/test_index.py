@@ -243,10 +243,10 @@ def test_the_index_is_never_written_into_the_knowledge_base(world: World, way: s
     """A cache folder that leads there is none: the index stays in memory."""
     world.node("a.org", "a", "Zebra", "stripes")
     before = sorted(world.kb.rglob("*"))
-    extra = {"XDG_CACHE_HOME": str(world.kb)} if way == "variable" else {}
+    extra = {"XDG_STATE_HOME": str(world.kb)} if way == "variable" else {}
     if way == "link":
-        (world.home / ".cache").mkdir()
-        (world.home / ".cache" / "roamkb").symlink_to(world.kb)
+        world.state.mkdir(parents=True, exist_ok=True)
+        (world.state / "cache").symlink_to(world.kb)
     ran = world.run("search", "zebra", extra=extra)
     assert (0, before) == (ran.status, sorted(world.kb.rglob("*")))
 
