@@ -429,7 +429,7 @@ class _ShellJudge:
         is_rule = not spares_hooks and self._rule.find_reach(path, self.call.cwd)[0] is PathReach.INSIDE
         if is_rule or (self._is_settings(self._kb.resolve_word(path, self.call.cwd)) and disables_hooks(self._text)):
             raise _DeniedError(rule_denial())
-        self._deny_reach(path, self.call, "the tool would write to a file there")
+        self._deny_reach(path, self.call, "the tool would write to {path}")
 
     def _deny_write(self, word: str, call: ShellCall, actor: str = "", how: str = "") -> None:
         """Judge a word that names a path that would be written.

@@ -30,6 +30,7 @@ from roamkb.install.plan import StepOutcome
 from roamkb.install.plan import SymbolicLink
 from roamkb.install.plan import left_alone_step
 from roamkb.install.plan import unchanged_step
+from roamkb.install.store.apply import folders_in
 from roamkb.install.store.apply import read_path_state
 
 RULE_NAME = "knowledge-base.md"
@@ -177,10 +178,13 @@ def _own_copy_data(
     known_roots = present_rule.work_roots
     if wishes.omits_absent and old_copy is None:
         # the shipped ones are examples; where none is there, they still say what could be
-        known_parents = tuple(filter(_is_there, known_parents)) or known_parents
         known_roots = tuple(filter(_is_there, known_roots))
+        if present_parents := tuple(filter(_is_there, known_parents)):
+            work = (*known_roots, *(escape_path(str(path)) for path in wishes.work_roots))
+            known_parents = tuple(parent for parent in present_parents if not _holds_only_work(parent, work))
     parents = tuple(dict.fromkeys((*known_parents, *wished_parents)))
-    kept_roots = tuple(root for root in known_roots if old_copy or not added_roots or _is_below(root, parents))
+    keeps_all = old_copy or not added_roots or wishes.omits_absent
+    kept_roots = tuple(root for root in known_roots if keeps_all or _is_below(root, parents))
     work_roots = (*shorten_entries(kept_roots, home), *added_roots)
     text = render_rule(
         (shipped if old_copy is None or old_copy.pristine else old_copy.text).decode(),
@@ -202,6 +206,13 @@ def _is_there(entry: str) -> bool:
     """Say whether the folder of an entry is there; of a pattern nobody knows."""
     path = literal_path(entry)
     return path is None or isinstance(read_path_state(Path(path)), FolderOnDisk | SymbolicLink)
+
+
+def _holds_only_work(parent: str, work: Iterable[str]) -> bool:
+    """Say whether all folders in a parent of projects are work: of a new one beside them nobody said that it isn't."""
+    path = literal_path(parent)
+    folders = folders_in(Path(path)) if path else ()
+    return bool(folders) and all(any(is_under(str(folder), root) for root in work) for folder in folders)
 
 
 def _is_below(entry: str, parents: Iterable[str]) -> bool:

@@ -23,6 +23,7 @@ from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
 from roamkb.fs.locks import StateFolders
+from roamkb.harnesses.registry import all_harnesses
 from roamkb.harnesses.registry import get_harness
 from roamkb.harnesses.settings_json import own_handlers
 from roamkb.install.harness_settings import harness_steps
@@ -161,7 +162,18 @@ def _set_up(options: SetupOptions, context: SetupContext) -> InstallReport:
     is_known = context.ask or options.wishes.yes
     seen = tuple(replace(step, diff="") if is_known else step for step in report.steps)
     steps = (*seen, *(_begin_log(root, context) for root in options.logs), *_index_steps(report.rule, context))
+    if not (options.no_hooks or find_harnesses(context.home, context.search_path)):
+        steps += (_hooks_offer(),)
     return replace(report, steps=steps, next_commands=tuple(_next_commands(options, report.rule, context)))
+
+
+def _hooks_offer() -> InstallStep:
+    """Return the step that names what hooks could be put into, where none of it is here."""
+    harnesses = all_harnesses()
+    titles = " or ".join(harness.title for harness in harnesses)
+    options = ", ".join(f"`--{harness.options[0]}`" for harness in harnesses)
+    why = f"no {titles} is here; once one is, `roamkb setup` asks, and `roamkb install` adds them by {options}"
+    return InstallStep(what="hooks", path=None, outcome=StepOutcome.OFFERED, why=why)
 
 
 # the answers

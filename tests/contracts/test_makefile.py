@@ -2,7 +2,9 @@
 
 import os
 import shutil
+import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -133,6 +135,24 @@ def test_a_python_without_venv_is_told_what_to_do(home: Path, tmp_path: Path) ->
     assert done.returncode == 2
     assert "apt install python3-venv" in done.stderr
     assert "python3.11-venv" in done.stderr
+
+
+def test_what_takes_a_minute_can_be_stopped(home: Path) -> None:
+    """By Ctrl-C: one line, the shells' status, and nothing that goes on; else its own status counts."""
+    program = "import os, time; print(os.getpid(), flush=True); time.sleep(600)"
+    stopped = subprocess.Popen(
+        [_ROOT / ".ci/patiently", sys.executable, "-c", program],
+        cwd=home, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert stopped.stdout is not None
+    child = int(stopped.stdout.readline())
+    stopped.send_signal(signal.SIGINT)
+    _, said = stopped.communicate()
+    assert (130, True) == (stopped.returncode, said.endswith("goes on from there\n"))
+    assert "Traceback" not in said
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)
+    assert 3 == run(str(_ROOT / ".ci/patiently"), "bash", "-c", "exit 3", cwd=home, home=home).returncode
 
 
 def test_install_again_and_uninstall(clone: Path, home: Path) -> None:

@@ -449,6 +449,34 @@ def test_the_rule_names_no_folder_that_nobody_named_and_that_is_not_there(home: 
     assert "isn't there" not in person.run("write", "A fact", "--project", str(person.project)).err
 
 
+def test_a_folder_that_holds_only_work_lets_no_new_project_write(home: Path) -> None:
+    """The shipped rule calls all in `~/projects` personal but `work`; of what comes beside it nobody said anything."""
+    person = notes_of_the_rule(home)
+    (home / "projects/work/shop").mkdir(parents=True)
+    (home / "projects/.cache").touch()
+    status, shown = person.talk("setup")
+    assert 0 == status, shown
+    assert "personal, may write: ~/code\n" in shown.replace("\r", "")
+    (home / "projects/client-x").mkdir()
+    kinds = [
+        person.run("classify", str(home / name), "--json").json["kind"]
+        for name in ("projects/client-x", "code/lantern")
+    ]
+    assert ["unknown", "personal"] == kinds
+    assert "work" == person.run("classify", str(home / "projects/work/shop"), "--json").json["kind"]
+
+
+def test_where_no_agent_is_hooks_are_offered_for_later(home: Path) -> None:
+    """By the names of those that there could be; where one is, it is asked about instead."""
+    person = notes_of_the_rule(home)
+    assert "offer hooks" not in person.run("setup", "--no-work", "--no-logs").out
+    shutil.rmtree(home / ".claude")
+    (home / "bin").mkdir()
+    shown = person.run("setup", "--kb", str(person.notes), "--no-work", PATH=str(home / "bin")).out
+    assert "offer hooks: no Claude Code" in shown
+    assert "`--claude`" in shown
+
+
 def test_a_log_begins_in_a_folder_that_is_there(home: Path) -> None:
     """A slip of the pen makes no folder."""
     person = notes_of_the_rule(home)

@@ -57,7 +57,7 @@ def test_the_sdist_holds_what_git_has_and_no_more(packages: Packages) -> None:
         members = archive.getmembers()
     names = {member.name.partition("/")[2] for member in members}
     modes = {member.name.partition("/")[2]: member.mode for member in members}
-    assert {0o755} == {modes[f".ci/{name}"] for name in ("deb", "install", "run", "uninstall", "venv")}
+    assert {0o755} == {modes[f".ci/{name}"] for name in ("deb", "install", "patiently", "run", "uninstall", "venv")}
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,

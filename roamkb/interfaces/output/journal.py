@@ -42,8 +42,9 @@ def journal(result: MomentList | MomentDiff | RestoreResult) -> PrintedResult:
 def _printed_moments(result: MomentList) -> PrintedResult:
     holdings = result.holdings
 
-    def render_text(_: bool) -> str:
-        lines = [_moment_line(moment) for moment in result.moments[:_MOST_MOMENTS]]
+    def render_text(terminal: bool) -> str:
+        head = [f"{'mark':4} {'when':19} {'what':7}  changed, by whom"] if terminal and result.moments else []
+        lines = [*head, *map(_moment_line, result.moments[:_MOST_MOMENTS])]
         if len(result.moments) > _MOST_MOMENTS:
             lines.append(f"and {len(result.moments) - _MOST_MOMENTS} older: --json has all")
         waiting = f"; {holdings.waiting} not read yet" if holdings.waiting else ""
