@@ -31,6 +31,8 @@ Usage: roamkb exec -- COMMAND
 Example: roamkb exec -- codex"""
 
 
+#: Ctrl-C, as shells count it.
+_INTERRUPTED_STATUS = 130
 #: As many objects more have to be there before Python looks for garbage: most commands end before.
 _GARBAGE_THRESHOLD = 50_000
 
@@ -137,7 +139,11 @@ def run_program() -> int:
 
     A hook's process doesn't return: to take down what Python has loaded takes nearly as long as to start it.
     """
-    status = main()
+    try:
+        status = main()
+    except KeyboardInterrupt:
+        # as early as in an import; later, the command line says what was done
+        status = _INTERRUPTED_STATUS
     if sys.argv[1:2] == ["hook"]:
         for stream in filter(None, (sys.stdout, sys.stderr)):
             try:

@@ -375,12 +375,18 @@ def fit_budget(hits: Iterable[Hit], budget: int | None) -> tuple[Hit, ...]:
     """Return the first hits whose lines, `PATH:LINE: TEXT`, fit in `budget` characters together.
 
     The last one's text is cut where that makes it fit.
+
+    Raises:
+        UsageError: there are hits, and not even the first one's place fits.
     """
     if budget is None:
         return tuple(hits)
     fitted_hits: list[Hit] = []
     for hit in hits:
-        budget -= len(f"{hit.path}:{hit.line}: {hit.replaced_mark}\n")
+        place_length = len(f"{hit.path}:{hit.line}: {hit.replaced_mark}\n")
+        if not fitted_hits and budget <= place_length:
+            raise UsageError(f"--budget {budget} is less than one hit takes", hint=f"give {place_length + 80} or more")
+        budget -= place_length
         if budget <= 0:
             break
         fitted_hits.append(replace(hit, text=clip_text(hit.text, budget), lines=()))

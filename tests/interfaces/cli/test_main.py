@@ -345,6 +345,25 @@ def test_ctrl_c_ends_quietly(world: World) -> None:
     assert before == world.files()
 
 
+def test_ctrl_c_ends_quietly_while_modules_are_loaded(world: World) -> None:
+    """About half of the time of a search is that."""
+    program = (
+        "import sys, os, signal\n"
+        "from roamkb.__main__ import run_program\n"
+        "class Early:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'roamkb.interfaces.cli.main': os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Early())\n"
+        "sys.argv = ['roamkb', 'search', 'zebra']\n"
+        "sys.exit(run_program())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=world.personal, env=world.environment(), capture_output=True, check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )  # fmt: skip
+    assert (130, b"", b"") == (done.returncode, done.stdout, done.stderr)
+
+
 def test_standard_input_that_is_no_text_is_a_usage_error(world: World) -> None:
     """Bytes that aren't UTF-8 are refused, not guessed at."""
     ran = world.run("write", "t", "--body", "-", input=b"\xff\xfe\x00")

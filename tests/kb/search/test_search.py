@@ -273,6 +273,8 @@ def test_a_link_that_we_wrote_says_nothing_beside_a_path(world: World) -> None:
     whole = world.run("search", "web", "app", "listens").out
     assert whole == world.run("search", "web", "app", "listens", "--budget", str(len(whole))).out
     assert len(world.run("search", "web", "app", "listens", "--budget", str(len(whole) - 3)).out) < len(whole)
+    ran = world.run("search", "web", "app", "listens", "--budget", "10")
+    assert (2, "", True) == (ran.status, ran.out, "--budget 10 is less than one hit takes" in ran.err)
 
 
 def test_conflict_copies_are_not_found(zoo: World) -> None:

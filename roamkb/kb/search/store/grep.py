@@ -141,7 +141,7 @@ def _compile_pattern(pattern: str) -> tuple[_LineMatcher, bool]:
     except (re.error, RecursionError, OverflowError, Warning) as error:
         raise UsageError(
             f"no regular expression here: {error}",
-            hint="quote it, search without --regex, or `pip install google-re2`, which knows more",
+            hint="quote it, or search without --regex",
         ) from error
 
 
