@@ -53,8 +53,8 @@ class _ServerProcess:
 
     #: The folders of its parents, by what to call them.
     parents: Mapping[str, str]
-    #: Why it can't be seen who began it; empty where it can.
-    hidden: str
+    #: Where it was begun.
+    origin: "call_origin.CallOrigin"
     #: Finds the notes again and again.
     live_walk: Callable[[Path], walk.NotesWalk]
 
@@ -78,7 +78,7 @@ class ServedKnowledgeBase(KnowledgeBase):
         super().__init__(around, project=project, human=human)
         self._process = process or _ServerProcess(
             parents=dict(_named_parents(around.pid)),
-            hidden=super()._call_origin.hidden,
+            origin=super()._call_origin,
             live_walk=watched_walk.WatchedWalk().walk,
         )
         self._live_walk = self._process.live_walk
@@ -98,7 +98,10 @@ class ServedKnowledgeBase(KnowledgeBase):
     @property
     def _call_origin(self) -> "call_origin.CallOrigin":
         # who began it is gone when the shell is, and was seen
-        return replace(super()._call_origin, parents=self._process.parents, hidden=self._process.hidden)
+        began = self._process.origin
+        return replace(
+            super()._call_origin, parents=self._process.parents, hidden=began.hidden, named_by=began.named_by
+        )
 
     def for_connection(
         self, client: "socket_peers.Address | None", server: "socket_peers.Address | None"

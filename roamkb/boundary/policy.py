@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from roamkb.core.errors import BadRule
+from roamkb.core.errors import NotWritable
 from roamkb.core.errors import Refused
 from roamkb.core.gitignore import is_under
 from roamkb.core.gitignore import is_within
@@ -106,6 +107,13 @@ class WritePermit:
         if self.kb != kb:
             raise ValueError(f"the permit is for {self.kb}, not for {kb}")
 
+    def require_direct(self, kb: Path) -> None:
+        """Raise where the permit is for another knowledge base, or only for a call that waits for a hook."""
+        self.require_for(kb)
+        if variable := self.project.named_by:
+            why = f"only {variable} says for which session this runs, which any command can set"
+            raise NotWritable(kb, why, hint="roamkb's MCP tools and hooks, which the harness runs itself, can write")
+
 
 def require_permit(
     project: Project,
@@ -185,8 +193,8 @@ def is_loosened(rule: Rule, old_rule: Rule) -> bool:
 
 
 def strictest_project(projects: Iterable[Project]) -> Project:
-    """Return the strictest of several judgements, the first of equals."""
-    return min(projects, key=lambda project: _KINDS_BY_STRICTNESS.index(project.kind))
+    """Return the strictest of several judgements, the first of equals; one by a variable alone is stricter."""
+    return min(projects, key=lambda project: (_KINDS_BY_STRICTNESS.index(project.kind), not project.named_by))
 
 
 def judge_folder(survey: FolderSurvey, rule: Rule | BadRule) -> Project:

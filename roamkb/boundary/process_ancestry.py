@@ -97,21 +97,23 @@ class ProcessAncestry:
 def hidden_reason(lineage: ProcessAncestry, *, knows_session: bool = False) -> str:
     """Return why a process's ancestors can't be seen, as a clause; empty where they can.
 
-    `knows_session` says that a harness told whose it is.
+    `knows_session` says that a variable names the session, as a harness sets one for what it runs in its sandbox
+    or from its background server. Any command can set it: it never accounts for what was left behind.
     """
     if lineage.doubt:
         return lineage.doubt
     parents = lineage.processes[1:]
-    if knows_session or any(process.is_harness for process in parents):
+    if any(process.is_harness for process in parents):
         return ""
     # its servers of tools and hooks are its own children; a command has a shell between
     if server := next((process.server_of for process in parents[1:] if process.is_server), ""):
         (variable, *_) = declared_of(server, "session_variables")
         title = get_harness(server).title
-        return f"{title}'s background server began it, and {variable} doesn't say for which session"
+        reason = f"{title}'s background server began it, and {variable} doesn't say for which session"
+        return "" if knows_session else reason
     if parents and parents[0].is_server:
         return ""
-    if lineage.is_shut_off:
+    if lineage.is_shut_off and not knows_session:
         return "it runs in a process table of its own, so that its parents can't be seen"
     if scheduler := next((process for process in parents if process.name in _PROGRAMS_BY_ROLE["later"]), None):
         return f"{scheduler.name} ({scheduler.pid}) began it, for whoever asked it to"

@@ -41,6 +41,8 @@ class Project:
     reason: str
     #: What would make it right, one sentence; empty for personal projects.
     hint: str = ""
+    #: The variable that alone says whose session it is: its calls wait for a hook, which knows.
+    named_by: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

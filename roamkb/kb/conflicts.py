@@ -122,7 +122,7 @@ def adopt_copies(
         ChangedOnDisk, NameTaken, Busy: that copy is as it was; those before it have their names.
         NotDurable: it has its name, and the disk would not promise to keep it.
     """
-    permit.require_for(notes.kb)
+    permit.require_direct(notes.kb)
     judged = _judge_copies(notes, WholeReading(notes).read_by_ids)
     selected = _select_copies(notes, [copy for _, copy in judged], file, folder)
     copies = []

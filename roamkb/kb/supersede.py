@@ -100,6 +100,7 @@ def supersede(
     written = earlier or planned.node
     marked = _marked_text(notes, note, old_node, text, written)
     if not options.dry_run:
+        permit.require_direct(notes.kb)
         mark = partial(_swap_marked, notes, path, marked.encode(), was=disk.content_digest(data), lock=lock)
         if earlier:
             mark()

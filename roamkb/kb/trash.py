@@ -146,9 +146,9 @@ def trash(
         ChangedOnDisk: it changed meanwhile or is open in Emacs.
     """
     notes = directory.notes
-    permit.require_for(notes.kb)
     note, node, data = get_agent_node(directory, name, folder=folder)
     _require_alone(note)
+    permit.require_direct(notes.kb)
     linking = directory.read_linking(node)
     bin.trash_note(notes.note_path(note), was=content_digest(data), id=node.id, title=node.title)
     return _trash_report(notes, [(note, node)], linking, done=True)
@@ -180,6 +180,7 @@ def sweep_nodes(
 
     selected = [pair for pair in notes.read_all().node_pairs() if passes_filters(*pair)]
     if yes:
+        permit.require_direct(notes.kb)
         moved: list[tuple[Note, Node]] = []
         with tell_progress(
             lambda: f"{len(moved)} of {len(selected)} are in the trash, the others are where they were",
@@ -229,8 +230,8 @@ def restore(directory: NodeDirectory, permit: WritePermit, bin: Trash, id: str) 
         NotFound: it isn't in the trash.
         NameTaken: another file has its name by now.
     """
-    permit.require_for(directory.notes.kb)
     entry = bin.get_entry(id)
+    permit.require_direct(directory.notes.kb)
     return RestoredNodes(nodes=(_put_back(bin, entry, _node_places(directory, [entry])),), done=True)
 
 
@@ -240,10 +241,10 @@ def restore_last(directory: NodeDirectory, permit: WritePermit, bin: Trash) -> R
     Raises:
         NotFound: the trash is empty.
     """
-    permit.require_for(directory.notes.kb)
     entries = bin.latest_run()
     if not entries:
         raise NotFound("to restore", kind="node", hint="the trash of this machine is empty")
+    permit.require_direct(directory.notes.kb)
     places = _node_places(directory, entries)
     restored: list[NodeCandidate] = []
     remaining: list[tuple[NodeCandidate, str]] = []

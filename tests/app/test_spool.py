@@ -42,6 +42,8 @@ class Box:
     world: World
     #: What the session's commands printed.
     printed: list[str] = field(default_factory=list)
+    #: More options of the sandbox.
+    options: tuple[str, ...] = ()
 
     def run(self, *words: str, cwd: Path | None = None, input: str = "", **more: str) -> Ran:
         """Run roamkb in the sandbox."""
@@ -49,7 +51,8 @@ class Box:
         folder = cwd or world.personal
         done = subprocess.run(
             [
-                *("bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--bind", str(folder), str(folder), "--"),
+                *("bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--bind", str(folder), str(folder)),
+                *(*self.options, "--"),
                 *(sys.executable, "-m", "roamkb", *words),
             ],
             cwd=folder,
@@ -133,6 +136,25 @@ def test_a_write_waits_says_so_and_is_done_by_the_next_hook(box: Box) -> None:
     assert b":AGENT:    codex" in data
     assert "which waited" not in box.hook()
     assert 1 == len(box.world.files())
+
+
+@pytest.mark.parametrize("is_writable", [False, True], ids=["closed", "open"])
+def test_who_has_a_process_table_of_its_own_writes_by_the_hook_alone(box: Box, is_writable: bool) -> None:
+    """Codex's own sandbox has one: by the session's id a call waits, and nothing else, whatever can be written."""
+    kb = str(box.world.kb)
+    box = replace(box, options=("--unshare-pid", "--proc", "/proc", *(("--bind", kb, kb) if is_writable else ())))
+    assert 3 == box.run("write", "Zebras", CODEX_THREAD_ID="", CODEX_SANDBOX_NETWORK_DISABLED="").status
+    ran = box.run("write", "Zebras are striped")
+    assert (0, True) == (ran.status, "waits: write Zebras" in ran.out), ran.err
+    assert {} == box.world.files()
+    assert "which waited, is done" in box.hook()
+    assert 1 == len(box.world.files())
+    assert 0 == box.run("learn", "Zebras are fed before the gate opens on Fridays").status
+    id = str(box.run("search", "zebras", "--json").json["hits"][0]["id"])
+    for words in (("supersede", id, "Zebras are striped all over"), ("trash", "--all-agent", "--yes")):
+        assert f"waits: {words[0]}" in box.run(*words).out
+        assert "which waited, is done" in box.drain()
+    assert "waits: restore" in box.run("restore", "--last").out
 
 
 @contextmanager

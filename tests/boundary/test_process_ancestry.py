@@ -93,8 +93,7 @@ def test_what_was_left_behind_is_hidden(spelled: tuple[str, ...]) -> None:
     lineage = line(*spelled)
     assert hidden_reason(lineage)
     assert missing_login_reason(lineage)
-    if "app-server" in spelled[-1]:
-        assert "" == hidden_reason(lineage, knows_session=True)
+    assert ("app-server" in spelled[-1]) == ("" == hidden_reason(lineage, knows_session=True)), "any command sets it"
 
 
 def test_a_table_of_ones_own_hides_all_but_the_harness_in_it() -> None:

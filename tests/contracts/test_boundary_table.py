@@ -1090,6 +1090,9 @@ linux_root = pytest.mark.skipif(
         "nohup sh -c 'sleep 0.5; sh -c \"$0\"' ASK >/dev/null 2>&1 &",
         "setsid -f script -qc ASK /dev/null >/dev/null",
         'setsid -f env -i PATH="$PATH" PYTHONPATH="$PYTHONPATH" sh -c ASK',
+        "CODEX_THREAD_ID=0 setsid -f sh -c ASK",
+        "CLAUDE_CODE_SESSION_ID=0 GEMINI_SESSION_ID=0 CODEX_THREAD_ID=01a2048a-0000-7000-8000-c2b0d0d76bff "
+        "CODEX_SANDBOX_NETWORK_DISABLED=1 setsid -f sh -c ASK",
     ],
 )
 def test_who_was_left_behind_at_work_is_not_personal(command: str, world: World) -> None:

@@ -55,6 +55,8 @@ class CallOrigin:
     parents: Mapping[str, str] = field(default_factory=dict)
     #: Why it can't be seen who began it, as a clause, where somebody found that out before.
     hidden: str = ""
+    #: The variable that alone says for which session a harness began it; empty where its parents say so.
+    named_by: str = ""
     proc: Path = PROC
 
 
@@ -64,6 +66,7 @@ def read_call_origin(
     """Return the origin of a call from its environment."""
     harness = {name: environment[name] for name in HARNESS_VARIABLES if environment.get(name)}
     outside = environment.get(_OUTSIDE_VARIABLE, "").split("\n")
+    hidden, named_by = ("", "") if pid is None else _hidden_session(pid, environment)
     return CallOrigin(
         cwd=cwd,
         pwd=environment.get("PWD"),
@@ -74,20 +77,40 @@ def read_call_origin(
             **dict(_written_down(environment)),
             **{f"outside of the wall ({number})": folder for number, folder in enumerate(outside, 1) if isabs(folder)},
         },
-        hidden="" if pid is None else hidden_ancestry_reason(pid, environment),
+        hidden=hidden,
+        named_by=named_by,
     )
 
 
 def hidden_ancestry_reason(pid: int, environment: Mapping[str, str], proc: Path = PROC) -> str:
     """Return why a process's ancestors can't be seen, by its environment too; empty where they can."""
-    owners = dict.fromkeys(declared_by("sandbox_marks").values())
-    has_session = any(_session_variable(owner, environment)[1] for owner in owners)
-    if owner := next(
-        (name for mark, name in _SANDBOX_VARIABLES.items() if environment.get(mark) and not has_session), ""
-    ):
-        title, (variable, _) = get_harness(owner).title, _session_variable(owner, environment)
-        return f"it runs in {title}'s sandbox, and {variable} doesn't say for which session"
-    return process_ancestry.hidden_reason(processes.read_ancestry(pid, proc), knows_session=has_session)
+    return _unnamed_sandbox(environment) or process_ancestry.hidden_reason(processes.read_ancestry(pid, proc))
+
+
+def _hidden_session(pid: int, environment: Mapping[str, str]) -> tuple[str, str]:
+    """Return why a process's ancestors can't be seen, or else the variable that alone names its session."""
+    if reason := _unnamed_sandbox(environment):
+        return reason, ""
+    ancestry = processes.read_ancestry(pid, PROC)
+    reason, variable = process_ancestry.hidden_reason(ancestry), _sandbox_session(environment)
+    if reason and variable and not process_ancestry.hidden_reason(ancestry, knows_session=True):
+        return "", variable
+    return reason, ""
+
+
+def _unnamed_sandbox(environment: Mapping[str, str]) -> str:
+    """Return the reason that a harness's sandbox doesn't say for which session it is; empty where it does."""
+    owner = next((name for mark, name in _SANDBOX_VARIABLES.items() if environment.get(mark)), "")
+    if not owner or _sandbox_session(environment):
+        return ""
+    title, (variable, _) = get_harness(owner).title, _session_variable(owner, environment)
+    return f"it runs in {title}'s sandbox, and {variable} doesn't say for which session"
+
+
+def _sandbox_session(environment: Mapping[str, str]) -> str:
+    """Return the variable that names the session of a harness with a sandbox; empty where none does."""
+    variables = (_session_variable(owner, environment) for owner in dict.fromkeys(_SANDBOX_VARIABLES.values()))
+    return next((variable for variable, session in variables if session), "")
 
 
 def _session_variable(name: str, environment: Mapping[str, str]) -> tuple[str, str]:

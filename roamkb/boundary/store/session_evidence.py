@@ -13,6 +13,7 @@ from roamkb.core.errors import BadRule
 from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
+from roamkb.core.startup.dataclasses import replace
 
 
 def session_project(session: CallOrigin, rule: Rule | BadRule) -> Project:
@@ -24,7 +25,8 @@ def session_project(session: CallOrigin, rule: Rule | BadRule) -> Project:
     leaves work for a project of their own, in the same shell, isn't at work any more.
     """
     rule_on_disk = RuleOnDisk(rule, session.proc)
-    return strictest_project((*_judge_named_folders(session, rule_on_disk), *_judge_inherited(session, rule_on_disk)))
+    evidence = (*_judge_named_folders(session, rule_on_disk), *_judge_inherited(session, rule_on_disk))
+    return replace(strictest_project(evidence), named_by=session.named_by)
 
 
 def _judge_named_folders(session: CallOrigin, rule_on_disk: "RuleOnDisk") -> Iterator[Project]:

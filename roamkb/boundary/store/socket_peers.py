@@ -34,13 +34,16 @@ def read_environment(pid: int, proc: Path) -> Mapping[str, str]:
 
 
 def read_folder(pid: int, proc: Path) -> Path | None:
-    """Return the folder that a process runs in; None where that was deleted.
+    """Return the folder that a process runs in; None where that was deleted, or is another one here.
+
+    A process with mounts of its own may call its work by a personal project's name.
 
     Raises:
         OSError: it is another user's, or gone.
     """
-    folder = (proc / str(pid) / "cwd").readlink()
-    return folder if folder.is_dir() else None
+    link = proc / str(pid) / "cwd"
+    folder = link.readlink()
+    return folder if folder.is_dir() and folder.samefile(link) else None
 
 
 def read_peer_origin(pid: int) -> CallOrigin | None:

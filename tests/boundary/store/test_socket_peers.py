@@ -60,6 +60,22 @@ def test_the_process_at_the_other_end_is_found(family: int, server: str, client:
                 assert () == find_peers((host, theirs), (server, port), PROC)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="NOT TESTED: only root may mount here")
+def test_a_folder_that_is_another_one_here_is_none(tmp_path: Path) -> None:
+    """A process that mounts its work over a personal project, for itself, isn't in that project."""
+    work, personal = tmp_path / "work", tmp_path / "personal"
+    work.mkdir()
+    personal.mkdir()
+    script = f"mount --bind {work} {personal} && cd {personal} && echo ready && exec cat"
+    with subprocess.Popen(
+        ["unshare", "--mount", "sh", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert b"ready\n" == process.stdout.readline()
+        assert read_folder(process.pid, PROC) is None
+        process.communicate()
+
+
 def test_all_that_hold_a_socket_are_found() -> None:
     """A child has its parent's, and either may have written."""
     with socket.create_server(("127.0.0.1", 0)) as us, socket.create_connection(us.getsockname()) as ours:

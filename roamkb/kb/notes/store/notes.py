@@ -186,7 +186,7 @@ class Notes:
             DiskError: nothing was written.
             NotDurable: it was written, and the disk would not promise to keep it.
         """
-        permit.require_for(self.kb)
+        permit.require_direct(self.kb)
         detector.refuse_secrets(text)
         check_kb(permit.kb)
         data, names = text.encode(), tuple(names)
@@ -201,7 +201,7 @@ class Notes:
             NameTaken: there is a file of that name. DiskError: no note can be there.
             NotDurable: it was written, and the disk would not promise to keep it.
         """
-        permit.require_for(self.kb)
+        permit.require_direct(self.kb)
         check_kb(permit.kb)
         path = permit.kb / file
         real, root = Path(os.path.realpath(path.parent)), Path(os.path.realpath(permit.kb))
