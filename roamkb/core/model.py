@@ -34,6 +34,7 @@ class ProjectKind(StrEnum):
 class Project:
     """A project root and how the boundary classifies it."""
 
+    JSON = "kind root reason hint"
     kind: ProjectKind
     #: None where the root could not be resolved.
     root: Path | None

@@ -2,35 +2,70 @@
 
 Whatever comes out of a note or a call is data; in a terminal, a page or a prompt it
 must not be able to move the cursor, hide characters or pass for a speaker (design
-section 13, untrusted text). Nothing here changes what is stored.
+section 13, untrusted text). Of what is stored, only that changes which roamkb itself writes from an agent's text.
 """
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from collections.abc import Sequence
 
 from roamkb.core.startup.lazy_regex import lazily
 
-#: C0 and C1 controls but tab and newline; bidi, zero-width and tag characters; lone surrogates.
-#: ZWJ and ZWNJ stay where they join what is visible: emoji families and Persian need them.
-HIDDEN_CHARACTERS = lazily(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f"
-    "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f\ud800-\udfff]"
+#: Default_Ignorable_Code_Point, which a font may show as nothing at all; by DerivedCoreProperties.txt of the
+#: Unicode Character Database, the same from 14.0 to 17.0.
+_IGNORABLE = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-#: U+200C and U+200D between two visible characters are spelling; elsewhere they hide something.
-_STRAY_JOINER = "(?<![^\\s\u200c\u200d])[\u200c\u200d]+|[\u200c\u200d]+(?![^\\s\u200c\u200d])"
+#: Letters of scripts that are spelt with ZWJ and ZWNJ: from Arabic to Mongolian, and their later blocks.
+_JOINED = (
+    "\u0620-\u109f\u1700-\u180a\u1810-\u1cff\ua800-\uabff\ufb50-\ufdff\ufe70-\ufefc\U00010a00-\U00011fff"
+    "\U0001e900-\U0001e95f"
+)
+#: What is shown as an emoji, or may be, without digits.
+_EMOJI = (
+    "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u27bf\u2934\u2935\u2b00-\u2bff"
+    "\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
+)
+#: A joiner between two letters or emoji, and a selector behind an emoji or in a keycap, are spelling.
+_SPELLING = (
+    f"(?<=[{_JOINED}][\u200c\u200d])[{_JOINED}]|(?<=[{_EMOJI}]\u200d)[{_EMOJI}]|(?<=[{_EMOJI}]\ufe0f\u200d)[{_EMOJI}]"
+    f"|(?<=[{_EMOJI}][\ufe0e\ufe0f])|(?<=[0-9#*]\ufe0f)\u20e3"
+)
+#: C0 controls but tab and newline: all that ASCII texts may hide.
+_ASCII_CONTROLS = "\x00-\x08\x0b-\x1f\x7f"
+_ASCII_CONTROL = lazily(f"[{_ASCII_CONTROLS}]")
+#: Controls, line separators, annotations, lone surrogates, and what may be invisible.
+_MAYBE_HIDDEN = f"[{_ASCII_CONTROLS}\x80-\x9f\u2028\u2029\ufff9-\ufffb\ud800-\udfff{_IGNORABLE}]"
+_MAYBE_HIDDEN_CHARACTER = lazily(_MAYBE_HIDDEN)
+HIDDEN_CHARACTERS = lazily(f"{_MAYBE_HIDDEN}(?!{_SPELLING})")
 
 
 def strip_hidden(text: str) -> str:
-    """Return `text` without characters that act instead of showing; newlines and tabs stay."""
-    if text.isascii() and HIDDEN_CHARACTERS.search(text) is None:
-        # most of what is ever shown
+    """Return `text` without characters that act or hide instead of showing; newlines and tabs stay."""
+    if (_ASCII_CONTROL if text.isascii() else _MAYBE_HIDDEN_CHARACTER).search(text) is None:
+        # most of what is ever shown, for which the longer expression needn't be compiled
         return text
-    while True:
-        stripped_text = re.sub(_STRAY_JOINER, "", HIDDEN_CHARACTERS.sub("", text.replace("\r\n", "\n")))
-        if stripped_text == text:
-            return text
-        text = stripped_text
+    return HIDDEN_CHARACTERS.sub("", text.replace("\r\n", "\n"))
+
+
+def storable_text(text: str) -> str:
+    """Return `text` as roamkb writes it for an agent: what is stored shows itself, and its lines end as lines do."""
+    return strip_hidden(text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def left_out_warning(texts: Iterable[str]) -> str:
+    """Return a warning of what `storable_text` leaves out of some texts; empty where that is nothing."""
+    controls = dropped = 0
+    for text in texts:
+        lines = text.replace("\r\n", "\n").replace("\r", "\n")
+        controls += len(_ASCII_CONTROL.findall(lines))
+        dropped += len(lines) - len(strip_hidden(lines))
+    counts = (controls, "control character"), (dropped - controls, "invisible character")
+    phrase = " and ".join(count_phrase(count, noun) for count, noun in counts if count)
+    were = "was" if dropped == 1 else "were"
+    return f"{phrase} {were} left out: text is kept as it shows; spell them out, such as \\x1b" if phrase else ""
 
 
 def one_line(text: str) -> str:

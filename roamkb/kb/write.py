@@ -32,9 +32,10 @@ from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.core.text import count_phrase
+from roamkb.core.text import left_out_warning
 from roamkb.core.text import one_line
 from roamkb.core.text import shorten_title
+from roamkb.core.text import storable_text
 from roamkb.fs.files import read_file
 from roamkb.kb.notes.file_names import note_names
 from roamkb.kb.notes.store.lookup import get_node
@@ -52,7 +53,6 @@ from roamkb.org.reader import parse_note
 from roamkb.org.slug import slug
 from roamkb.org.writer import NodeDraft
 from roamkb.org.writer import check_written
-from roamkb.org.writer import count_dropped
 from roamkb.org.writer import normalised_body
 from roamkb.org.writer import normalised_tag
 from roamkb.org.writer import reduced_targets
@@ -230,6 +230,8 @@ def plan_write(
     """Return the node that `write` would write; raise the errors that it raises before writing."""
     permit.require_for(notes.kb)
     refuse_secrets([*fact.given_texts()])
+    warnings = [*permit.warnings, *_content_warnings(fact)]
+    fact = _storable(fact)
     if fact.source not in PROVENANCES:
         raise UsageError(f"no source {one_line(fact.source)}", hint=f"one of {', '.join(PROVENANCES)}")
     directory = IndexDirectory(index, notes)
@@ -252,7 +254,6 @@ def plan_write(
     text = render_node(draft)
     parsed_node = _parse_checked(draft, text)
     options.require_own_ids(_linked_ids(text, parsed_node))
-    warnings = [*permit.warnings, *_content_warnings(fact)]
     about_same = _nodes_with_refs(notes, index, parsed_node.refs, besides=supersedes)
     if about_same and not options.anyway:
         raise NearDuplicate(about_same, likeness="has the same ref as")
@@ -286,6 +287,19 @@ def _linked_ids(text: str, node: Node) -> set[str]:
     return {link.dest for link in node.links if link.type == "id"} | named_ids | {*_USUAL_ID.findall(text)} - {node.id}
 
 
+def _storable(fact: NodeContent) -> NodeContent:
+    """Return `fact` without what wouldn't show; before any conversion, which writes such characters itself."""
+    return replace(
+        fact,
+        title=storable_text(fact.title),
+        body=storable_text(fact.body),
+        tags=tuple(map(storable_text, fact.tags)),
+        aliases=tuple(map(storable_text, fact.aliases)),
+        refs=tuple(map(storable_text, fact.refs)),
+        by=storable_text(fact.by),
+    )
+
+
 def _org_body(fact: NodeContent) -> str:
     if not fact.markdown:
         return fact.body
@@ -308,10 +322,8 @@ def _content_warnings(fact: NodeContent) -> Iterator[str]:
             yield f"the tag {one_line(tag)!r} is {f'stored as {stored}' if stored else 'left out'}: {_IN_TAGS}"
     for target in reduced_targets(fact.title):
         yield f"the title keeps a link's words alone; give {one_line(target)} with --ref or in the text"
-    if dropped := sum(map(count_dropped, (fact.title, fact.body))):
-        were = "was" if dropped == 1 else "were"
-        phrase = count_phrase(dropped, "control character")
-        yield f"{phrase} {were} left out: a note is text; spell them out, such as \\x1b"
+    if warning := left_out_warning((fact.title, fact.body)):
+        yield warning
     if any(names_a_secret(text) for text in (fact.title, fact.body)):
         yield "it reads as if it told a password; if it does, trash the node now"
     elif any(has_high_entropy(text) for text in (fact.title, fact.body)):

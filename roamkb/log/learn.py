@@ -19,6 +19,7 @@ from roamkb.core.request import text_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import clip_text
+from roamkb.core.text import left_out_warning
 from roamkb.core.text import one_line
 from roamkb.log.known_learnings import LearningLookup
 from roamkb.log.known_learnings import duplicate_and_rivals
@@ -36,6 +37,7 @@ from roamkb.log.new_learning import check_new_learning
 from roamkb.log.new_learning import contradiction_pairs
 from roamkb.log.new_learning import draft_learning
 from roamkb.log.new_learning import repetition_fields
+from roamkb.log.new_learning import storable_learning
 from roamkb.log.state.confidence import MOST_AT_FIRST
 from roamkb.log.state.confidence import Hundredths
 from roamkb.log.state.confidence import start_confidence
@@ -155,6 +157,7 @@ def learn(
         NotDurable: it was written, and the disk would not promise to keep it.
     """
     check_new_learning(new_learning)
+    given, new_learning = new_learning, storable_learning(new_learning)
     with log.append_lock():
         contents = log.read_contents()
         state = contents.replay_state()
@@ -191,7 +194,7 @@ def learn(
         may_contradict=tuple(rival.learning for rival in rivals),
         looks_like=tuple(paraphrase.learning for paraphrase in paraphrases),
         superseded=superseded.learning if superseded else None,
-        warnings=tuple(_learn_warnings(new_learning, learning)),
+        warnings=tuple(_learn_warnings(given, learning)),
         path=log.knowledge,
     )
 
@@ -242,6 +245,8 @@ def _record_repetition(
 
 
 def _learn_warnings(new_learning: NewLearning, learning: Learning) -> Iterator[str]:
+    if warning := left_out_warning((new_learning.content,)):
+        yield warning
     if new_learning.thin_reason:
         yield f"kept, and flagged as thin: {new_learning.thin_reason}"
     if names_a_secret(new_learning.content):

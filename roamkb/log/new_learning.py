@@ -14,8 +14,10 @@ from roamkb.core.model import PROVENANCES
 from roamkb.core.model import ProjectKind
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import clip_text
 from roamkb.core.text import one_line
+from roamkb.core.text import storable_text
 from roamkb.log import auto_tags
 from roamkb.log.learning import KBS_FIELD
 from roamkb.log.learning import Learning
@@ -69,6 +71,22 @@ class NewLearning:
         yield from (*self.tags, *self.files, *self.actions)
         for value in self.extra.values():
             yield from (str(item) for item in (value.values() if isinstance(value, Mapping) else (value,)))
+
+
+def storable_learning(new_learning: NewLearning) -> NewLearning:
+    """Return `new_learning` without what wouldn't show."""
+    return replace(
+        new_learning,
+        content=storable_text(new_learning.content),
+        tags=tuple(map(storable_text, new_learning.tags)),
+        extra={name: _storable_value(value) for name, value in new_learning.extra.items()},
+    )
+
+
+def _storable_value(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {name: _storable_value(inner) for name, inner in value.items()}
+    return storable_text(value) if isinstance(value, str) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +166,7 @@ def draft_learning(
 
     `taken_names` are the state's ids and keys, for who drafts many.
     """
+    new_learning = storable_learning(new_learning)
     type = canonical_type(new_learning.type)
     given_type = new_learning.type.strip().strip(":").casefold()
     key = label_of(type, new_learning.content)

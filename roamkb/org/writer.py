@@ -114,11 +114,6 @@ def normalise_text(text: str) -> str:
     return _UNSTORABLE.sub("", lines).rstrip("\n")
 
 
-def count_dropped(text: str) -> int:
-    """Return how many characters of `text` no note can store."""
-    return len(_UNSTORABLE.findall(text.replace("\r", "\n")))
-
-
 def normalised_body(text: str) -> str:
     """Return `text` as a note can store it; `UsageError` where it is too long for one."""
     body = normalise_text(text)
