@@ -329,9 +329,8 @@ def _check_waiting_calls(local: Path, state: Path, now: float) -> DoctorCheck:
 
 def _check_private_folder(name: str, folder: Path) -> DoctorCheck:
     fault = checkup.folder_fault(folder)
+    is_mounted_read_only = fault is not None and checkup.is_mounted_read_only(folder)
+    advice = "mount it writable, or leave the sandbox" if is_mounted_read_only else "`chmod 700` it, or see who owns it"
     return build_check(
-        name,
-        filter(None, [fault]),
-        fine=str(folder),
-        fix=f"`chmod 700` it, or see who owns it; roamkb keeps what is private in {folder}",
+        name, filter(None, [fault]), fine=str(folder), fix=f"{advice}; roamkb keeps what is private in {folder}"
     )

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import subprocess
 import sys
 from dataclasses import dataclass
 from dataclasses import replace
@@ -531,6 +532,19 @@ def test_a_home_that_cannot_be_written_to_is_said_before_anything_is_asked(home:
         answers=(),
     )
     assert (2, True) == (status, "can't be written to; nothing was changed" in shown), shown
+    assert 0 == person.run("setup", "--kb", str(person.notes), "--no-work", "--no-hooks", "--no-logs").status
+    checked = subprocess.run(
+        ["bwrap", "--dev-bind", "/", "/", "--ro-bind", str(home), str(home), sys.executable, "-m", "roamkb", "doctor"],
+        cwd=home,
+        env=person.world.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    # a mode changes nothing there
+    assert "state folder: " in checked.stdout
+    assert "mount it writable, or leave the sandbox" in checked.stdout
+    assert "chmod 700" not in checked.stdout
 
 
 def test_who_says_yes_beforehand_is_shown_steps_and_no_diff(home: Path) -> None:

@@ -181,24 +181,31 @@ def path_exists(path: Path) -> bool:
 
 def folder_fault(folder: Path) -> str | None:
     """Return the obstacle to keeping private files in `folder`; None without one."""
-    top = folder
-    while not lexists(top) and top != top.parent:
-        top = top.parent
+    top = _present_part(folder)
     if not top.is_dir():
         return f"{top} isn't a folder"
-    if not os.access(top, os.W_OK | os.X_OK):
-        return f"{top} can't be written to"
+    if fault := write_fault(top):
+        return fault
     if top == folder and folder.stat().st_mode & 0o077:
         return f"{folder} can be read by others"
     return None
+
+
+def is_mounted_read_only(folder: Path) -> bool:
+    """Say whether a folder, or what is there of it, lies on a file system that is read-only here."""
+    return bool(os.statvfs(_present_part(folder)).f_flag & os.ST_RDONLY)
+
+
+def _present_part(folder: Path) -> Path:
+    return next(part for part in (folder, *folder.parents) if lexists(part))
 
 
 def write_fault(folder: Path) -> str | None:
     """Return why no file can be created in `folder`; None where one can."""
     if os.access(folder, os.W_OK | os.X_OK):
         return None
-    is_read_only = os.statvfs(folder).f_flag & os.ST_RDONLY
-    return f"{folder} is on a file system that is read-only here" if is_read_only else f"{folder} is read-only for you"
+    where = "on a file system that is read-only here" if is_mounted_read_only(folder) else "read-only for you"
+    return f"{folder} is {where}"
 
 
 def _read_emacs_lock(path: Path) -> EmacsLock:

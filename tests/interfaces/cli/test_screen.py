@@ -66,6 +66,21 @@ def test_a_human_reads_paths_from_home_on(world: World, extra: dict[str, str], i
     assert said == f"{home}:3\nwork: ~/a, ~/b"
 
 
+def test_a_human_sees_what_the_columns_of_the_journal_are(world: World) -> None:
+    """At a terminal; a pipe has the lines alone."""
+    world.node("a.org", "a", "Zebra")
+    world.run("journal", "mark")
+    status, shown = converse(
+        [sys.executable, "-m", "roamkb", "journal"],
+        maker=emulator(world.home.parent, "xterm"),
+        cwd=world.personal,
+        environment={**world.environment(), "TERM": "xterm", "PAGER": ""},
+        answers=(),
+    )
+    assert (0, True) == (status, "mark when" in shown), shown
+    assert "mark when" not in world.run("journal").out
+
+
 @pytest.mark.parametrize(
     ("rows", "extra", "is_paged"),
     [
