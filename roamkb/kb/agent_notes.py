@@ -20,6 +20,12 @@ from roamkb.kb.notes.store.walk import NoteFile
 from roamkb.org import coding
 from roamkb.org.agent_node import is_agent_node
 from roamkb.org.agent_node import takeover_reason
+from roamkb.org.file_variables import file_variables
+from roamkb.org.reader import parse_note
+from roamkb.secrets import detector
+
+#: What a file may tell Emacs; any other variable can have it run something.
+_HARMLESS_VARIABLES = frozenset(("coding", "mode", "fill-column"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,3 +98,34 @@ def file_of(notes: Notes, note: Note) -> NoteFile:
     if file is None:
         raise ChangedOnDisk(notes.note_path(note))
     return file
+
+
+def parse_agent_note(notes: Notes, name: str, data: bytes) -> Note | None:
+    """Return the note if all of it is an agent's; else None."""
+    # its drawer names the agent
+    if b":agent:" not in data.lower():
+        return None
+    text = coding.decode_note(data)[0]
+    note = parse_note(text, file=name, setup=notes.setup_text, todo_lines=notes.todo_lines)
+    return note if len(note.nodes) == 1 and is_agent_node(note, note.nodes[0]) else None
+
+
+def require_restorable(notes: Notes, name: str, data: bytes, id: str) -> None:
+    """Raise unless the data is the agent node `id` alone, which `write` could have written as far as it goes.
+
+    Where no wall stands, any program can put something else into the trash.
+
+    Raises:
+        UsageError: it is something else, or has Emacs run something. SecretFound: it holds a credential.
+    """
+    note = parse_agent_note(notes, name, data)
+    if note is None or note.nodes[0].id != id:
+        reason = "isn't the agent node that the trash says it is"
+    elif {variable for variable, _ in file_variables(note.text)} - _HARMLESS_VARIABLES:
+        reason = "sets variables of Emacs's, which can run code"
+    else:
+        detector.refuse_secrets([note.text])
+        return
+    raise UsageError(
+        f"{one_line(name)} in the trash {reason}; it wasn't put back", hint="look at it and copy it by hand"
+    )

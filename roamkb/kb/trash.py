@@ -34,6 +34,7 @@ from roamkb.kb.agent_notes import TakenOverNode
 from roamkb.kb.agent_notes import get_agent_node
 from roamkb.kb.agent_notes import nodes_taken_over
 from roamkb.kb.agent_notes import read_again
+from roamkb.kb.agent_notes import require_restorable
 from roamkb.kb.notes.passages import creation_time
 from roamkb.kb.notes.store.lookup import NodeDirectory
 from roamkb.kb.notes.store.lookup import NodePair
@@ -227,12 +228,12 @@ def restore(directory: NodeDirectory, permit: WritePermit, bin: Trash, id: str) 
     """Put the trashed node `id` back where it was.
 
     Raises:
-        NotFound: it isn't in the trash.
+        NotFound: it isn't in the trash. UsageError, SecretFound: what lies there isn't what `write` writes.
         NameTaken: another file has its name by now.
     """
     entry = bin.get_entry(id)
     permit.require_direct(directory.notes.kb)
-    return RestoredNodes(nodes=(_put_back(bin, entry, _node_places(directory, [entry])),), done=True)
+    return RestoredNodes(nodes=(_put_back(directory, bin, entry, _node_places(directory, [entry])),), done=True)
 
 
 def restore_last(directory: NodeDirectory, permit: WritePermit, bin: Trash) -> RestoredNodes:
@@ -250,7 +251,7 @@ def restore_last(directory: NodeDirectory, permit: WritePermit, bin: Trash) -> R
     remaining: list[tuple[NodeCandidate, str]] = []
     for entry in entries:
         try:
-            restored.append(_put_back(bin, entry, places))
+            restored.append(_put_back(directory, bin, entry, places))
         except RoamkbError as error:
             if isinstance(error, NotWritable) and not restored:
                 # so it would be with all of them
@@ -266,7 +267,7 @@ def _node_places(directory: NodeDirectory, entries: Iterable[TrashEntry]) -> dic
     return {node.id: directory.notes.note_path(note) for note, node in pairs}
 
 
-def _put_back(bin: Trash, entry: TrashEntry, places: Mapping[str, Path]) -> NodeCandidate:
+def _put_back(directory: NodeDirectory, bin: Trash, entry: TrashEntry, places: Mapping[str, Path]) -> NodeCandidate:
     if entry.id in places:
         if path := bin.finish_restore(entry):
             return NodeCandidate(id=entry.id, title=entry.title, path=path)
@@ -275,7 +276,9 @@ def _put_back(bin: Trash, entry: TrashEntry, places: Mapping[str, Path]) -> Node
             f"{one_line(str(places[entry.id]))}",
             hint="two nodes with one id would fight in Emacs",
         )
-    return NodeCandidate(id=entry.id, title=entry.title, path=bin.restore_entry(entry))
+    data = bin.read_entry(entry)
+    require_restorable(directory.notes, entry.file, data, entry.id)
+    return NodeCandidate(id=entry.id, title=entry.title, path=bin.restore_entry(entry, data))
 
 
 def list_trashed(bin: Trash, kb: Path) -> RestoredNodes:

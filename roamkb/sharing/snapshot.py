@@ -36,6 +36,7 @@ from roamkb.fs.append import append_lines
 from roamkb.fs.append import read_bytes
 from roamkb.fs.files import random_token
 from roamkb.fs.files import read_file
+from roamkb.kb.agent_notes import parse_agent_note
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.notes.store.trash import Trash
 from roamkb.kb.notes.store.walk import check_kb
@@ -45,9 +46,6 @@ from roamkb.log.jsonl import read_learnings
 from roamkb.log.learning import Learning
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.store.project_log import Log
-from roamkb.org.agent_node import is_agent_node
-from roamkb.org.coding import decode_note
-from roamkb.org.reader import parse_note
 from roamkb.sharing.store.snapshot_archive import Snapshot
 from roamkb.sharing.store.snapshot_archive import get_snapshot
 from roamkb.sharing.store.snapshot_archive import has_snapshot_of_day
@@ -328,19 +326,9 @@ def _read_agent_notes(notes: Notes) -> dict[str, bytes]:
     data_by_name = {}
     for file in counted(notes.kb_walk.files, "reading notes"):
         data = read_file(file.path)
-        if not isinstance(data, UnreadableFile) and _parse_agent_note(notes, file.file, data):
+        if not isinstance(data, UnreadableFile) and parse_agent_note(notes, file.file, data):
             data_by_name[file.file] = data
     return data_by_name
-
-
-def _parse_agent_note(notes: Notes, name: str, data: bytes) -> Note | None:
-    """Return the note if all of it is an agent's; else None."""
-    # its drawer names the agent
-    if b":agent:" not in data.lower():
-        return None
-    text = decode_note(data)[0]
-    note = parse_note(text, file=name, setup=notes.setup_text, todo_lines=notes.todo_lines)
-    return note if len(note.nodes) == 1 and is_agent_node(note, note.nodes[0]) else None
 
 
 def _lost_notes(kb: KbSnapshotSource, members: Mapping[str, bytes]) -> list[tuple[Note, bytes]]:
@@ -353,7 +341,7 @@ def _lost_notes(kb: KbSnapshotSource, members: Mapping[str, bytes]) -> list[tupl
     }
     lost_notes = []
     for name, data in members.items():
-        note = _parse_agent_note(kb.notes, name, data)
+        note = parse_agent_note(kb.notes, name, data)
         if note and note.nodes[0].id not in known_ids:
             known_ids.add(note.nodes[0].id)
             lost_notes.append((note, data))

@@ -138,7 +138,7 @@ def trash(folder: Path) -> str:
 
 def restore(folder: Path) -> str:
     """Bring a note back."""
-    return trash_of(folder).restore_entry(trash_of(folder).get_entry("1")).name
+    return (trash := trash_of(folder)).restore_entry(entry := trash.get_entry("1"), trash.read_entry(entry)).name
 
 
 class Yes:

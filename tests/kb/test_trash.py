@@ -1,12 +1,14 @@
 """Out of the knowledge base and back, and the list of what agents wrote."""
 
 import errno
+import json
 import os
 import shutil
 import stat
 import subprocess
 from collections.abc import Callable
 from datetime import datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,38 @@ def test_who_asks_for_a_trashed_node_hears_where_it_is(world: World) -> None:
             asked = world.run(command, name)
             assert asked.status == 2
             assert f"`roamkb restore {written.id}` brings it back" in asked.err
+
+
+_FORGED_ID = "bbbbbbbb-3c5e-7d10-8f2a-5b6c7d8e9f01"
+_DRAWER = f":PROPERTIES:\n:ID:       {_FORGED_ID}\n:AGENT:    codex\n:SOURCE:   agent-inferred\n:END:\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        _DRAWER.replace(":AGENT:    codex\n", "") + "#+title: x\n#+filetags: :agent:\n",
+        _DRAWER + "#+title: x\n",
+        _DRAWER.replace("bbbb-3", "bbbb-4") + "#+title: x\n#+filetags: :agent:\n",
+        _DRAWER + "#+title: x\n#+filetags: :agent:\n\n* Two\n:PROPERTIES:\n:ID: z\n:END:\n",
+        f'# -*- eval: (shell-command "x") -*-\n{_DRAWER}#+title: x\n#+filetags: :agent:\n',
+        f"{_DRAWER}#+title: x\n#+filetags: :agent:\n\n# Local Variables:\n# eval: (x)\n# End:\n",
+        f"{_DRAWER}#+title: x\n#+filetags: :agent:\n\nAWS key AKIAIOSFODNN7" + "EXAMPLQ\n",
+    ],
+)
+def test_what_write_writes_not_comes_back_from_no_trash(world: World, text: str) -> None:
+    """Where no wall stands a program could put it there, and the trash says of it what it likes."""
+    written = world.open().write("A fact")
+    world.open().trash(written.id)
+    (record,) = world.state.glob("trash/*/*.json")
+    data = text.encode()
+    entry = {**json.loads(record.read_text()), "id": _FORGED_ID, "sha256": sha256(data).hexdigest()}
+    record.write_text(json.dumps(entry))
+    record.with_suffix(".org").write_bytes(data)
+    before = world.files()
+    for words in ((_FORGED_ID,), ("--last",)):
+        ran = world.run("restore", *words)
+        assert (before, 1) == (world.files(), len(list(world.state.glob("trash/*/*.org"))))
+        assert ran.status == 2 or "wasn't put back" in ran.out + ran.err or "secret" in ran.out + ran.err, ran
 
 
 def test_what_is_in_the_trash_is_no_node_put_back(world: World) -> None:

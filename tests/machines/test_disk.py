@@ -131,9 +131,9 @@ class Disk(RuleBasedStateMachine):
         entry, text = self.trashed[key]
         if entry.file in self.files:
             with pytest.raises(NameTaken):
-                self.trash.restore_entry(entry)
+                self.trash.restore_entry(entry, self.trash.read_entry(entry))
         else:
-            assert self.trash.restore_entry(entry) == self.kb / entry.file
+            assert self.trash.restore_entry(entry, self.trash.read_entry(entry)) == self.kb / entry.file
             self.files[entry.file] = text
             del self.trashed[key]
 

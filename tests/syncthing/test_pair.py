@@ -144,7 +144,7 @@ def test_a_trashed_note_leaves_both_machines_and_comes_back(pair: Pair, tmp_path
     entry = trash.trash_note(kb / name, was=disk.content_digest(text), id="x", title="to be trashed")
     pair.a.scan()
     wait_for(lambda: not (pair.b.kb / name).exists())
-    trash.restore_entry(entry)
+    trash.restore_entry(entry, trash.read_entry(entry))
     pair.a.scan()
     wait_for((pair.b.kb / name).exists)
     pair.settle()

@@ -113,13 +113,17 @@ class Trash:
             hint="`roamkb restore` lists what was trashed on this machine, and only that can come back",
         )
 
-    def restore_entry(self, entry: TrashEntry) -> Path:
-        """Put the note back where it was, unless there is a file of that name by now."""
+    def read_entry(self, entry: TrashEntry) -> bytes:
+        """Return the note's bytes, which are those that were trashed."""
         data = disk.read_file(self._note_path(entry))
         if isinstance(data, UnreadableFile):
             raise DiskError(data.path, data.reason)
         if disk.content_digest(data) != entry.sha256:
             raise DiskError(self._note_path(entry), "isn't what was trashed", hint="look at it and copy it by hand")
+        return data
+
+    def restore_entry(self, entry: TrashEntry, data: bytes) -> Path:
+        """Put the note with those bytes back where it was, unless there is a file of that name by now."""
         folder, name = self._old_folder(entry), Path(entry.file).name
         with record_own_writes(self.own, OwnWrite(path=folder / name, now=entry.sha256)):
             path = disk.create_file(folder, name, data, mode=entry.mode)

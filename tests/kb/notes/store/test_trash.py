@@ -56,6 +56,11 @@ def put(trash: Trash, note: Path) -> TrashEntry:
     return trash.trash_note(note, was=content_digest(note.read_bytes()), id="id-1", title="Gone “é”")
 
 
+def restore(trash: Trash, entry: TrashEntry) -> Path:
+    """Put it back."""
+    return trash.restore_entry(entry, trash.read_entry(entry))
+
+
 def left(trash: Trash) -> int:
     """Return how many files the trash holds."""
     return len(list(trash.folder.iterdir()))
@@ -76,7 +81,7 @@ def test_a_note_goes_and_comes_back(trash: Trash, note: Path) -> None:
     )
     assert trash.list_entries() == (entry,)
     assert trash.folder.stat().st_mode & 0o777 == 0o700
-    assert trash.restore_entry(trash.get_entry("id-1")) == note
+    assert restore(trash, trash.get_entry("id-1")) == note
     assert note.read_bytes() == BODY
     assert note.stat().st_mode & 0o777 == 0o640
     assert trash.list_entries() == ()
@@ -87,12 +92,12 @@ def test_a_folder_that_is_gone_is_made_again(trash: Trash, note: Path) -> None:
     """The human may have tidied up; the base itself is never made."""
     entry = put(trash, note)
     note.parent.rmdir()
-    assert trash.restore_entry(entry).read_bytes() == BODY
+    assert restore(trash, entry).read_bytes() == BODY
     entry = put(trash, note)
     note.parent.rmdir()
     trash.kb.rmdir()
     with pytest.raises(NoKnowledgeBase):
-        trash.restore_entry(entry)
+        restore(trash, entry)
     assert not trash.kb.exists()
 
 
@@ -101,7 +106,7 @@ def test_a_taken_name_stays_taken(trash: Trash, note: Path) -> None:
     entry = put(trash, note)
     note.write_bytes(b"by hand")
     with pytest.raises(NameTaken, match="there already"):
-        trash.restore_entry(entry)
+        restore(trash, entry)
     assert note.read_bytes() == b"by hand"
     assert trash.list_entries() == (entry,)
 
@@ -185,7 +190,7 @@ def test_a_copy_that_isnt_what_was_trashed_is_left_to_the_human(trash: Trash, no
     entry = put(trash, note)
     (trash.folder / f"{entry.key}.org").write_bytes(b"bit rot")
     with pytest.raises(DiskError, match="isn't what was trashed"):
-        trash.restore_entry(entry)
+        restore(trash, entry)
     assert not note.exists()
 
 
@@ -198,5 +203,5 @@ def test_a_record_cant_name_a_place_outside(file: str, trash: Trash, note: Path,
     record = trash.folder / f"{entry.key}.json"
     record.write_text(json.dumps({**json.loads(record.read_text()), "file": file}))
     with pytest.raises(DiskError, match="names a place where no note can be"):
-        trash.restore_entry(trash.get_entry("id-1"))
+        restore(trash, trash.get_entry("id-1"))
     assert list((tmp_path / "outside").iterdir()) == []
