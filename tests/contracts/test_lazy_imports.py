@@ -9,7 +9,7 @@ PACKAGE = Path(__file__).parents[2] / "roamkb"
 
 #: Each command, hook or shell command waits for these; a package more would be felt.
 _WAITED_FOR = {
-    "__main__.py": 9,
+    "__main__.py": 10,
     "boundary/store/kb_paths.py": 1,
     "fs/user_dirs.py": 5,
     "journal/names.py": 2,
