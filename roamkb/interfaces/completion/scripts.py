@@ -170,8 +170,12 @@ _BASH_END: Final = r"""    esac
         while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen "$i" -- "$word") ;;
     @*)
         case $word in [\"\']*) quote=${word:0:1} word=${word:1} ;; esac
+        # in an opened quote a value is inserted as it is
         while IFS= read -r line; do
-            [ -n "$quote" ] || printf -v line %q "$line"
+            case $quote:$line in
+            :*) printf -v line %q "$line" ;;
+            \":*[\"\$\`\\!]* | \':*\'*) continue ;;
+            esac
             COMPREPLY+=("$line")
         done < <("${COMP_WORDS[0]}" --complete "${values#@}" "${word//\\/}" 2>/dev/null) ;;
     ?*) COMPREPLY=($(compgen -W "$values" -- "$word")) ;;

@@ -76,6 +76,18 @@ def test_words_of_others_do_nothing_in_a_shell(completing: CompletingShell, worl
     assert not (world.personal / "ran").exists()
 
 
+@pytest.mark.parametrize("completing", ["bash"], indirect=True)
+def test_in_an_opened_quote_nothing_is_offered_that_would_run_or_end_it(
+    completing: CompletingShell, world: World
+) -> None:
+    """There bash inserts a value as it is; what other shells insert they quote themselves."""
+    titles = ["Zero $(touch ran)", "Zero `touch ran`", 'Zero "; touch ran', "Zero !ran", "Zero \\", "Zero's; touch ran '"]
+    for number, title in enumerate([*titles, "Zero is even"]):
+        world.node(f"{number}.org", f"0a1b2c3d-0000-4000-8000-00000000000{number}", title)
+    assert ["Zero is even", "Zero's; touch ran '"] == completing.offers('roamkb show "Zer')
+    assert sorted({*titles, "Zero is even"} - {"Zero's; touch ran '"}) == completing.offers("roamkb show 'Zer")
+
+
 @pytest.mark.parametrize("shell", SHELLS)
 def test_every_option_is_in_each_script(shell: str) -> None:
     """With its help where the shell shows one."""
