@@ -26,6 +26,7 @@ from roamkb.kb import daily as kb_daily
 from roamkb.kb import supersede as kb_supersede
 from roamkb.kb import trash as kb_trash
 from roamkb.kb import write as kb_write
+from roamkb.kb.graph import link_graph
 from roamkb.kb.search import query as search_query
 from roamkb.sharing import snapshot
 
@@ -104,7 +105,7 @@ class KnowledgeBaseWriting(KnowledgeBaseContext):
             if name == self.kb_name:
                 continue
             try:
-                known = self.of_kb(name).find_titles(foreign_ids)
+                known = self.of_kb(name).find_respelt_ids(foreign_ids)
             except NoKnowledgeBase as error:
                 raise UsageError(
                     f"{one_line(min(foreign_ids))} is no node of {self.kb_name}, and whether it is one of {name} can't "
@@ -140,6 +141,12 @@ class KnowledgeBaseWriting(KnowledgeBaseContext):
         query = replace(search_query.parse_words(""), ids=tuple(ids))
         answers = self._open_index(self._open_notes()).find_passages(query).answers
         return {answer.id: answer.title for answer in answers if answer.id}
+
+    def find_respelt_ids(self, ids: Collection[str]) -> Collection[str]:
+        """Return those of `ids` that a node has, in whatever case: in another case they tell of it as well."""
+        graph = link_graph.find_links(self._open_index(self._open_notes()), self.rule.kb).graph
+        own_ids = {node.id.casefold() for node in graph.nodes}
+        return {id for id in ids if id.casefold() in own_ids}
 
     def require_write_permit(self, fact: str) -> None:
         """Raise `Refused` where the project may not write `fact`; nothing else is checked."""

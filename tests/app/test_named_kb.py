@@ -200,11 +200,12 @@ def test_a_named_one_tells_no_folder_of_its_writer(two: TwoKbs) -> None:
         "See [[id:{}::*Heading]].",
     ],
 )
-def test_an_id_of_other_notes_enters_no_named_one(two: TwoKbs, body: str) -> None:
-    """Not in any syntax, and not by superseding; an own id and an unknown one may be there."""
+@pytest.mark.parametrize("spelt", [str, str.upper])
+def test_an_id_of_other_notes_enters_no_named_one(two: TwoKbs, body: str, spelt: Callable[[str], str]) -> None:
+    """Not in any syntax or case, and not by superseding; an own id and an unknown one may be there."""
     kb = two.open("code/both")
     before = two.bytes()
-    text = body.replace("{}", f"{OWN}1")
+    text = body.replace("{}", spelt(f"{OWN}1"))
     with pytest.raises(UsageError, match="is a node of default"):
         kb.write("Who sees this", body=text, kb="club")
     with pytest.raises(UsageError, match="is a node of default"):
