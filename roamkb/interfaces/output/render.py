@@ -152,6 +152,7 @@ def _printed_search(result: "search.SearchResult") -> PrintedResult:
         advice=f"{count_phrase(result.left_out, 'weaker hit')} more: --all" if result.hits and result.left_out else "",
         warnings=(
             *filter(None, (result.as_of,)),
+            *result.hints,
             *(_NOTHING_SURE,) * result.nothing_sure,
             *([f"{count_phrase(result.encrypted, 'encrypted note')} not searched"] if result.encrypted else ()),
             *warnings_of(result.skipped),

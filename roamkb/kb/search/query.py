@@ -15,6 +15,7 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.startup.lazy_regex import lazily
+from roamkb.core.text import clip_text
 from roamkb.core.text import one_line
 from roamkb.text.tokenize import STOP_WORDS
 from roamkb.text.tokenize import split_words
@@ -24,6 +25,10 @@ from roamkb.text.tokenize import terms_of
 _PIECE = lazily(r'(-?)"([^"]*)"|(\S+)')
 #: Only these prefixes are filters; `https:` or `std::move` are words like others.
 _FILTER = lazily(r"(-?)(tag|is|before|after|since|id|ref|cite):(.+)", re.DOTALL | re.IGNORECASE)
+
+_FILTER_NAMES = ("tag", "is", "before", "after", "since", "id", "ref", "cite")
+#: What looks like a filter of another name.
+_UNKNOWN_FILTER = lazily(r"(-?)([a-z]{3,8}):([^\s/:].*)", re.DOTALL)
 
 #: Filters of one kind; who writes more has pasted something else than a query.
 _MOST_FILTERS = 64
@@ -58,6 +63,10 @@ class Query:
     #: Inclusive and exclusive; local ISO dates as text, so that they compare as text.
     since: str | None = None
     before: str | None = None
+    #: Pieces of a filter's form whose value it doesn't take, which are words.
+    slips: tuple[str, ...] = ()
+    #: What of the text may be meant otherwise than it was taken.
+    hints: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -78,10 +87,12 @@ class _QueryPieces:
     by_agent: bool | None = None
     since: str | None = None
     before: str | None = None
+    slips: list[str] = field(default_factory=list)
+    hints: list[str] = field(default_factory=list)
 
 
 def parse_query(text: str, *, today: date) -> Query:
-    """Parse `text`; a filter with a value that makes no sense is a word.
+    """Parse `text`; a filter with a value that makes no sense is a word, and a slip of the query.
 
     Raises:
         UsageError: more filters than anybody writes, or one with a day that no calendar has.
@@ -127,6 +138,8 @@ def _require_few_filters(query: Query) -> Query:
     return query
 
 
+#: Letters of a word that a hint shows.
+_LONGEST_HINTED = 60
 #: Agents ask for commands with their options, `grep -iF` and `set -e`; nobody excludes two letters.
 _FLAG = lazily(r"-[A-Za-z0-9]{1,2}")
 
@@ -135,10 +148,31 @@ def _take_word(word: str, pieces: _QueryPieces, today: date) -> None:
     match = _FILTER.fullmatch(word)
     if match and _take_filter(match[1], match[2].lower(), match[3].strip('"'), pieces, today):
         return
+    if match:
+        pieces.slips.append(word)
+    else:
+        pieces.hints.extend(_word_hints(word, is_first=not (pieces.words or _has_conditions(pieces))))
     if word.startswith("-") and word[1:2].isalnum() and not _FLAG.fullmatch(word):
         pieces.without.append(word[1:])
     else:
         pieces.words.append(word)
+
+
+def _word_hints(word: str, *, is_first: bool) -> Iterator[str]:
+    """Yield what a word may be meant as: an option of another program, or a filter."""
+    shown_word = clip_text(one_line(word), _LONGEST_HINTED)
+    if is_first and _FLAG.fullmatch(word):
+        yield f"{shown_word} is no option here, and was searched for as a word"
+    name = word.lstrip("-")[:-1].lower()
+    if word.endswith(":") and name in _FILTER_NAMES:
+        yield f"{shown_word} has no value, and was searched for as a word"
+    elif (match := _UNKNOWN_FILTER.fullmatch(word)) and (near := _near_filter_name(match[2].lower())):
+        yield f"{shown_word} is no filter, and was searched for as words; {near}: is one"
+
+
+def _near_filter_name(name: str) -> str:
+    """Return the filter's name of which `name` has one letter at the end more or less; empty where there is none."""
+    return next((near for near in _FILTER_NAMES if name[:-1] == near or near[:-1] == name), "")
 
 
 def _take_filter(minus: str, name: str, value: str, pieces: _QueryPieces, today: date) -> bool:
@@ -192,6 +226,8 @@ def _build_query(text: str, query_words: Sequence[str], pieces: _QueryPieces) ->
         cited=tuple(pieces.cited),
         since=pieces.since,
         before=pieces.before,
+        slips=tuple(pieces.slips),
+        hints=tuple(dict.fromkeys(pieces.hints)),
     )
 
 

@@ -22,6 +22,7 @@ from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import clip_text
+from roamkb.core.text import one_line
 from roamkb.kb.notes import passages
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.search import filters
@@ -39,6 +40,8 @@ from roamkb.org.excerpt import excerpt_of
 DEFAULT_LIMIT = 20
 #: Ranked hits that are worth an agent's reading: of the right answers among twenty, eight hold nine in ten.
 MOST_HITS = 8
+#: Letters of a filter that an error quotes.
+_LONGEST_QUOTED = 60
 #: Letters of a line that are rated; by chance a longer one holds any word.
 _LONGEST_RATED = 4096
 #: Candidates that a trace lists, and why some of them aren't shown.
@@ -150,6 +153,8 @@ class SearchResult:
     ends_paths_with_nul: bool = False
     #: Whether words were asked for, and no hit is sure.
     nothing_sure: bool = False
+    #: What of the query may be meant otherwise than it was taken.
+    hints: tuple[str, ...] = ()
     #: How many weaker hits were left out unasked, at least.
     left_out: int = 0
     #: Without a hit, how many encrypted files there are, which no search reads; else None.
@@ -166,11 +171,12 @@ def search(
     """Return the hits of `query`, which has the words and filters of `request`; where it asks for a pattern, of that.
 
     Raises:
-        UsageError: an empty search, a bad pattern or a limit below 1.
+        UsageError: an empty search, a filter with a value that it doesn't take, a bad pattern or a limit below 1.
         NoKnowledgeBase: there is nothing to search.
     """
     check_limit(request.limit)
     check_limit(request.budget, option="--budget")
+    _require_no_slip(query)
     if request.regex:
         result = _search_pattern(notes, query, request)
     else:
@@ -181,6 +187,13 @@ def search(
     encrypted = None if result.hits else len(notes.kb_walk.encrypted)
     hits = result.hits if notes.label is None else tuple(replace(hit, kb=notes.label) for hit in result.hits)
     return replace(result, hits=fit_budget(hits, request.budget), encrypted=encrypted)
+
+
+def _require_no_slip(query: Query) -> None:
+    """Raise `UsageError` where a filter's value makes no sense: without the filter, other notes would be found."""
+    for slip in query.slips:
+        name, _, value = (clip_text(one_line(part), _LONGEST_QUOTED) for part in slip.partition(":"))
+        raise UsageError(f"{name}: takes no {value}", hint=f"as a text it is '\"{name}:{value}\"'")
 
 
 def _search_pattern(notes: Notes, query: Query, request: SearchRequest) -> SearchResult:
@@ -221,6 +234,7 @@ def _search_words(
         nothing_sure=bool(sure) and not any(sure),
         left_out=answers.left_out if near_best else 0,
         trace=trace,
+        hints=query.hints,
     )
 
 

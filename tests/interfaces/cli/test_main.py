@@ -41,6 +41,19 @@ def test_where_nothing_is_sure_that_is_said_first(world: World) -> None:
     assert [False] == [hit["sure"] for hit in hits]
 
 
+def test_a_slip_in_a_query_is_told(world: World) -> None:
+    """A filter with a value that it doesn't take finds nothing; what may be one is a hint beside the hits."""
+    world.node("zebra.org", "id-z", "Zebras", "zebras are striped")
+    for slip in ("is:agents", "before:soon", "-id:z"):
+        ran = world.run("search", "zebras", slip)
+        assert (2, "") == (ran.status, ran.out), slip
+        assert slip in ran.err
+    assert 0 == world.run("search", "zebras", "is:human").status
+    ran = world.run("search", "zebras", "tags:striped", "are")
+    assert 0 == ran.status
+    assert "tags:striped is no filter" in ran.err
+
+
 def test_a_sure_hit_is_marked_on_a_terminal(world: World) -> None:
     """Beside its title; a hit that isn't sure has no mark."""
     world.node("a.org", "a", "Zebras are striped", "good in the morning")

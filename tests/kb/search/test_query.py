@@ -57,6 +57,26 @@ def test_what_is_no_filter_is_a_word(text: str) -> None:
     assert query.by_agent is None
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("-l git", "-l is no option here, and was searched for as a word"),
+        ("tag: git", "tag: has no value, and was searched for as a word"),
+        ("git tags:guitar", "tags:guitar is no filter, and was searched for as words; tag: is one"),
+    ],
+)
+def test_what_may_be_meant_otherwise_is_hinted_at(text: str, hint: str) -> None:
+    """It is searched for all the same."""
+    assert (hint,) == parsed(text).hints
+    assert "git" in parsed(text).words
+
+
+@pytest.mark.parametrize("text", ["grep -l git", "https://example.org", "std::move", "error: no such file", "foo:bar"])
+def test_other_colons_and_options_are_text(text: str) -> None:
+    """Agents paste messages and commands."""
+    assert ((), ()) == (parsed(text).hints, parsed(text).slips)
+
+
 @pytest.mark.parametrize("text", ["before:2026-13", "zebra after:2026-02-30", "since:9999y"])
 def test_a_day_that_no_calendar_has_is_a_slip(text: str) -> None:
     """As it is behind the option; as a word it would find what nobody asked for."""
