@@ -61,7 +61,7 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
     @takes_request(lambda: kb_conflicts.ConflictsRequest)
     @for_named_kb
     def conflicts(self, request: "kb_conflicts.ConflictsRequest") -> "kb_conflicts.ConflictList":
-        """Return syncers' conflict copies; with `adopt`, properly name those with an id of their own."""
+        """Return Syncthing's conflict copies; with `adopt`, properly name those with an id of their own."""
         if not request.adopt:
             notes = self._open_notes()
             find_nodes = self._open_directory(notes).read_by_ids

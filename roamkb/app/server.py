@@ -239,7 +239,7 @@ class ServedKnowledgeBase(KnowledgeBase):
         return versions.compare_versions(self._open_notes(), first, second)
 
     def list_versions(self) -> "tuple[tuple[conflicts.ConflictCopy, ...], tuple[hygiene.DuplicateNodes, ...]]":
-        """Return syncers' conflict copies, and the nodes that share their id with another one."""
+        """Return Syncthing's conflict copies, and the nodes that share their id with another one."""
         notes = self._open_notes()
         directory = self._open_directory(notes)
         copies = conflicts.conflicts(notes, find_nodes=directory.read_by_ids).copies

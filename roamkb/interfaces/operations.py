@@ -459,7 +459,7 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         "conflicts",
-        "List syncers' conflict copies and how they differ from their originals.",
+        "List Syncthing's conflict copies and how they differ from their originals.",
         "roamkb conflicts",
         request="ConflictsRequest",
         panel=_MAINTENANCE,

@@ -63,7 +63,7 @@ def parse_note(
     live = LiveText(text)
     keywords = collect_keywords(live.keyword_lines(INTERESTING), file, lambda path: _setup_lines(setup(path)))
     reader = _NoteReader(live, file, keywords, todo_states(keywords.todo_lines or todo_lines))
-    fault = reader.mode_fault
+    fault = "a set-up file's name is a single quote" if keywords.has_lone_quote else reader.mode_fault
     nodes: tuple[Node, ...] = ()
     try:
         nodes = reader.read_nodes()

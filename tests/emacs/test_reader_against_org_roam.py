@@ -99,10 +99,24 @@ _FILES = {
     "untitled.org": b":PROPERTIES:\n:ID: untitled\n:END:\n* \n:PROPERTIES:\n:ID: untitledh\n:END:\n",
     "untitled-tag.org": b":PROPERTIES:\n:ID: untitled-tag\n:END:\n* :t:\n:PROPERTIES:\n:ID: uth\n:END:\n",
     "quote.org": b':PROPERTIES:\n:ID: quote\n:ROAM_ALIASES: "open\n:END:\n#+title: T\n',
+    "lone-quote.org": b':PROPERTIES:\n:ID: lone-quote\n:END:\n#+title: T\n\n#+setupfile: "\n',
+    "no-file.org": b':PROPERTIES:\n:ID: no-file\n:END:\n#+title: T\n\n#+setupfile: ""\n',
     "half-range.org": b":PROPERTIES:\n:ID: half-range\n:END:\n[2024-01-01]--[x]\n",
 }
 
 
+#: Links in keywords that belong to what stands below them.
+_KEYWORDS = [
+    "#+results: [[id:y]]\n#+caption: c\n#+TAGS: x",
+    "#+results: [[id:y]]\n#+TAGS: x",
+    "#+results: [[id:y]]\n#+transclude: x",
+    "#+caption: [[id:y]]\n#+TAGS: x",
+    "#+name: [[id:y]]\n#+caption: [[id:z]]\n#+TAGS: [[id:w]]",
+    "#+results: [[id:y]]\n#+caption: c\n| a |",
+    "#+results: [[id:y]]\n#+caption: [[id:z]]\n\nx",
+    "#+results[[[id:v]]]: [[id:y]]\n#+caption[[[id:u]]]: [[id:z]]\n#+TAGS: x",
+    "#+caption: c\n#+results: [[id:y]]\n#+TRANSCLUDE: [[id:z]]",
+]
 #: Characters that Emacs and Python don't both take for blanks, with some that both do, and the rest of ASCII.
 _EDGES = [
     *(chr(code) for code in range(0x0B, 0x10000) if chr(code).isspace() or chr(code) in "\u200b\u200c\ufeff"),
@@ -140,6 +154,8 @@ def _tables() -> dict[str, bytes]:
         text = line.replace("@", _URL).replace("\1", "@k").replace("\2", "@l").replace("\3", "@@")
         name = f"around{place}"
         found[f"{name}.org"] = f"{_drawer(name)}#+title: T\n\n{text}\n\nafter [[id:z]]\n".encode()
+    for place, lines in enumerate(_KEYWORDS):
+        found[f"keyword{place}.org"] = f"{_drawer(f'keyword{place}')}#+title: T\n\n{lines}\n".encode()
     for char in _EDGES:
         name = f"edge{ord(char):x}"
         text = "\n\n".join(_AT_EDGES).replace("~", char)

@@ -99,6 +99,7 @@ def test_a_link_belongs_to_the_node_around_it(text: str, owners: dict[str, list[
         (_drawer("f") + "* TODO\n" + _drawer("h") + "[[a]]\n", "title"),
         (_drawer("f") + "[2024-01-01]--[x]\n", "time"),
         ("# -*- mode: text -*-\n* H\n" + _drawer("h"), "text-mode"),
+        (_drawer("f") + '#+setupfile: "\n', "single quote"),
     ],
 )
 def test_a_fault_costs_the_whole_file(text: str, word: str) -> None:

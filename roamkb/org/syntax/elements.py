@@ -94,6 +94,7 @@ _KEYWORD = lazily(rf"[ \t]*#\+[^{SPACE}]+:")
 _HASH_PLUS = lazily(rf"[ \t]*#\+([^{SPACE}]*)")
 _LATEX = lazily(r"[ \t]*\\begin\{([A-Za-z0-9*]+)\}", re.IGNORECASE)
 _FOOTNOTE = lazily(rf"\[fn:([^\]\[{SPACE}:]+)\]", re.IGNORECASE)
+_TRANSCLUDE = lazily(r"[ \t]*#\+TRANSCLUDE:", re.IGNORECASE)
 _RULE = lazily(r"[ \t]*-{5,}[ \t]*$", re.MULTILINE)
 _TABLE_END = lazily(r"\n[ \t]*(?:$|[^| \t\n])", re.MULTILINE)
 _TABLE_EL_RULE = lazily(r"[ \t]*\+(?:-+\+)+[ \t]*$", re.MULTILINE)
@@ -202,21 +203,28 @@ class SectionReader:
         text, end = self._text, frame.end
         position = frame.at
         captions: list[Region] = []
+        names: list[Region] = []
         while position < end and (keyword := _AFFILIATED.match(text, position, end)):
             if keyword[1] and keyword[1].lower() == "caption":
                 if keyword[2]:
                     captions.append(Region(RegionKind.CAPTION, *keyword.span(2)))
                 captions.append(Region(RegionKind.CAPTION, keyword.end(), self._line_end(position, end)))
+            else:
+                names.append(Region(RegionKind.KEYWORD, position, self._line_end(position, end)))
             position = self._next_line(position, end)
         if position > frame.at and (position >= end or not text[position : self._line_end(position, end)].strip(" \t")):
             yield from self._keyword_regions(frame.at, position)
             self._go_on(position, frame)
             return
+        regions = self._plain_element(position, line_mark(text, position, end), frame)
+        first = next(regions, None)
+        # a link in a name or in results is the keyword's own, and org-roam leaves some keywords out
+        if first and first.kind is RegionKind.KEYWORD and not _TRANSCLUDE.match(text, first.begin, first.end):
+            captions = sorted([*captions, *names], key=lambda region: region.begin)
         yield from captions
-        for region in self._plain_element(position, line_mark(text, position, end), frame):
-            if region.kind is RegionKind.KEYWORD and not captions:
-                yield from self._keyword_regions(frame.at, position)
-            yield region
+        if first:
+            yield first
+        yield from regions
 
     def _keyword_regions(self, position: int, end: int) -> Iterator[Region]:
         while position < end:

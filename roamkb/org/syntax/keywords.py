@@ -35,6 +35,8 @@ class FileKeywords:
     links: dict[str, str] = field(default_factory=dict)
     odd_levels: bool = False
     setupfiles: list[str] = field(default_factory=list)
+    #: Whether a set-up file's name is a single quote: Org takes one from either end, and fails.
+    has_lone_quote: bool = False
 
     def add_line(self, key: str, value: str) -> None:
         """Add the value of one keyword line."""
@@ -76,6 +78,7 @@ def collect_keywords(lines: Iterator[str], file: str, read_setup: Callable[[str]
         if key != "SETUPFILE":
             keywords.add_line(key, value)
             continue
+        keywords.has_lone_quote |= value == '"'
         path = _setup_path(value, current)
         if path is None or len(keywords.setupfiles) >= MOST_SETUPFILES or any(path == name for name, _ in open_files):
             continue

@@ -40,7 +40,7 @@ from roamkb.text.tokenize import split_words
 from roamkb.text.tokenize import text_terms
 
 #: Raise on any change of tables, tokens or what is stored; an index of another number is made anew.
-SCHEMA = 11
+SCHEMA = 12
 
 #: Names the index in the first bytes of its file, "roam".
 _APPLICATION = 0x726F616D
