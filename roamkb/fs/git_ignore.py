@@ -1,12 +1,16 @@
 """Ignore files of git, read without running git, since git would run what a repository configures."""
 
 import codecs
+import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from roamkb.core.errors import DiskError
 from roamkb.core.gitignore import last_match
 from roamkb.core.model import UnreadableFile
+from roamkb.fs import untrusted_files
+from roamkb.fs.files import error_reason
 from roamkb.fs.files import read_file
 from roamkb.fs.git_worktrees import pointed_folder
 from roamkb.fs.git_worktrees import read_pointer
@@ -61,3 +65,30 @@ def _read_patterns(file: Path) -> tuple[str, ...]:
     text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
     # not `splitlines`, which knows more ends of lines than git
     return tuple(line.removesuffix("\r") for line in text.split("\n"))
+
+
+def exclude_from_git(root: Path, line: bytes) -> Path | None:
+    """Have git ignore a line of the checkout at `root`, on this machine alone; return the file unless it had the line.
+
+    Any command can put a link, or a file that names another folder, in the place of what is git's: none is followed.
+
+    Raises:
+        DiskError: there is no folder `.git`, or it can't be written.
+    """
+    exclude = root / ".git" / _EXCLUDE_FILE
+    try:
+        git_fd = untrusted_files.open_folder(root / ".git", top=".git")
+        try:
+            with suppress(FileExistsError):
+                os.mkdir(exclude.parent.name, dir_fd=git_fd)
+        finally:
+            os.close(git_fd)
+        fd = untrusted_files.open_file(exclude, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644, top=".git")
+        with os.fdopen(fd, "r+b") as file:
+            content = file.read()
+            if line in content.splitlines():
+                return None
+            file.write((b"\n" if content and not content.endswith(b"\n") else b"") + line + b"\n")
+    except OSError as error:
+        raise DiskError(exclude, error_reason(error), hint="leave --untracked out") from error
+    return exclude

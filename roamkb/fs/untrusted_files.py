@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     AnyPath = str | os.PathLike[str]
 
-#: Where a log begins, which may be somebody else's repository.
-_LOG_FOLDER = "/.roamkb/"
+#: The name of a log's folder, which may be somebody else's repository.
+_LOG_FOLDER = ".roamkb"
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _APPEND_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT
@@ -29,13 +29,13 @@ _CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _MAX_BYTES = 64 * 1024 * 1024
 
 
-def open_folder(folder: "AnyPath") -> int:
+def open_folder(folder: "AnyPath", *, top: str = _LOG_FOLDER) -> int:
     """Return the descriptor of a folder.
 
     Raises:
-        OSError: there is none, or a link leads on to it from a log's folder.
+        OSError: there is none, or a link leads on to it from the first folder called `top`.
     """
-    outer, names = _split_path(os.fspath(folder))
+    outer, names = _split_path(os.fspath(folder), top)
     fd = os.open(outer, _FOLDER_FLAGS)
     for name in names:
         try:
@@ -76,17 +76,18 @@ def make_private_folder(folder: "AnyPath") -> None:
         os.close(fd)
 
 
-def open_file(path: "AnyPath", flags: int = _READ_FLAGS, mode: int = 0o600) -> int:
+def open_file(path: "AnyPath", flags: int = _READ_FLAGS, mode: int = 0o600, *, top: str = _LOG_FOLDER) -> int:
     """Return the descriptor of a file, as `os.open` does.
 
     Raises:
-        OSError: it can't be opened; in a log's folder also where it is a link or no plain file, or lies behind a link.
+        OSError: it can't be opened; below a folder called `top` also where a link
+            leads on to it, or it is no plain file.
     """
     text = os.fspath(path)
-    if not _split_path(text)[1]:
+    if not _split_path(text, top)[1]:
         return os.open(text, flags | os.O_CLOEXEC, mode)
     folder, name = os.path.split(text)
-    folder_fd = open_folder(folder)
+    folder_fd = open_folder(folder, top=top)
     try:
         fd = os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC, mode, dir_fd=folder_fd)
     finally:
@@ -230,9 +231,9 @@ def remove_old_files(folder: "AnyPath", seconds: float) -> None:
             remove_file(os.path.join(folder, name))
 
 
-def _split_path(path: str) -> tuple[str, list[str]]:
-    """Return the part of a path before a log's folder, and the names from there on: none without one."""
-    start = f"/{path}/".find(_LOG_FOLDER)
+def _split_path(path: str, top: str) -> tuple[str, list[str]]:
+    """Return the part of a path before the first folder called `top`, and the names from there on: none without one."""
+    start = f"/{path}/".find(f"/{top}/")
     if start < 0:
         return path, []
     outer = path[: start - 1] or "/" if start else os.curdir

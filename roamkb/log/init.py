@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from roamkb.boundary.store.folder_evidence import lies_within
-from roamkb.core.errors import DiskError
 from roamkb.core.errors import LostLines
 from roamkb.core.errors import UsageError
 from roamkb.core.request import flag_option
@@ -20,13 +19,11 @@ from roamkb.core.text import one_line
 from roamkb.fs.append import ARCHIVE
 from roamkb.fs.append import KNOWLEDGE
 from roamkb.fs.append import LEDGER
-from roamkb.fs.append import append_lines
-from roamkb.fs.append import read_lines
 from roamkb.fs.files import TEMPORARY_PREFIX
 from roamkb.fs.files import create_file
 from roamkb.fs.files import make_folder
+from roamkb.fs.git_ignore import exclude_from_git
 from roamkb.fs.git_ignore import find_ignoring_file
-from roamkb.fs.git_ignore import git_folder
 from roamkb.fs.git_worktrees import linked_worktrees
 from roamkb.log.learning import MUST_CHECK
 from roamkb.log.state.adoption import NONE_ADOPTED
@@ -168,7 +165,7 @@ def init(
         local_folder = log.record_adoption(LogAdoption(log="", adopted=adopted))
         created += [] if is_counted else [local_folder]
     if untracked and is_in_git:
-        created += _exclude_from_git(log.home)
+        created += filter(None, (exclude_from_git(log.home, f"/{LOG_FOLDER}/".encode()),))
     return InitialisedLog(
         root=log.home,
         folder=log.folder,
@@ -287,17 +284,3 @@ def _create_files(log: Log) -> Iterator[Path]:
     for name, data in INITIAL_FILES.items():
         if not (log.folder / name).exists():
             yield create_file(log.folder, name, data)
-
-
-def _exclude_from_git(root: Path) -> Iterator[Path]:
-    """Keep the log out of git, on this machine alone."""
-    folder = git_folder(root) / "info"
-    line = f"/{LOG_FOLDER}/".encode()
-    exclude = folder / "exclude"
-    if line in read_lines(exclude):
-        return
-    if not folder.parent.is_dir():
-        raise DiskError(folder.parent, "isn't a git folder", hint="leave --untracked out")
-    make_folder(folder)
-    append_lines(exclude, [line])
-    yield exclude

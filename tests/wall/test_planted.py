@@ -121,3 +121,17 @@ def test_behind_the_wall_notes_are_found_as_they_are(
     ran = walled_state.run("roamkb search elm && roamkb search oak")
     assert ("Elm" in ran.out, "Oak" in ran.out) == (True, True), ran.err
     assert has_index is (world.state / "cache").exists()
+
+
+@pytest.mark.parametrize("way", ["info", "git", "file"])
+def test_init_excludes_the_log_in_git_s_own_folder_alone(wall: Wall, note: Path, way: str) -> None:
+    """The broker does it outside of the wall: a link, or a file that names a folder, leads it nowhere else."""
+    world, before = wall.world, _state(wall.world)
+    links = {
+        "info": f"mkdir .git; ln -s {world.kb} .git/info",
+        "git": f"ln -s {world.kb} .git",
+        "file": f"echo gitdir: {world.kb} > .git",
+    }
+    ran = wall.run(f"cd {world.personal} && rm -rf .git && {links[way]} && roamkb init --untracked")
+    assert (2, True) == (ran.status, "leave --untracked out" in ran.err), ran
+    assert before == _state(world)
