@@ -125,7 +125,7 @@ _LINK_END = lazily(r"\]\]")
 _ANGLE_TYPE = lazily(rf"<(?:{_TYPE})\Z", re.IGNORECASE)
 _LONGEST_TYPE = max(map(len, _ACTIVE_TYPES))
 #: Breaks that don't stand between two letters or digits, where none of the patterns ends.
-_NO_DIVISION = lazily(rf"(?<![a-zA-Z0-9{BREAK}]){BREAK}+|{BREAK}+(?![a-zA-Z0-9{BREAK}])")
+_NO_DIVISION = lazily(rf"(?<!{BREAK})(?:(?<![a-zA-Z0-9]){BREAK}++|{BREAK}++(?![a-zA-Z0-9]))")
 _RUN = lazily(f"^{BREAK}+|[^{BREAK}]{BREAK}*")
 
 #: Two blank lines or the next definition end a footnote, in the middle of a block if need be; so no block

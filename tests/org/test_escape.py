@@ -268,6 +268,7 @@ def test_hostile_text_ends(unit: str) -> None:
     """64 KiB of anything are escaped and read back; what is quadratic would take minutes."""
     text = unit * (65536 // len(unit))
     assert unescape_text(escape_text(text)) == text
+    assert unescape_text(escape_text(f"a{text}b")) == f"a{text}b"
 
 
 def test_no_language_names_a_mode_that_switches_something_on() -> None:
