@@ -9,7 +9,6 @@ from datetime import date
 from functools import cached_property
 from os.path import expanduser  # Path's raises where there is no such user
 from pathlib import Path
-from typing import Self
 
 from roamkb import __version__
 from roamkb.app.environment import ProcessEnvironment
@@ -30,6 +29,7 @@ from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
 from roamkb.core.startup.dataclasses import replace
+from roamkb.core.startup.typing import Self
 from roamkb.core.text import one_line
 from roamkb.fs import locks
 from roamkb.fs import tree_digest

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable
 from collections.abc import Container
 from functools import partial
-from typing import NamedTuple
 
 from roamkb.app import every_kb
 from roamkb.app.environment import ProcessEnvironment
@@ -24,6 +23,7 @@ from roamkb.context import suggestions
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Hit
 from roamkb.core.startup.dataclasses import replace
+from roamkb.core.startup.typing import NamedTuple
 from roamkb.core.text import as_text_tuple
 from roamkb.journal.store import past_folder
 from roamkb.kb import daily as kb_daily

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Protocol
-from typing import Self
-from typing import TypeVar
 
 from roamkb.core.model import EVERY_KB
+from roamkb.core.startup.typing import Protocol
+from roamkb.core.startup.typing import Self
+from roamkb.core.startup.typing import TypeVar
 
 
 class _KbRequest(Protocol):

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
-from typing import Any
-from typing import Generic
-from typing import ParamSpec
-from typing import TypeVar
-from typing import overload
 
+from roamkb import TYPE_CHECKING
 from roamkb.core.startup import dataclasses
+from roamkb.core.startup.typing import Any
+from roamkb.core.startup.typing import Generic
+from roamkb.core.startup.typing import ParamSpec
+from roamkb.core.startup.typing import TypeVar
+from roamkb.core.startup.typing import overload
 
 if TYPE_CHECKING:
     from inspect import Signature
@@ -28,13 +28,13 @@ class OperationMethod(Generic[Owner, Parameters, Request, Result]):
     """
 
     def __init__(
-        self, load: Callable[[], tuple[Callable[Parameters, Request], Callable[[Owner, Request], Result]]]
+        self, load: "Callable[[], tuple[Callable[Parameters, Request], Callable[[Owner, Request], Result]]]"
     ) -> None:
         """Take a loader of the request's class and of the function that carries it out; both load late."""
         self._load = load
 
     @property
-    def request_type(self) -> Callable[Parameters, Request]:
+    def request_type(self) -> "Callable[Parameters, Request]":
         """The request's class."""
         return self._load()[0]
 
@@ -52,12 +52,12 @@ class OperationMethod(Generic[Owner, Parameters, Request, Result]):
     def __get__(self, instance: None, owner: type) -> "OperationMethod[Owner, Parameters, Request, Result]": ...
 
     @overload
-    def __get__(self, instance: Owner, owner: type) -> Callable[Parameters, Result]: ...
+    def __get__(self, instance: Owner, owner: type) -> "Callable[Parameters, Result]": ...
 
     def __get__(self, instance: Owner | None, owner: type) -> Any:
         return self if instance is None else partial(self, instance)
 
-    def __call__(self, instance: Owner, *arguments: Parameters.args, **options: Parameters.kwargs) -> Result:
+    def __call__(self, instance: Owner, *arguments: "Parameters.args", **options: "Parameters.kwargs") -> Result:
         """Build the request from its parameters, and carry it out for `instance`."""
         request_type, run = self._load()
         return run(instance, request_type(*arguments, **options))
@@ -83,7 +83,7 @@ class OperationMethod(Generic[Owner, Parameters, Request, Result]):
 
 
 def takes_request(
-    request_type: Callable[[], Callable[Parameters, Request]],
-) -> Callable[[Callable[[Owner, Request], Result]], OperationMethod[Owner, Parameters, Request, Result]]:
+    request_type: "Callable[[], Callable[Parameters, Request]]",
+) -> "Callable[[Callable[[Owner, Request], Result]], OperationMethod[Owner, Parameters, Request, Result]]":
     """Decorate a method, so that it takes the fields of the request that `request_type` returns."""
     return lambda run: OperationMethod(lambda: (request_type(), run))

@@ -7,8 +7,6 @@ human approved stands in a list to be ticked off.
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
-from typing import Final
 
 from roamkb.core.json_form import Keys
 from roamkb.core.model import Hit
@@ -16,6 +14,8 @@ from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
+from roamkb.core.startup.typing import Annotated
+from roamkb.core.startup.typing import Final
 from roamkb.core.text import clip_text
 from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line

@@ -21,12 +21,12 @@ from collections.abc import Sequence
 from collections.abc import Set
 from functools import cache
 from functools import cached_property
-from typing import Final
-from typing import NamedTuple
-from typing import TypeVar
 
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
+from roamkb.core.startup.typing import Final
+from roamkb.core.startup.typing import NamedTuple
+from roamkb.core.startup.typing import TypeVar
 from roamkb.core.text import fold_text
 from roamkb.kb.search.hits import Evidence
 from roamkb.kb.search.query import TermWeights

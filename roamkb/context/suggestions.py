@@ -6,9 +6,6 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
-from typing import Final
-from typing import Generic
-from typing import TypeVar
 
 from roamkb.context import brief_text
 from roamkb.context.relevance_threshold import INTERRUPTION_THRESHOLD
@@ -17,6 +14,9 @@ from roamkb.context.relevance_threshold import RelevanceThreshold
 from roamkb.context.relevance_threshold import weigh_answers
 from roamkb.core.model import Hit
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.typing import Final
+from roamkb.core.startup.typing import Generic
+from roamkb.core.startup.typing import TypeVar
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.search import search
 from roamkb.kb.search.hits import PassageHit

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import ClassVar
 
 from roamkb.core import model
+from roamkb.core.startup.typing import ClassVar
 from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
 from roamkb.core.text import shorten_title

@@ -18,8 +18,8 @@ from collections.abc import Iterable
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING
 
+from roamkb import TYPE_CHECKING
 from roamkb.core.startup.lazy_regex import lazily
 
 if TYPE_CHECKING:

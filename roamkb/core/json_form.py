@@ -14,7 +14,8 @@ that is, `Keys` lists those of the value or of each in a list, `Rows` names the 
 """
 
 from enum import Enum
-from typing import Annotated
+
+from roamkb.core.startup.typing import Annotated
 
 
 class Keys(str):

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
-from typing import Final
 
 from roamkb.core import text
 from roamkb.core.json_form import OrNull
 from roamkb.core.json_form import Rows
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
+from roamkb.core.startup.typing import Annotated
+from roamkb.core.startup.typing import Final
 from roamkb.core.unreadable_file import UnreadableFile as UnreadableFile
 
 #: Where a statement, or a node's fact, comes from.

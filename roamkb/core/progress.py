@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TypeVar
+
+from roamkb.core.startup.typing import TypeVar
 
 #: Takes what is done ("reading notes"), how much of it is done, and how much there is; None where nobody knows.
 Listener = Callable[[str, int, int | None], None]

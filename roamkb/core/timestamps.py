@@ -3,11 +3,11 @@
 import math
 from datetime import UTC
 from datetime import datetime
-from typing import Annotated
-from typing import Final
 
 from roamkb.core.json_form import null_if_empty
 from roamkb.core.startup.lazy_regex import lazily
+from roamkb.core.startup.typing import Annotated
+from roamkb.core.startup.typing import Final
 
 #: Later than the year 5138 in seconds: it is milliseconds, as JavaScript counts.
 _MILLISECONDS_FROM: Final = 1e11

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO
 
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotDurable
+from roamkb.core.startup.typing import BinaryIO
 from roamkb.fs import untrusted_files
 from roamkb.fs.files import content_digest
 from roamkb.fs.files import disk_error

@@ -13,12 +13,12 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Set
-from typing import Any
-from typing import Final
 
 from roamkb.core.model import ProjectKind
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
+from roamkb.core.startup.typing import Any
+from roamkb.core.startup.typing import Final
 from roamkb.core.timestamps import format_iso
 from roamkb.core.timestamps import parse_timestamp
 from roamkb.log.learning import Learning

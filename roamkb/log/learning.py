@@ -7,13 +7,13 @@ the ledger, and `log/state/learning_state` folds the two into what counts today.
 import unicodedata
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Final
 
 from roamkb.core.model import ProjectKind
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
 from roamkb.core.startup.digests import sha256
 from roamkb.core.startup.lazy_regex import lazily
+from roamkb.core.startup.typing import Final
 from roamkb.core.timestamps import TimeOrNull
 from roamkb.text import fuzzy
 from roamkb.text.similarity.shell_remnants import without_debris

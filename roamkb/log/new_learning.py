@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
 
 from roamkb.core.errors import UsageError
 from roamkb.core.ids import next_id
@@ -15,6 +14,7 @@ from roamkb.core.model import ProjectKind
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
 from roamkb.core.startup.dataclasses import replace
+from roamkb.core.startup.typing import Final
 from roamkb.core.text import clip_text
 from roamkb.core.text import one_line
 from roamkb.core.text import storable_text

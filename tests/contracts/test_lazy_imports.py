@@ -35,6 +35,7 @@ _STANDARD = {
     "core/ids.py": 1,
     "core/startup/dataclasses.py": 1,
     "core/startup/standard_library.py": 1,
+    "core/startup/typing.py": 1,
     "fs/files.py": 2,
     "fs/locks.py": 1,
     "interfaces/cli/terminal.py": 2,

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Final
 
 from roamkb.app.hooks.session import HookSession
 from roamkb.app.hooks.session import render_judged_projects
@@ -31,6 +30,7 @@ from roamkb.core.model import EVERY_KB
 from roamkb.core.model import Hit
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
+from roamkb.core.startup.typing import Final
 from roamkb.fs import append
 from roamkb.fs import files
 from roamkb.fs import git_worktrees

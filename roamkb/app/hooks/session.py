@@ -6,9 +6,6 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
-from typing import Final
-from typing import Self
 
 from roamkb.app.environment import ProcessEnvironment
 from roamkb.app.hooks import journal as hooks_journal
@@ -25,6 +22,9 @@ from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
 from roamkb.core.startup.dataclasses import replace
+from roamkb.core.startup.typing import Any
+from roamkb.core.startup.typing import Final
+from roamkb.core.startup.typing import Self
 from roamkb.harnesses import transcript
 from roamkb.harnesses.registry import hook_project_folder
 from roamkb.log.store import build_budget

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from roamkb.app import callers
 from roamkb.app.environment import ProcessEnvironment
@@ -21,6 +20,7 @@ from roamkb.core.model import Note
 from roamkb.core.model import Project
 from roamkb.core.model import Rule
 from roamkb.core.startup.dataclasses import replace
+from roamkb.core.startup.typing import Any
 from roamkb.fs.mounts import other_names
 from roamkb.fs.mounts import read_mounts
 from roamkb.fs.user_dirs import default_state_dir

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Final
 
 from roamkb import __version__
 from roamkb.app import environment
@@ -20,6 +19,7 @@ from roamkb.core.errors import BadRule
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import RoamkbError
+from roamkb.core.startup.typing import Final
 from roamkb.fs import git_worktrees
 from roamkb.kb.notes.file_names import require_name
 from roamkb.kb.search import query

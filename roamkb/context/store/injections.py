@@ -5,12 +5,12 @@ import json
 from collections.abc import Iterator
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
 
 from roamkb.boundary.store.session_cache import INJECTION_OFF_FILE
 from roamkb.boundary.store.session_cache import OFFERS_FOLDER
 from roamkb.core.errors import DiskError
 from roamkb.core.startup.digests import sha256
+from roamkb.core.startup.typing import Final
 from roamkb.fs import untrusted_files
 from roamkb.fs.append import open_regular_file
 from roamkb.fs.append import read_lines

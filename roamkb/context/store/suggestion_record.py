@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
-from typing import Final
 
 from roamkb.context.suggestions import WeighedAnswer
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.digests import sha256
+from roamkb.core.startup.typing import Any
+from roamkb.core.startup.typing import Final
 from roamkb.core.timestamps import parse_timestamp
 from roamkb.fs.append import append_lines
 from roamkb.fs.append import read_lines

@@ -2,9 +2,10 @@
 
 import re
 from functools import cached_property
-from typing import Any
-from typing import AnyStr
-from typing import cast
+
+from roamkb.core.startup.typing import Any
+from roamkb.core.startup.typing import AnyStr
+from roamkb.core.startup.typing import cast
 
 
 class _LazyPattern:

@@ -27,6 +27,7 @@ from roamkb.core.json_form import null_if_empty
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import fields
 from roamkb.core.startup.dataclasses import is_dataclass
+from roamkb.core.startup.typing import typed_hint
 from roamkb.interfaces.cli.fast_args import OperationCall
 from roamkb.interfaces.mcp.tools import parameter_schema
 from roamkb.interfaces.operations import OPERATIONS
@@ -258,7 +259,8 @@ def _hint_of(kind: Any, name: str) -> Any:
 
 def _resolve_hint(annotation: object, module: str) -> Any:
     annotated_holder = types.SimpleNamespace(__annotations__={"it": annotation})
-    return typing.get_type_hints(annotated_holder, globalns=_module_names(module), include_extras=True)["it"]
+    hint = typing.get_type_hints(annotated_holder, globalns=_module_names(module), include_extras=True)["it"]
+    return typed_hint(hint)
 
 
 @cache

@@ -1,10 +1,9 @@
 """The passages that a search found, before they are rendered."""
 
-from typing import NamedTuple
-
 from roamkb.core.model import Successor
 from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.typing import NamedTuple
 from roamkb.kb.search.query import TermWeights
 
 

@@ -7,12 +7,12 @@ Adopted history says what was learned, and never how far it is to be trusted. It
 from collections.abc import Iterable
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Final
-from typing import Protocol
 
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.startup.digests import blake2b
+from roamkb.core.startup.typing import Final
+from roamkb.core.startup.typing import Protocol
 from roamkb.log.learning import Learning
 from roamkb.log.state.learning_state import ARCHIVED
 from roamkb.log.state.learning_state import ATTEMPTED

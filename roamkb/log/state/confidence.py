@@ -4,10 +4,9 @@ Limits are inclusive: 0.7 + 0.1 is 0.7999… in floats, and one source's own tes
 exactly its limit. The number orders and gates; it never deletes anything.
 """
 
-from typing import Annotated
-from typing import Final
-
 from roamkb.core.errors import UsageError
+from roamkb.core.startup.typing import Annotated
+from roamkb.core.startup.typing import Final
 from roamkb.core.text import one_line
 
 #: What a human says, and what a human's log is imported as (documents 000 and 003).

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from collections.abc import Set
-from typing import Generic
-from typing import TypeVar
-from typing import overload
+
+from roamkb.core.startup.typing import Generic
+from roamkb.core.startup.typing import TypeVar
+from roamkb.core.startup.typing import overload
 
 T = TypeVar("T")
 

@@ -5,14 +5,14 @@ from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
-from typing import Final
-from typing import Protocol
 
 from roamkb.core.json_form import Keys
 from roamkb.core.json_form import OrNull
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
 from roamkb.core.startup.dataclasses import replace
+from roamkb.core.startup.typing import Final
+from roamkb.core.startup.typing import Protocol
 from roamkb.core.timestamps import Time
 from roamkb.core.timestamps import TimeOrNull
 from roamkb.log.learning import Learning

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import chain
-from typing import Final
-from typing import overload
 
 from roamkb.core.startup.dataclasses import replace
+from roamkb.core.startup.typing import Final
+from roamkb.core.startup.typing import overload
 from roamkb.log.learning import Learning
 from roamkb.log.learning import content_identity
 from roamkb.log.state import confidence

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import islice
 from operator import attrgetter
-from typing import Any
-from typing import Final
 
 from roamkb.core.model import ProjectKind
+from roamkb.core.startup.typing import Any
+from roamkb.core.startup.typing import Final
 from roamkb.log.learning import Learning
 from roamkb.log.state import replay
 from roamkb.log.state.deferred import DeferredList

@@ -5,10 +5,10 @@ trust can't be asked for; and who can write the ledger can as well take the line
 """
 
 from collections.abc import Iterable
-from typing import Final
 
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.digests import sha256
+from roamkb.core.startup.typing import Final
 from roamkb.log.learning import Learning
 from roamkb.log.state.learning_state import FORGOTTEN
 from roamkb.log.state.learning_state import LedgerEvent

@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
-from typing import NamedTuple
 
 from roamkb.core.errors import DiskError
 from roamkb.core.startup.digests import blake2b
+from roamkb.core.startup.typing import Final
+from roamkb.core.startup.typing import NamedTuple
 from roamkb.fs.append import OpenedBytes
 from roamkb.fs.append import append_lines
 from roamkb.fs.append import open_bytes

@@ -11,11 +11,11 @@ import zlib
 from collections.abc import Callable
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-from typing import Final
 
 from roamkb.core.errors import DiskError
 from roamkb.core.model import UnreadableFile
+from roamkb.core.startup.typing import Any
+from roamkb.core.startup.typing import Final
 from roamkb.fs.append import OpenedBytes
 from roamkb.fs.files import read_file
 from roamkb.fs.locks import make_private_folder

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
-from typing import TypeVar
 
 from roamkb.core import ids as core_ids
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
+from roamkb.core.startup.typing import NamedTuple
+from roamkb.core.startup.typing import TypeVar
 from roamkb.log import jsonl
 from roamkb.log.learning import Learning
 from roamkb.log.state import replay as log_replay

@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterator
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.typing import Any
 from roamkb.core.timestamps import parse_timestamp
 from roamkb.fs.append import append_lines
 from roamkb.fs.append import read_bytes

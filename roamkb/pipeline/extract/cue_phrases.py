@@ -6,11 +6,11 @@ Everything else that is worth keeping the agent proposes when it is asked (D22);
 import re
 from collections.abc import Iterator
 from collections.abc import Sequence
-from typing import Final
 
 from roamkb.core import untrusted
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
+from roamkb.core.startup.typing import Final
 from roamkb.core.text import fold_text
 from roamkb.pipeline.extract import markers
 from roamkb.text.store.lexicons import lexicon

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
-from typing import Any
 
+from roamkb.core.startup.typing import Any
 from roamkb.core.text import clip_text
 from roamkb.guard import policy
 from roamkb.pipeline.extract import cue_phrases

@@ -6,9 +6,9 @@ The bytes of a learning stay as they were said. What it says is shown, compared 
 import re
 from collections.abc import Iterator
 from itertools import islice
-from typing import Final
 
 from roamkb.core.startup.lazy_regex import lazily
+from roamkb.core.startup.typing import Final
 from roamkb.text.store.lexicons import vocabulary
 
 #: What tells that there may be any; most texts have none.

@@ -1,9 +1,9 @@
 """Rarity of terms in general texts of any language, in bits, from a table of the frequent ones."""
 
 from functools import cache
-from typing import Final
 
 from roamkb.core.data_tables import data_lines
+from roamkb.core.startup.typing import Final
 
 #: Bits of a term that the table hasn't got: its rarest have 16.
 RAREST_BITS: Final = 18.0

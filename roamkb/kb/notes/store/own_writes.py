@@ -9,12 +9,12 @@ import os
 from collections.abc import Iterable
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotDurable
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.digests import blake2b
+from roamkb.core.startup.typing import Final
 from roamkb.fs.files import create_file
 from roamkb.fs.files import random_token
 from roamkb.fs.locks import hold_lock

@@ -11,10 +11,10 @@ import sqlite3
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
 
 from roamkb.core.errors import Busy
 from roamkb.core.errors import RoamkbError
+from roamkb.core.startup.typing import TypeVar
 from roamkb.fs.tree_digest import TreeDigest
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.search.hits import PassageHits

@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from roamkb.core.startup.typing import NamedTuple
 from roamkb.core.text import strip_points
 from roamkb.kb.search.index.schema import tag_set
 from roamkb.kb.search.query import Query

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from functools import cached_property
 from operator import itemgetter
-from typing import NamedTuple
 
+from roamkb.core.startup.typing import NamedTuple
 from roamkb.core.text import fold_to_line
 from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.hits import RankSignals

@@ -1,9 +1,9 @@
 """Places of the lists of approver keys, and a stamp of both, which is all that most readers of a log need."""
 
 from pathlib import Path
-from typing import Final
 
 from roamkb.core.startup.digests import blake2b
+from roamkb.core.startup.typing import Final
 from roamkb.fs.files import read_file
 from roamkb.fs.user_dirs import TRUST_FOLDER
 from roamkb.fs.user_dirs import account_state_dir

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from collections.abc import ValuesView
-from typing import Any
-from typing import overload
 
+from roamkb.core.startup.typing import Any
+from roamkb.core.startup.typing import overload
 from roamkb.log.state import state_rows as rows
 from roamkb.log.state.learning_state import TRAITS
 from roamkb.log.state.learning_state import LearningState
