@@ -1,9 +1,11 @@
 """Operations that write to a knowledge base, each of them with a permit for that one."""
 
 from collections.abc import Collection
+from collections.abc import Iterator
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
-from contextlib import nullcontext
+from contextlib import ExitStack
+from contextlib import contextmanager
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from roamkb.boundary.store import folder_evidence
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import NoKnowledgeBase
 from roamkb.core.errors import NotFound
+from roamkb.core.errors import NotWritable
 from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
 from roamkb.core.model import ProjectKind
@@ -78,11 +81,17 @@ class KnowledgeBaseWriting(KnowledgeBaseContext):
                 self._write_options(permit, dry_run=dry_run),
             )
 
-    def _one_writer(self, kb: Path, *, dry_run: bool) -> AbstractContextManager[None]:
-        """Hold off other writers of new notes: of two that write the same fact at once, the later finds the first's."""
-        if dry_run:
-            return nullcontext()
-        return locks.hold_lock(self.state_folders.new_note_lock(kb), wait=_WRITER_WAIT_SECONDS)
+    @contextmanager
+    def _one_writer(self, kb: Path, *, dry_run: bool) -> Iterator[None]:
+        """Hold off other writers of new notes: of two that write the same fact at once, the later finds the first's.
+
+        Where a sandbox allows no lock it allows no note either, and what can be refused is refused all the same.
+        """
+        with ExitStack() as held:
+            if not dry_run:
+                with suppress(NotWritable):
+                    held.enter_context(locks.hold_lock(self.state_folders.new_note_lock(kb), wait=_WRITER_WAIT_SECONDS))
+            yield
 
     def _write_options(
         self, permit: "policy.WritePermit", *, anyway: bool = False, dry_run: bool = False

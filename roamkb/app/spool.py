@@ -1,9 +1,10 @@
 """Calls that can't reach the notes from a sandbox: kept in the project, and carried out by a hook.
 
-Any command on this machine may put a call into a project, one of a work session as well. So only those are
-carried out whose number stands in what a command of the session printed, as its harness tells the hook after
-it; the number is a digest of the call. What counts so is judged as if it were called at the moment that it is
-carried out, by the hook's session and from the folder that it was called in.
+Any command on this machine may put a call into a project, one of a work session as well, and its number into a
+file. So only those are carried out which the session's own command called, as its harness tells the hook after
+it: a call of `roamkb` with that verb and title, which printed the number; the number is a digest of the call.
+What counts so is judged as if it were called at the moment that it is carried out, by the hook's session and
+from the folder that it was called in.
 """
 
 import time
@@ -45,7 +46,9 @@ from roamkb.spool.store.waiting_calls import spool_call
 
 #: Seconds of a hook after which what else waits is left to the next one.
 _HOOK_SECONDS: Final = 0.5
-_UNCONFIRMED_HINT: Final = "if one did, call it again, and let what it prints be seen"
+_UNCONFIRMED_HINT: Final = (
+    "if one did, call `roamkb` in the command itself, not in a script, and let what it prints be seen"
+)
 
 
 def queue_call(kb: KnowledgeBase, verb: str, values: ParameterValues) -> QueuedCall | None:
@@ -155,10 +158,22 @@ class _SessionCalls:
     printed: str
     is_over: bool
 
+    def has_printed(self, number: str) -> bool:
+        """Return whether the command printed the number of a call, as `roamkb` does."""
+        return f"({number}): " in self.printed or f"/{number}.json" in self.printed
+
+    def has_called(self, call: SpooledCall) -> bool:
+        """Return whether the command calls `roamkb` so, as far as its words are known before the shell runs it."""
+        return any(
+            call.verb in words
+            and (call.subject_text in ("", *words) or any("$" in word or "`" in word for word in words))
+            for words in self.session.roamkb_calls()
+        )
+
 
 def _confirm_call(hearing: _SessionCalls, spool: CallSpool, name: str) -> SpooledOutcome | None:
     """Keep a call that the session made where no command can change it; return the outcome of any other."""
-    is_printed = name.partition(".")[0] in hearing.printed
+    is_printed = hearing.has_printed(name.partition(".")[0])
     if not (is_printed or hearing.is_over):
         return None
     call = spool.read_call(name)
@@ -166,6 +181,11 @@ def _confirm_call(hearing: _SessionCalls, spool: CallSpool, name: str) -> Spoole
         spool.remove_call(name)
         return SpooledOutcome(call=None, error=_no_call_error())
     is_own = call.session == hearing.session.session
+    if is_printed and not hearing.has_called(call):
+        # a number that another program put where the command reads it
+        if not hearing.is_over:
+            return None
+        is_printed = False
     if is_printed and is_own:
         try:
             save_confirmed(hearing.local, hearing.state, call)

@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -42,6 +43,8 @@ class Box:
     world: World
     #: What the session's commands printed.
     printed: list[str] = field(default_factory=list)
+    #: What its harness heard of them.
+    commands: list[str] = field(default_factory=list)
     #: More options of the sandbox.
     options: tuple[str, ...] = ()
 
@@ -63,6 +66,7 @@ class Box:
             check=False,
         )
         self.printed.append(done.stdout + done.stderr)
+        self.commands.append(shlex.join(["roamkb", *words]))
         return Ran(status=done.returncode, out=done.stdout, err=done.stderr)
 
     def payload(self, event: str, cwd: Path | None = None, session: str = _SESSION) -> str:
@@ -70,7 +74,7 @@ class Box:
         return json.dumps(
             {
                 "session_id": session, "turn_id": "t", "cwd": str(cwd or self.world.personal),
-                "hook_event_name": event, "tool_name": "Bash", "tool_input": {"command": "true"},
+                "hook_event_name": event, "tool_name": "Bash", "tool_input": {"command": "\n".join(self.commands)},
                 "tool_response": "\n".join(self.printed) if event == "PostToolUse" else "", "prompt": "go on with that",
             }
         )  # fmt: skip
@@ -241,9 +245,39 @@ def test_a_call_that_was_changed_is_another(box: Box) -> None:
 def test_another_session_s_call_is_not_done_though_its_number_is_printed(box: Box) -> None:
     """An agent that reads what lies about would do what others want."""
     path = _put_by_another(box, "Acme pays Tuesdays", session="another")
-    box.printed.append(path.stem)
+    box.printed.append(f"waits: ({path.stem}): ")
+    box.commands.append("roamkb write 'Acme pays Tuesdays'")
     assert "is not done: no command of this session" in box.hook()
     assert {} == box.world.files()
+
+
+@pytest.mark.parametrize(
+    "command", ["cat README.md", "roamkb search acme", "roamkb write 'Zebras are striped'; cat README.md", "./save.sh"]
+)
+def test_a_number_in_a_file_that_a_command_reads_is_no_call(box: Box, command: str) -> None:
+    """Whoever planted the call planted that line as well: the command itself has to be the call."""
+    path = _put_by_another(box, "Acme pays Tuesdays")
+    box.printed.append(f"waits: write Acme pays Tuesdays ({path.stem}): this sandbox keeps roamkb from writing")
+    box.commands.append(command)
+    assert "Acme" not in box.hook()
+    assert "no command of this session is known to have called it" in box.hook("Stop")
+    assert {} == box.world.files()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cd src && ~/.local/bin/roamkb write 'Zebras are striped'",
+        'timeout 9 env A=b roamkb write "Zebras are striped" | tail -1',
+        'title="Zebras are striped"; roamkb write "$title"',
+        "bash -c 'python3 -m roamkb write \"Zebras are striped\"'",
+    ],
+)
+def test_a_call_is_heard_however_it_is_written(box: Box, command: str) -> None:
+    """By any path, behind other programs, with a title that only the shell knows."""
+    box.run("write", "Zebras are striped")
+    box.commands[:] = [command]
+    assert "which waited, is done" in box.hook()
 
 
 def test_only_what_a_command_printed_counts(box: Box) -> None:
@@ -341,7 +375,8 @@ def _renumber(box: Box, file: Path, told: dict[str, object]) -> None:
     call = parse_spooled(json.dumps(told).encode())
     forged = file.with_name(call_file_name(call)) if call else file
     forged.write_text(json.dumps(told))
-    box.printed.append(forged.stem)
+    box.printed.append(f"waits: ({forged.stem}): ")
+    box.commands.append(shlex.join(["roamkb", call.verb, call.subject_text] if call else ["roamkb"]))
 
 
 @pytest.mark.parametrize(
@@ -411,7 +446,7 @@ def test_no_link_is_followed_and_nothing_else_is_removed(box: Box) -> None:
     os.mkfifo(box.spool / ("1" * 32 + ".json"))
     (box.spool / "settings.json").write_text("{}")
     (box.spool / ("2" * 32 + ".json")).write_bytes(b"x" * 1_000_000)
-    box.printed.extend(digit * 32 for digit in "012")
+    box.printed.extend(f"({digit * 32}): " for digit in "012")
     said = "".join(box.hook() for _ in range(3))
     assert 3 == said.count("held no call")
     assert mine.exists()

@@ -30,11 +30,13 @@ from roamkb.harnesses.registry import hook_project_folder
 from roamkb.log.store import build_budget
 from roamkb.log.store import project_log as project_log_module
 from roamkb.pipeline import observe
+from roamkb.pipeline.extract import markers
 from roamkb.pipeline.extract import payloads
 from roamkb.remedies import effectiveness
 from roamkb.remedies import episodes as remedies_episodes
 from roamkb.remedies import remedy
 from roamkb.shell import parser
+from roamkb.shell import programs
 from roamkb.text.store import lexicons
 
 #: Properties of a log's context that are judgements of folders.
@@ -226,6 +228,15 @@ class HookSession:
         if not payloads.is_shell_tool(self.payload_text("tool_name")):
             return ""
         return json.dumps([self._payload.get("tool_response"), self.payload_text("error")])
+
+    def roamkb_calls(self) -> "Sequence[Sequence[str]]":
+        """Return the words behind `roamkb` of each call in the payload's shell command, as its harness heard it."""
+        runs = (programs.without_runners(command.words) for command in markers.nested_commands(self._tool_command))
+        # a Python runs it as a module
+        starts = ((words, 3 if words[1:3] == ["-m", "roamkb"] else 1) for words in runs)
+        return [
+            words[start:] for words, start in starts if start == 3 or programs.name_of("".join(words[:1])) == "roamkb"
+        ]
 
     @property
     def _tool_error(self) -> str:

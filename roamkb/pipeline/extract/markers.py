@@ -196,7 +196,7 @@ def _closes_fence(fence: str, line: str) -> bool:
 def _added_comments(text: str) -> Iterator[tuple[str, str]]:
     """Yield the bead and the text of each comment that is added."""
     files: dict[str, str] = {}
-    for command in _nested_commands(text):
+    for command in nested_commands(text):
         text_of = printed_text(command)
         if command.output and text_of is not None:
             files[command.output] = text_of
@@ -205,7 +205,7 @@ def _added_comments(text: str) -> Iterator[tuple[str, str]]:
                 yield from _parse_bd_comment(words, stdin_of(command), files)
 
 
-def _nested_commands(text: str) -> Iterator[ShellCommand]:
+def nested_commands(text: str) -> Iterator[ShellCommand]:
     """Yield the commands of `text`, and those of each script that it hands to a shell."""
     unread = _SCRIPTS_LONG * len(text)
     reading = [iter(read_commands(text))]

@@ -81,7 +81,14 @@ def test_in_an_opened_quote_nothing_is_offered_that_would_run_or_end_it(
     completing: CompletingShell, world: World
 ) -> None:
     """There bash inserts a value as it is; what other shells insert they quote themselves."""
-    titles = ["Zero $(touch ran)", "Zero `touch ran`", 'Zero "; touch ran', "Zero !ran", "Zero \\", "Zero's; touch ran '"]
+    titles = [
+        "Zero $(touch ran)",
+        "Zero `touch ran`",
+        'Zero "; touch ran',
+        "Zero !ran",
+        "Zero \\",
+        "Zero's; touch ran '",
+    ]
     for number, title in enumerate([*titles, "Zero is even"]):
         world.node(f"{number}.org", f"0a1b2c3d-0000-4000-8000-00000000000{number}", title)
     assert ["Zero is even", "Zero's; touch ran '"] == completing.offers('roamkb show "Zer')
