@@ -5,7 +5,14 @@ import re
 from roamkb.core.startup.lazy_regex import lazily
 
 #: A link alone or with its description. `syntax/links` reads links as org does, at a cost that each search would pay.
-_LINK = lazily(r"\[\[([^\]\[]+)\](?:\[((?:[^\]]|\](?!\]))+)\])?\]")
+_LINK_PATTERN = r"\[\[([^\]\[]+)\](?:\[((?:[^\]]|\](?!\]))+)\])?\]"
+_LINK = lazily(_LINK_PATTERN)
+#: A description that goes on in the next line, and the end of one that began in the line before.
+_OPEN_LINK = lazily(r"\[\[[^\]\[]+\]\[([^\]\[]*)\Z")
+_LINK_END = lazily(r"\A([^\[\]]*)\]\]")
+#: What an item or a heading begins with, a description's term among it; and what says nothing by itself.
+_ITEM_HEAD = lazily(r"\s*(?:[-+]|\d+[.)]|\*+)\s+(?:\[[ X-]\]\s+)?(?:[^:\s][^:]*?\s+::(?=\s|\Z))?")
+_REFERENCE = lazily(rf"{_LINK_PATTERN}|\bhttps?://\S+|:[\w@#%:]+:(?=\s|\Z)")
 _HEADING_STARS = lazily(r"^\*+ +")
 #: Files that Emacs shows as a picture where a link to one has no words.
 _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif", ".bmp", ".tif", ".tiff", ".ico", ".heic")
@@ -21,8 +28,16 @@ def excerpt_of(line: str) -> str:
     if _is_machinery(text) or _is_picture(text):
         return ""
     if "[[" in text:
-        text = _LINK.sub(_shown_text, text).strip()
+        text = _OPEN_LINK.sub(r"\1", _LINK.sub(_shown_text, text)).strip()
+    if "]]" in text:
+        text = _LINK_END.sub(r"\1", text).strip()
     return "" if _PUNCTUATION.issuperset(text) else text
+
+
+def is_prose(line: str) -> bool:
+    """Return whether a line says something beside links, addresses, tags and the term that they are given for."""
+    head = _ITEM_HEAD.match(line)
+    return not _PUNCTUATION.issuperset(_REFERENCE.sub("", line[head.end() :] if head else line))
 
 
 def _is_machinery(text: str) -> bool:

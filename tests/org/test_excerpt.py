@@ -3,6 +3,7 @@
 import pytest
 
 from roamkb.org.excerpt import excerpt_of
+from roamkb.org.excerpt import is_prose
 
 
 @pytest.mark.parametrize(
@@ -18,6 +19,8 @@ from roamkb.org.excerpt import excerpt_of
         ("a ratio of 16:9: see file:a.png and /b.png", "a ratio of 16:9: see file:a.png and /b.png"),
         ("CLOSED: the shop by the river", "CLOSED: the shop by the river"),
         ("** Redirect URIs", "Redirect URIs"),
+        ("a language for [[id:0a1b2c3d][cyber threat", "a language for cyber threat"),
+        ("intelligence]] in [[id:0a1b2c3e][JSON]]", "intelligence in JSON"),
         ("→", "→"),
     ],
 )
@@ -50,3 +53,21 @@ def test_a_line_shows_its_text_and_what_its_links_are_called(line: str, shown: s
 def test_a_line_of_bare_markup_has_no_text(line: str) -> None:
     """Keywords, drawers, rules, empty items, and pictures without words."""
     assert "" == excerpt_of(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("Git has trouble with large repositories", True),
+        ("- size :: more than a million files", True),
+        ("see [[id:0a1b2c3d][Git]]", True),
+        ("- tags :: [[id:0a1b2c3d][Git]], [[id:0a1b2c3e][Monorepo]]", False),
+        ("- [ ] [[https://example.org/git][Git]]", False),
+        ("* [[id:0a1b2c3d][Git]] :vcs:", False),
+        ("https://example.org/git", False),
+        ("- tags :: :git:vcs:", False),
+    ],
+)
+def test_a_line_of_references_is_no_prose(line: str, says: bool) -> None:
+    """It names what it is about, and says nothing of it."""
+    assert says == is_prose(line)

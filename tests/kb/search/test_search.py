@@ -193,6 +193,22 @@ def test_a_hit_says_whether_it_is_sure(harbour: World) -> None:
     assert result.nothing_sure
 
 
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "- tags :: [[id:x][Git]], [[id:y][Huge monorepo]]",
+        "- [[https://example.org/slow-git-huge-monorepo][Some answers]]",
+        "https://example.org/why-git-is-slow/huge-monorepo",
+        "| Slow | Git | Huge monorepo |\n|------+-----+---------------|",
+    ],
+)
+def test_an_excerpt_says_something_where_a_line_does(reference: str, world: World) -> None:
+    """Before links, addresses and a table's header, however many of the words these hold."""
+    world.node("git.org", "git", "Version control", f"{reference}\nGit has trouble handling large repositories")
+    (hit,) = world.open().search("git is slow on a huge monorepo").hits
+    assert "Git has trouble handling large repositories" == hit.text
+
+
 @pytest.mark.parametrize("words", [["friday"], ['"on Friday"'], ["tag:boat"]])
 def test_what_holds_just_what_was_asked_for_is_sure(words: list[str], harbour: World) -> None:
     """The only word, a phrase, a filter: however common the word is."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import zip_longest
 
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import clip_text
@@ -16,9 +17,15 @@ from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.hits import RankSignals
 from roamkb.kb.search.index.schema import SEPARATOR
 from roamkb.kb.search.index.schema import line_numbers
+from roamkb.org.excerpt import excerpt_of
+from roamkb.org.excerpt import is_prose
 from roamkb.text.tokenize import split_words
 from roamkb.text.tokenize import terms_of
 
+#: What a phrase is worth to a line: more than any words.
+_PHRASE_WORTH = 100.0
+#: The rule below a table's header.
+_TABLE_RULE = lazily(r"\s*\|[-+]")
 #: Letters of a note's title where it is named beside another.
 _LONGEST_NAME = 80
 #: Lines for programs: `#+keyword: …` and a drawer's; and our links, which say another note's fact.
@@ -113,12 +120,25 @@ class SnippetView:
         """Return the lines that hold a phrase or a term, those with the heaviest terms first."""
         if self._likely_pattern is None:
             return ()
-        likely = [(number, line) for number, line in numbered if self._likely_pattern.search(fold_text(line))]
-        rated = [(self._line_worth(line), number, line) for number, line in likely]
+        rated = [
+            (self._line_worth(line), number, line, below)
+            for (number, line), (_, below) in zip_longest(numbered, numbered[1:], fillvalue=(0, ""))
+            if self._likely_pattern.search(fold_text(line))
+        ]
         best = sorted(
-            (_MACHINERY.match(line) is not None, -worth, number, line) for worth, number, line in rated if worth
+            (_MACHINERY.match(line) is not None, not self._is_saying(line, below, worth), -worth, number, line)
+            for worth, number, line, below in rated
+            if worth
         )
         return tuple((number, line) for *_, number, line in best)
+
+    def _is_saying(self, line: str, below: str, worth: float) -> bool:
+        """Return whether a line of some worth says a term or a phrase, and doesn't only refer to it or head a table."""
+        if worth >= _PHRASE_WORTH:
+            return True
+        if _TABLE_RULE.match(below) or not is_prose(line):
+            return False
+        return "[[" not in line or self._line_worth(excerpt_of(line)) > 0
 
     def _has_term(self, text: str) -> bool:
         """Say whether `text` holds any of the terms."""
@@ -141,7 +161,9 @@ class SnippetView:
     def _line_worth(self, line: str) -> float:
         line_terms = frozenset().union(*map(self._terms_in_word, split_words(line)))
         phrases = sum(phrase in fold_to_line(line) for phrase in self._phrases)
-        return sum(self._weights.get(term, 0.0) for term in line_terms) + 0.1 * len(line_terms) + 100.0 * phrases
+        return (
+            sum(self._weights.get(term, 0.0) for term in line_terms) + 0.1 * len(line_terms) + _PHRASE_WORTH * phrases
+        )
 
 
 def _split_names(joined: str) -> tuple[str, ...]:
