@@ -49,11 +49,13 @@ class AncestorProcess:
     terminal: int = 0
     #: Whether it belongs to the user that asks.
     is_ours: bool = True
+    #: Whether it has mounts of its own, seen from outside: behind a wall any program can be called anything.
+    is_walled: bool = False
 
     @property
     def is_harness(self) -> bool:
         """Whether it is a harness that works for one session."""
-        return bool(self._harness_name) and not self.is_server
+        return bool(self._harness_name) and not self.is_server and not self.is_walled
 
     @property
     def is_server(self) -> bool:
@@ -74,6 +76,8 @@ class AncestorProcess:
     @property
     def gives_terminals(self) -> bool:
         """Whether humans type on terminals that it makes."""
+        if self.is_walled:
+            return False
         name = self.program or self.name.partition(":")[0]
         if _INTERPRETER_NAME.fullmatch(name):
             name = basename("".join(self.words[1:2])).removesuffix(".js")

@@ -14,7 +14,7 @@ MANAGER = AncestorProcess(pid=900, name="systemd", words=("/lib/systemd/systemd"
 def line(*spelled: str, shut_off: bool = False, doubt: str = "", init: AncestorProcess = INIT) -> ProcessAncestry:
     """Return a line of processes, the nearest first, from `NAME[@PROGRAM] [MARKS]`.
 
-    Marks: `lead` a session of its own, `tty` on a terminal, `other` another user's, `dead` its session's
+    Marks: `wall` mounts of its own, `lead` a session of its own, `tty` on a terminal, `other` another user's, `dead` its session's
     leader is gone, `WORD` else is of its command.
     """
     relatives: list[AncestorProcess] = []
@@ -27,7 +27,7 @@ def line(*spelled: str, shut_off: bool = False, doubt: str = "", init: AncestorP
             continue
         pid = 100 + len(spelled) - n
         session = pid if "lead" in marks else 7 if "dead" in marks else session
-        words = [word for word in marks if word not in ("lead", "tty", "other", "dead")]
+        words = [word for word in marks if word not in ("lead", "tty", "other", "dead", "wall")]
         relatives.append(
             AncestorProcess(
                 pid=pid,
@@ -38,6 +38,7 @@ def line(*spelled: str, shut_off: bool = False, doubt: str = "", init: AncestorP
                 session=session,
                 terminal=34816 if "tty" in marks else 0,
                 is_ours="other" not in marks,
+                is_walled="wall" in marks,
             )
         )
     return ProcessAncestry(processes=(*reversed(relatives), init), root_process=init, is_shut_off=shut_off, doubt=doubt)
@@ -60,6 +61,8 @@ SEEN = [
     # a container's first process began it, and not in a session of its own
     ("roamkb", "sh lead", "python", "agent"),
     ("roamkb", "sh lead", "node@node", "sh@dash lead /home/u/.vscode-server/x/bin/code-server"),
+    # behind the wall, whose parents are seen
+    ("curl wall", "sh wall", "bash lead", "claude", "bash lead tty", "tmux:_server lead"),
     # another user's service, which no agent of ours began
     ("roamkb", "bash", "Runner lead other"),
     # servers of tools, which the background server begins itself
@@ -78,6 +81,9 @@ HIDDEN = [
     ("roamkb", "sh", "atd lead other"),
     ("roamkb", "sh lead", "cron other", "cron lead other"),
     ("roamkb", "bash lead", "codex lead app-server"),
+    # left behind a wall by a name that accounts for what it begins
+    ("curl wall", "claude@claude dead wall"),
+    ("curl wall", "tmux@tmux lead wall"),
 ]
 
 

@@ -156,6 +156,7 @@ def _read_process(pid: int, proc: Path) -> AncestorProcess | None:
         session=status.session,
         terminal=status.terminal,
         is_ours=_owner_id(pid, proc) in (None, os.getuid()),
+        is_walled=_namespace(proc, str(pid), "mnt") not in ("", _namespace(proc, "self", "mnt")),
     )
 
 
@@ -197,8 +198,13 @@ def _is_command_table(root_process: AncestorProcess | None, mounts: list[str], p
 
 
 def _pid_namespace(proc: Path, process: str) -> str:
+    return _namespace(proc, process, "pid")
+
+
+def _namespace(proc: Path, process: str, kind: str) -> str:
+    """Return the namespace of a process by its number; empty where that can't be looked into."""
     with suppress(OSError):
-        return str((proc / process / "ns" / "pid").readlink())
+        return str((proc / process / "ns" / kind).readlink())
     return ""
 
 
