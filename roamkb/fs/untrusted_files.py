@@ -198,6 +198,20 @@ def remove_file(path: "AnyPath") -> None:
         os.close(folder_fd)
 
 
+def remove_folder(folder: "AnyPath") -> None:
+    """Remove an empty folder.
+
+    Raises:
+        OSError: it is still there.
+    """
+    outer, name = os.path.split(os.fspath(folder))
+    outer_fd = open_folder(outer)
+    try:
+        os.rmdir(name, dir_fd=outer_fd)
+    finally:
+        os.close(outer_fd)
+
+
 def list_files(folder: "AnyPath") -> "Iterator[tuple[str, os.stat_result]]":
     """Yield the names and stats of the plain files of a folder; none where there is no folder.
 

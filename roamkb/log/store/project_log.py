@@ -35,6 +35,7 @@ from roamkb.fs.append import replace_content
 from roamkb.fs.append import stat_signature
 from roamkb.fs.files import make_folder
 from roamkb.fs.locks import hold_lock
+from roamkb.fs.untrusted_files import rename_file
 from roamkb.log import jsonl
 from roamkb.log.learning import Learning
 from roamkb.log.proof import event_proof
@@ -171,7 +172,7 @@ class Log:
         adoptions.save_adoption(self._state, self.local_folder.name, replace(adoption, log=log))
         if earlier_folder:
             with contextlib.suppress(OSError):
-                earlier_folder.rename(self.local_folder)
+                rename_file(earlier_folder, self.local_folder.name)
         else:
             observations.set_observations_aside(self.ignored)
         folder = make_folder(self.local_folder, mode=0o700)

@@ -20,6 +20,7 @@ from roamkb.fs.files import disk_error
 from roamkb.fs.files import is_missing
 from roamkb.fs.git_index import tracked_files_below
 from roamkb.fs.git_worktrees import linked_worktrees
+from roamkb.fs.untrusted_files import remove_file
 from roamkb.log.redaction import RedactedBytes
 from roamkb.log.redaction import Redaction
 from roamkb.log.store.observations import restate_consolidated
@@ -92,7 +93,7 @@ def redact_place(log: Log, place: RedactedPlace, redaction: Redaction) -> None:
             replace_content(place.path, lambda data: redaction.redact_records(data).data)
             restate_consolidated(place.path, old_size=size)
         else:
-            place.path.unlink(missing_ok=True)
+            remove_file(place.path)
     except OSError as error:
         raise disk_error(place.path, error) from error
 

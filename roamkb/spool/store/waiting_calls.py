@@ -168,7 +168,7 @@ def _hold_spool(folder: Path, *, patience: float) -> Iterator[CallSpool | None]:
         yield CallSpool(folder_fd)
         # hooks look for the folder alone; where something is left it stays
         with contextlib.suppress(OSError):
-            folder.rmdir()
+            untrusted_files.remove_folder(folder)
 
 
 def _acquire_lock(folder_fd: int, patience: float) -> bool:
