@@ -127,7 +127,7 @@ _EDGES = [
 _AT_EDGES = """\
 a =b [[id:n1]]=~c|a =b=~ [[id:n2]]= c|a~=b [[id:n3]]= c|a =~[[id:n4]]= c|a =b [[id:n5]]~= c|=b~[[id:n6]]=|*b*~=[[id:n7]]=\
 |a~_{https://n8.org}|a^~[[id:n9]]|[fn:a~b: [[id:n10]]]|a~https://n11.org|https://n12.org/~b|$a [[id:n13]]$~|a~$[[id:n14]]$\
-|src_a~{[[id:n15]]}|~src_a{[[id:n16]]}|:a~b:\n[[id:n17]]\n:END:|#+a~b: [[id:n18]]|<https://n19.org/~b>|{{{a~([[id:n20]])}}}\
+|src_a~{[[id:n15]]}|~src_a{[[id:n16]]}|:a~b:\n[[id:n17]]\n:END:|#+a~b: [[id:n18]]|<https://n19.org/~b>|{{{a~([[id:n20]])}}}|#+begin_x~y\n[[id:n21]]\n#+end_x~y\
 """.split("|")
 
 

@@ -4,9 +4,12 @@ import re
 from bisect import bisect_left
 
 from roamkb.core.startup.lazy_regex import lazily
+from roamkb.org.syntax.syntax_table import SPACE
 
 _CLOSING = lazily(
-    r"^[ \t]*(?:#\+END(_\S+|:?)|:(END):)[ \t]*$|\\end\{([A-Za-z0-9*]+)\}[ \t]*$", re.IGNORECASE | re.MULTILINE
+    rf"^[ \t]*(?:#\+END(_[^{SPACE}]+|:?)|:(END):)[ \t]*$"
+    r"|\\end\{([A-Za-z0-9*]+)\}[ \t]*$",
+    re.IGNORECASE | re.MULTILINE,
 )
 
 
