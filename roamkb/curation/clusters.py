@@ -15,6 +15,7 @@ from typing import Final
 from roamkb.core.json_form import Keys
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
+from roamkb.log.new_learning import MOST_LEARNING_BYTES
 from roamkb.log.state.learning_state import CANONICAL
 from roamkb.log.state.learning_state import NEEDS_REVIEW
 from roamkb.log.state.learning_state import SUPERSEDED
@@ -64,7 +65,7 @@ def find_clusters(state: LogState, missing: Mapping[str, Sequence[str]]) -> list
 
     `missing` has the files that are gone, by the id of a learning that names no others.
     """
-    current_standings = [standing for standing in state.standings.values() if standing.status != SUPERSEDED]
+    current_standings = [standing for standing in comparable_standings(state) if standing.status != SUPERSEDED]
     rivals = _group_rivals(
         state, ((standing.id, rival.id) for standing, rival in contradicting_pairs(current_standings))
     )
@@ -84,6 +85,11 @@ def find_clusters(state: LogState, missing: Mapping[str, Sequence[str]]) -> list
         CurationCluster(number=number, kind=kind, keeper=keeper, others=tuple(others), because=because, changes=changes)
         for number, (kind, keeper, others, because, changes) in enumerate(parts, start=1)
     ]
+
+
+def comparable_standings(state: LogState) -> list[LearningState]:
+    """Return the learnings without those that are longer than any that roamkb writes: to compare them takes minutes."""
+    return [standing for standing in state.standings.values() if len(standing.learning.content) <= MOST_LEARNING_BYTES]
 
 
 _ClusterParts = tuple[str, LearningState | None, list[LearningState], str, tuple[PlannedEvent, ...]]

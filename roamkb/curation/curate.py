@@ -30,6 +30,7 @@ from roamkb.core.text import one_line
 from roamkb.curation.audit import judge_files
 from roamkb.curation.clusters import CurationCluster
 from roamkb.curation.clusters import PlannedEvent
+from roamkb.curation.clusters import comparable_standings
 from roamkb.curation.clusters import find_clusters
 from roamkb.fs.append import read_bytes
 from roamkb.fs.files import content_digest
@@ -89,6 +90,8 @@ class CurationProposal:
     clusters: tuple[CurationCluster, ...]
     #: In the order of the clusters, as they would be appended now.
     events: tuple[LedgerEvent, ...]
+    #: How many learnings are too long to be compared.
+    left_out: int = 0
     #: Whether they were appended.
     is_applied: bool = False
 
@@ -117,7 +120,8 @@ def propose_curation(
         _make_event(change, signature, digest=name, id=planned_event_id(name, number, after=contents.last_event))
         for number, change in enumerate(changes, start=1)
     )
-    return CurationProposal(digest=name, files=files, clusters=proposed_clusters, events=events)
+    left_out = len(state.standings) - len(comparable_standings(state))
+    return CurationProposal(digest=name, files=files, clusters=proposed_clusters, events=events, left_out=left_out)
 
 
 def apply_curation(
@@ -203,7 +207,7 @@ def _select_clusters(proposal: CurationProposal, only: Collection[int] | None) -
 def _missing_files_by_id(state: LogState, references: ProjectReferences) -> Mapping[str, Sequence[str]]:
     """Return the missing files, by the id of each learning that is stale for it."""
     verdicts = (
-        (standing.id, judge_files(standing.learning.content, references)) for standing in state.standings.values()
+        (standing.id, judge_files(standing.learning.content, references)) for standing in comparable_standings(state)
     )
     return {id: verdict.missing_files for id, verdict in verdicts if verdict.status == STALE}
 

@@ -1,6 +1,7 @@
 """What a review proposes, and that nobody but a human at a terminal can have it done."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,18 @@ def test_the_keeper_is_the_surest_and_the_others_point_to_it(twins: World) -> No
     for other in others:
         assert ("superseded", first["of"], "c") == (other["event"], other["by_which"], other["superseded_by"])
     assert all(one["digest"] == first["digest"] in ran.err for one in (first, *others))
+
+
+def test_lines_longer_than_any_learning_are_left_out(world: World) -> None:
+    """Two of them took minutes of the processor; what roamkb writes has at most 64 KiB."""
+    long = "Run make lint in src/app.py before each commit to 1 repository. " * 20_000
+    put(world, line("a", long), line("b", f"{long}again"), line("c", "OAuth redirects match"), line("d", "Tapirs swim"))
+    before = os.times()
+    ran = world.run("curate", "--dry-run", "--reason", REASON)
+    assert (1, "") == (ran.status, ran.out)
+    assert "nothing to curate" in ran.err
+    assert "left out, as too long to be compared: 2 learnings" in ran.err
+    assert os.times().children_user - before.children_user < 10
 
 
 def test_what_was_shown_is_what_is_appended(twins: World) -> None:

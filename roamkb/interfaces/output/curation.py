@@ -101,7 +101,9 @@ def curate(result: "curate_verb.CurationProposal") -> PrintedResult:
         )
     else:
         summary = "nothing to curate"
-    return PrintedResult(result=result, text=lambda _: "\n".join(lines), status=0 if lines else 1, warnings=(summary,))
+    left_out = count_phrase(result.left_out, "learning")
+    warnings = (summary, f"left out, as too long to be compared: {left_out}") if result.left_out else (summary,)
+    return PrintedResult(result=result, text=lambda _: "\n".join(lines), status=0 if lines else 1, warnings=warnings)
 
 
 def printed_review(result: "curate_verb.CurationProposal") -> PrintedResult:
