@@ -15,6 +15,7 @@ from typing import Final
 from roamkb.app.environment import ProcessEnvironment
 from roamkb.boundary import classify
 from roamkb.core.errors import RoamkbError
+from roamkb.core.model import ProjectKind
 from roamkb.fs.locks import hold_lock
 from roamkb.log.share import sync
 from roamkb.log.share.store import postgres
@@ -142,7 +143,11 @@ def main() -> int:
     *folders, parent = sys.argv[1:5]
     os.chdir("/")
     root, state, account_home = map(Path, folders)
-    ShareWorker(Log(root, state, account_home=account_home), parent=int(parent)).run()
+    environment = ProcessEnvironment.from_process()
+    kind = classify.classify(root, home=environment.home, account_home=environment.account_home).kind
+    stays_in_tree = kind is not ProjectKind.PERSONAL
+    log = Log(root, state, account_home=account_home, stays_in_tree=lambda: stays_in_tree)
+    ShareWorker(log, parent=int(parent)).run()
     return 0
 
 

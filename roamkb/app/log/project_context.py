@@ -125,6 +125,7 @@ class ProjectContext:
             account_home=self.environment.trust_home,
             budget=self.build_budget,
             must_sign=lambda: self.must_sign,
+            stays_in_tree=lambda: self.log_project.kind is not model.ProjectKind.PERSONAL,
         )
 
     @property

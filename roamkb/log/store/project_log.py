@@ -88,13 +88,15 @@ class Log:
         account_home: Path | None = None,
         budget: BuildBudget | None = None,
         must_sign: Callable[[], bool] = lambda: False,
+        stays_in_tree: Callable[[], bool] = lambda: False,
     ) -> None:
         """Take the home of the account, whose list of what is trusted counts; None for root's list alone.
 
         A `budget` is that of a hook, which can't wait until a long log is indexed; `must_sign` says whether the rule
-        demands a signed yes of a human.
+        demands a signed yes of a human, `stays_in_tree` whether nothing of the project may be kept elsewhere.
         """
         self._must_sign = must_sign
+        self._stays_in_tree = stays_in_tree
         self.root = root
         self._budget = budget
         #: The checkout that the log lies in, or git's common folder where there is no main checkout.
@@ -122,7 +124,12 @@ class Log:
 
     @property
     def cache_folder(self) -> Path:
-        """Where this machine keeps what the lines give again; no command behind the wall writes there."""
+        """Where this machine keeps what the lines give again.
+
+        No command behind the wall writes there, but at work, where nothing may leave the project's own tree.
+        """
+        if self._stays_in_tree():
+            return self.local_folder
         return self._state / user_dirs.CACHE_FOLDER / user_dirs.LOG_CACHES / self.local_folder.name
 
     @property

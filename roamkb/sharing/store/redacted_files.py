@@ -58,7 +58,7 @@ def find_places(log: Log, redaction: Redaction) -> Iterator[RedactedPlace]:
     Raises:
         DiskError: one of them can't be read.
     """
-    for path in (*_local_files(log.ignored), *_local_files(log.cache_folder)):
+    for path in dict.fromkeys((*_local_files(log.ignored), *_local_files(log.cache_folder))):
         yield from _find_local_place(path, redaction)
     for path, redact in _log_files(log, redaction):
         if lines := redact(read_bytes(path)).lines:
