@@ -164,11 +164,8 @@ class _SessionCalls:
 
     def has_called(self, call: SpooledCall) -> bool:
         """Return whether the command calls `roamkb` so, as far as its words are known before the shell runs it."""
-        return any(
-            call.verb in words
-            and (call.subject_text in ("", *words) or any("$" in word or "`" in word for word in words))
-            for words in self.session.roamkb_calls()
-        )
+        heard = (words for words in self.session.roamkb_calls() if call.verb in words)
+        return any({*call.subjects} <= {*words} or any("$" in word or "`" in word for word in words) for words in heard)
 
 
 def _confirm_call(hearing: _SessionCalls, spool: CallSpool, name: str) -> SpooledOutcome | None:

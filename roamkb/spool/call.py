@@ -34,16 +34,17 @@ class SpooledCall:
     ts: float
 
     @property
+    def subjects(self) -> tuple[str, ...]:
+        """The subjects of the call, in the caller's words."""
+        subject_value = self.values.get("title") or self.values.get("name") or self.values.get("keys") or ()
+        if isinstance(subject_value, str):
+            return (subject_value,)
+        return subject_value if isinstance(subject_value, tuple) else ()
+
+    @property
     def subject_text(self) -> str:
-        """The subject of the call, in the caller's words."""
-        subject_value = self.values.get("title") or self.values.get("name") or self.values.get("keys") or ""
-        return (
-            subject_value
-            if isinstance(subject_value, str)
-            else ", ".join(subject_value)
-            if isinstance(subject_value, tuple)
-            else ""
-        )
+        """The subjects on one line."""
+        return ", ".join(self.subjects)
 
     def is_stale(self, now: float) -> bool:
         """Say whether it waited too long."""

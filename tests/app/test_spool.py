@@ -319,7 +319,8 @@ def test_what_replaces_moves_and_brings_back_waits_as_well(box: Box) -> None:
     said = "Ferries skip Sundays, so the night shift reads the timetable beforehand"
     key = str(world.run("learn", said, "--category", "bug_fix", "--confidence", "0.9", "--json").json["key"])
     world.run("verify", key, "--accuracy", "0.9", "--relevance", "0.9", "--specificity", "0.9")
-    assert "waits: promote" in box.run("promote", key).out
+    other = world.run("learn", "Kilns are lit on Mondays, so the yard is closed then", "--json").json["key"]
+    assert "waits: promote" in box.run("promote", key, str(other)).out
     assert "which waited, is done" in box.hook()
     assert 4 == len(world.files())
 

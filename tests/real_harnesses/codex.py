@@ -314,10 +314,11 @@ def test_what_the_sandbox_keeps_from_the_notes_is_done_by_the_next_hook(codex: C
     said = "Cranes without a permit stand still, so the permit office is asked on Mondays"
     key = json.loads(made.roamkb("learn", said, "--category", "bug_fix", "--confidence", "0.9", "--json"))["key"]
     made.roamkb("verify", key, "--accuracy", "0.9", "--relevance", "0.9", "--specificity", "0.9")
-    (made.personal / "later.sh").write_text("echo 'By the book.' | roamkb write 'Sirens are tried' --body -\n")
     session = codex.say(
         "as you like",
-        shell("sh later.sh; roamkb write 'Ladders are counted' --json"),
+        shell(
+            "echo 'By the book.' | roamkb write 'Sirens are tried' --body -; roamkb write 'Ladders are counted' --json"
+        ),
         shell("roamkb supersede 'Ladders are counted' 'Ladders are counted twice a year'"),
         shell("roamkb trash 'Sirens are tried'"),
         shell("roamkb restore --last"),
