@@ -322,7 +322,9 @@ def programs(count: int, script: Path = _PROGRAM) -> Iterator[SimpleQueue[Progra
 #: Of a task's hundreds of errors, spread over its calls.
 _SOME_ERRORS = 60
 #: What is told from the files again where its checksum doesn't hold, as after a power cut.
-_DERIVED = "/stamps.json"
+_DERIVED = re.compile(r"(^|/)stamps\.json|/state/cache(/|$)")
+#: Entries of the trash: one that comes back after a restore is dropped by the next.
+_TRASHED = "/state/trash/"
 
 
 def unsynced(run: Run) -> str:
@@ -341,7 +343,7 @@ def unsynced(run: Run) -> str:
         # a descriptor is printed with its path: 4</kb/#123>(deleted), 3</kb>
         paths = re.findall(r"\d+<([^>]*)>", call["arguments"])
         names = re.findall(r'"([^"]*)"', call["arguments"])
-        if any(_DERIVED in path for path in (*paths, *names)):
+        if any(map(_DERIVED.search, (*paths, *names))):
             continue
         if name == "write":
             dirty_files.add(paths[0])
@@ -352,6 +354,8 @@ def unsynced(run: Run) -> str:
             if dirty_files:
                 return f"{name} of a file that isn't synced"
             dirty_folders.add(_folder_of(names[-1], paths))
+        elif name.startswith("unlink") and paths and _TRASHED in f"{paths[0]}/":
+            continue
         elif name.startswith("mkdir") or (name.startswith("unlink") and paths and names[-1].endswith(".org")):
             # by a descriptor: what was taken from the trash may come back
             dirty_folders.add(_folder_of(names[-1], paths))

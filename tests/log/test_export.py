@@ -17,7 +17,7 @@ def test_every_learning_is_one_object(world: World) -> None:
     assert (1, 2) == (told["schema"], len(learnings))
     text = world.run("export").out
     assert learnings == [json.loads(line) for line in text.splitlines()]
-    assert "OAuth redirect URIs must match — exactly\u202e" == learnings[0]["content"]
+    assert "OAuth redirect URIs must match — exactly" == learnings[0]["content"]
     assert "\u202e" not in text
     assert ("s", 0.7, "active", False) == tuple(
         learnings[0][name] for name in ("session", "confidence", "status", "pinned")

@@ -107,10 +107,12 @@ def parent_commands(pid: int, proc: Path) -> Iterator[tuple[str, tuple[str, ...]
 
 def read_ancestry(pid: int, proc: Path) -> ProcessAncestry:
     """Return `pid` and its parents with the evidence of their origin; empty without a process table."""
+    # from inside of a wall, those outside have other mounts as well
+    own_mounts = "" if pid == os.getpid() else _namespace(proc, "self", "mnt")
     pid = _pid_in_table(pid, proc)
     ancestors: list[AncestorProcess] = []
     for _ in range(_MAX_PARENTS):
-        relative = _read_process(pid, proc)
+        relative = _read_process(pid, proc, own_mounts)
         if relative is None:
             break
         ancestors.append(relative)
@@ -140,7 +142,7 @@ def _pid_in_table(pid: int, proc: Path) -> int:
     return pid
 
 
-def _read_process(pid: int, proc: Path) -> AncestorProcess | None:
+def _read_process(pid: int, proc: Path, own_mounts: str = "") -> AncestorProcess | None:
     status = _read_status(pid, proc)
     if status is None:
         return None
@@ -156,7 +158,7 @@ def _read_process(pid: int, proc: Path) -> AncestorProcess | None:
         session=status.session,
         terminal=status.terminal,
         is_ours=_owner_id(pid, proc) in (None, os.getuid()),
-        is_walled=_namespace(proc, str(pid), "mnt") not in ("", _namespace(proc, "self", "mnt")),
+        is_walled=bool(own_mounts) and _namespace(proc, str(pid), "mnt") not in ("", own_mounts),
     )
 
 

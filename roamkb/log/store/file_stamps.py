@@ -18,7 +18,6 @@ from roamkb.core.startup.typing import Any
 from roamkb.core.startup.typing import Final
 from roamkb.fs.append import OpenedBytes
 from roamkb.fs.files import read_file
-from roamkb.fs.locks import make_private_folder
 from roamkb.fs.untrusted_files import replace_file
 
 #: Raise on any change of the form, or of what a block is.
@@ -77,7 +76,8 @@ class FileStamps:
             return
         content = json.dumps({**stamps, name: stamp})
         with contextlib.suppress(OSError, DiskError):
-            make_private_folder(self._path.parent)
+            # nothing of it has to outlast a power cut
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             replace_file(self._path, json.dumps([_SCHEMA, zlib.crc32(content.encode()), content]).encode())
 
     def _read_stamps(self) -> dict[str, Any]:
