@@ -343,7 +343,7 @@ def unsynced(run: Run) -> str:
         # a descriptor is printed with its path: 4</kb/#123>(deleted), 3</kb>
         paths = re.findall(r"\d+<([^>]*)>", call["arguments"])
         names = re.findall(r'"([^"]*)"', call["arguments"])
-        if any(map(_DERIVED.search, (*paths, *names))):
+        if any(map(_DERIVED.search, (*paths, *names, "/".join((*paths[:1], *names[-1:]))))):
             continue
         if name == "write":
             dirty_files.add(paths[0])

@@ -18,6 +18,7 @@ from roamkb.core.startup.typing import Any
 from roamkb.core.startup.typing import Final
 from roamkb.fs.append import OpenedBytes
 from roamkb.fs.files import read_file
+from roamkb.fs.untrusted_files import make_private_folder
 from roamkb.fs.untrusted_files import replace_file
 
 #: Raise on any change of the form, or of what a block is.
@@ -76,8 +77,9 @@ class FileStamps:
             return
         content = json.dumps({**stamps, name: stamp})
         with contextlib.suppress(OSError, DiskError):
-            # nothing of it has to outlast a power cut
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # none of them has to outlast a power cut
+            for folder in reversed([folder for folder in self._path.parents[:3] if not folder.exists()]):
+                make_private_folder(folder)
             replace_file(self._path, json.dumps([_SCHEMA, zlib.crc32(content.encode()), content]).encode())
 
     def _read_stamps(self) -> dict[str, Any]:
