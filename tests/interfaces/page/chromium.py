@@ -67,6 +67,8 @@ class Tab:
         self.requests: list[str] = []
         #: What a page logged, threw or was refused.
         self.complaints: list[str] = []
+        #: What could not be fetched, and why not.
+        self.failures: list[str] = []
         self._events: list[str] = []
         for domain in ("Page", "Network", "Runtime", "Log"):
             self.call(f"{domain}.enable")
@@ -84,6 +86,8 @@ class Tab:
             self._events.append(f"{values['name']} {values['loaderId']}")
         if name == "Network.requestWillBeSent":
             self.requests.append(values["request"]["url"])
+        elif name == "Network.loadingFailed":
+            self.failures.append(f"{values['type']}: {values['errorText']}")
         elif name == "Log.entryAdded":
             self.complaints.append(f"{values['entry']['text']} {values['entry'].get('url', '')}")
         elif name == "Runtime.exceptionThrown":
@@ -144,12 +148,19 @@ class Tab:
         )
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
 
-    def serious_faults(self) -> list[tuple[str, list[str]]]:
-        """Return what axe-core finds serious or critical in the page: the rule, and the elements that break it."""
+    def serious_faults(self) -> list[tuple[str, list[tuple[str, Any]]]]:
+        """Return what axe-core finds serious or critical in the page: the rule, and the elements that break it.
+
+        Each element comes with what axe measured there, such as its colours.
+        """
+        # a form's answer is a page whose style may still be on its way
+        self.wait_until("document.readyState === 'complete'")
+        unstyled = "[...document.querySelectorAll('link[rel=stylesheet]')].filter(link => !link.sheet).length"
+        assert 0 == self.run(unstyled), f"a style didn't come: {self.failures}"
         self.run(f"{_axe_source()};0")
         found = self.run("axe.run({resultTypes: ['violations']}).then(r => r.violations)")
         return [
-            (fault["id"], [node["html"] for node in fault["nodes"]])
+            (fault["id"], [(node["html"], [check["data"] for check in node["any"]]) for node in fault["nodes"]])
             for fault in found
             if fault["impact"] in ("serious", "critical")
         ]
