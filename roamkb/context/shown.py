@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated
 from typing import Final
+from typing import NamedTuple
 
 from roamkb.context.store.suggestion_record import SuggestionRecord
 from roamkb.context.suggestions import WeighedAnswer
@@ -61,6 +62,8 @@ class ShownItem:
     kind: OrNull
     #: The learning's key or the node's title; null where it is gone.
     name: OrNull
+    #: What a learning says; null for others.
+    text: OrNull
     #: What was said of this showing: success, failure and so on; null where nothing was.
     outcome: OrNull
 
@@ -72,6 +75,8 @@ class NearMiss:
     id: str
     kind: OrNull
     name: OrNull
+    #: What a learning says; null for others.
+    text: OrNull
     #: Of evidence, and the least that would have done.
     bits: float
     least_bits: float
@@ -106,6 +111,14 @@ class ShownList:
     more: int
 
 
+class _Name(NamedTuple):
+    """What an id stands for; empty where it is gone."""
+
+    kind: str = ""
+    name: str = ""
+    text: str = ""
+
+
 def list_shown(
     receipts: Sequence[Receipt],
     records: Sequence[SuggestionRecord],
@@ -124,12 +137,13 @@ def list_shown(
     ids = {id for pair in pairs[:limit] for id in _ids_of(*pair) if not id.startswith(_REMEDY_PREFIX)}
     titles = find_titles(ids - state.standings.keys())
 
-    def find_name(id: str) -> tuple[str, str]:
+    def find_name(id: str) -> _Name:
         if id.startswith(_REMEDY_PREFIX):
-            return REMEDY, id.removeprefix(_REMEDY_PREFIX)
+            return _Name(REMEDY, id.removeprefix(_REMEDY_PREFIX))
         if id in state.standings:
-            return LEARNING, state.standings[id].learning.key
-        return (NODE, titles[id]) if id in titles else ("", "")
+            learning = state.standings[id].learning
+            return _Name(LEARNING, learning.key, learning.statement)
+        return _Name(NODE, titles[id]) if id in titles else _Name()
 
     return ShownList(
         occasions=tuple(_occasion(receipt, record, outcomes, find_name) for receipt, record in pairs[:limit]),
@@ -187,7 +201,7 @@ def _occasion(
     receipt: Receipt | None,
     record: SuggestionRecord | None,
     outcomes: Mapping[tuple[str, str], str],
-    find_name: Callable[[str], tuple[str, str]],
+    find_name: Callable[[str], _Name],
 ) -> ShownOccasion:
     shown = receipt.shown if receipt else ()
     near = [answer for answer in record.answers if answer.dropped and answer.id not in shown] if record else []
@@ -206,13 +220,17 @@ def _occasion(
     )
 
 
-def _shown_item(id: str, kind_and_name: tuple[str, str], outcome: str) -> ShownItem:
-    kind, name = kind_and_name
-    return ShownItem(id=id, kind=kind, name=name, outcome=outcome)
+def _shown_item(id: str, named: _Name, outcome: str) -> ShownItem:
+    return ShownItem(id=id, kind=named.kind, name=named.name, text=named.text, outcome=outcome)
 
 
-def _near_miss(answer: WeighedAnswer, kind_and_name: tuple[str, str]) -> NearMiss:
-    kind, name = kind_and_name
+def _near_miss(answer: WeighedAnswer, named: _Name) -> NearMiss:
     return NearMiss(
-        id=answer.id, kind=kind, name=name, bits=answer.bits, least_bits=answer.least_bits, dropped=answer.dropped
+        id=answer.id,
+        kind=named.kind,
+        name=named.name,
+        text=named.text,
+        bits=answer.bits,
+        least_bits=answer.least_bits,
+        dropped=answer.dropped,
     )

@@ -42,6 +42,8 @@ def test_a_prompt_is_listed_with_what_was_shown_and_what_was_not(told: World) ->
     assert ("prompt", "s1") == (occasion["by"], occasion["session"])
     assert len(occasion["prompt"]) == 16
     names = [item["name"] for item in occasion["shown"]]
+    said = {item["text"] for item in occasion["shown"] if item["kind"] == "learning"}
+    assert "Celery tasks need acks_late, otherwise a killed worker loses them" in said
     assert any("acks" in name for name in names)
     assert all(item["outcome"] is None for item in occasion["shown"])
     assert {"learning"} <= {item["kind"] for item in (*occasion["shown"], *occasion["near"])} <= {"learning", "node"}

@@ -54,11 +54,11 @@ def test_each_prompt_has_what_was_offered_what_nearly_was_and_what_came_of_it(to
     assert [len(occasion["near"]) for occasion in listed] == [latest.count("<td><a"), first.count("<td><a")]
     assert all(occasion["prompt"] in html for occasion in listed)
     (item,) = [item for item in listed[1]["shown"] if item["name"] == key]
-    assert f'<a href="/learning?id={item["id"]}">{key}</a>' in first
+    assert f'<a href="/learning?id={item["id"]}">{item["text"]}</a>' in first
     assert '<span class="badge">success</span>' in first
     assert "nothing was shown" in latest
     miss = next(miss for miss in listed[0]["near"] if miss["dropped"] == "shown before")
-    row = latest[latest.index(miss["name"]) :].partition("</tr>")[0]
+    row = latest[latest.index(miss["text"] or miss["name"]) :].partition("</tr>")[0]
     assert f"<td>shown before</td><td>{miss['bits']:.1f}</td><td>{miss['least_bits']:.1f}</td>" in row
     assert _PROMPT not in html
 

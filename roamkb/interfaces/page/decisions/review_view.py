@@ -4,6 +4,7 @@ from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from starlette.requests import Request
@@ -101,26 +102,39 @@ def view_review(kb: "server.ServedKnowledgeBase", _: Request) -> tuple[int, str]
         kb.log.log_to_read()
     except NoLog as error:
         return 200, render_page("review.html", parts=(), problem=error, digest_length=MIN_DIGEST_LENGTH)
-    parts = [_make_part(kb, *part) for part in _PARTS]
+    source = _ProposalSource(kb)
+    parts = [_make_part(source, *part) for part in _PARTS]
     return 200, render_page("review.html", parts=parts, problem=None, digest_length=MIN_DIGEST_LENGTH)
 
 
+class _ProposalSource:
+    """What the parts of the page are listed from; the queue of lines is read once."""
+
+    def __init__(self, kb: "server.ServedKnowledgeBase") -> None:
+        self.kb = kb
+
+    @cached_property
+    def queue(self) -> ReviewQueue:
+        """Return the lines for rule files, those that landed too."""
+        queue = self.kb.log.review(all=True)
+        assert isinstance(queue, ReviewQueue)
+        return queue
+
+
 #: Gives the first proposals of a kind, how many there are in all, and the command for them.
-_Listing = Callable[["server.ServedKnowledgeBase"], tuple[Sequence[ReviewItem], int, str]]
+_Listing = Callable[[_ProposalSource], tuple[Sequence[ReviewItem], int, str]]
 
 
-def _make_part(kb: "server.ServedKnowledgeBase", title: str, hint: str, list_items: _Listing) -> ReviewPart:
+def _make_part(source: _ProposalSource, title: str, hint: str, list_items: _Listing) -> ReviewPart:
     try:
-        items, count, command = list_items(kb)
+        items, count, command = list_items(source)
     except RoamkbError as error:
         return ReviewPart(title=title, hint=hint, problem=error)
     return ReviewPart(title=title, hint=hint, items=items, more=count - len(items), command=command)
 
 
-def _instruction_items(kb: "server.ServedKnowledgeBase") -> tuple[Sequence[ReviewItem], int, str]:
-    queue = kb.log.review()
-    if not isinstance(queue, ReviewQueue):
-        return (), 0, ""
+def _instruction_items(source: _ProposalSource) -> tuple[Sequence[ReviewItem], int, str]:
+    queue = source.queue
     able = sum(not waiting.problem for waiting in queue.proposals)
     command = f"roamkb approve --all --digest {queue.digest[:MIN_DIGEST_LENGTH]}" if able > 1 else "roamkb review"
     shown = queue.proposals[:_MOST_PROPOSALS]
@@ -134,7 +148,10 @@ def _instruction_item(waiting: WaitingProposal) -> ReviewItem:
     fields = {"id": proposal.id, "digest": waiting.digest}
     approval = () if waiting.problem else (HumanAct("approve", "Approve", command, fields),)
     rejection = HumanAct("reject", "Reject", f"roamkb reject {name} --reason WHY", {"id": proposal.id}, _REASON)
-    certainty = (f"{standing.confidence} %", f"said {times_phrase(standing.occurrences)}") if standing else ()
+    # a low confidence is a risk, and is said there
+    is_sure = not any("confidence" in risk for risk in waiting.risks)
+    certainty = [f"{standing.confidence} %"] * is_sure if standing else []
+    certainty += [f"said {times_phrase(standing.occurrences)}"] if standing else []
     return ReviewItem(
         title=_place_title(proposal),
         href=learning_row(standing).href if standing else "",
@@ -146,10 +163,8 @@ def _instruction_item(waiting: WaitingProposal) -> ReviewItem:
     )
 
 
-def _landed_items(kb: "server.ServedKnowledgeBase") -> tuple[Sequence[ReviewItem], int, str]:
-    queue = kb.log.review(all=True)
-    settled = queue.settled if isinstance(queue, ReviewQueue) else ()
-    landed = [proposal for proposal in settled if proposal.state == APPLIED][::-1]
+def _landed_items(source: _ProposalSource) -> tuple[Sequence[ReviewItem], int, str]:
+    landed = [proposal for proposal in source.queue.settled if proposal.state == APPLIED][::-1]
     return [*map(_landed_item, landed[:_MOST_PROPOSALS])], len(landed), "roamkb review --all"
 
 
@@ -169,8 +184,8 @@ def _place_title(proposal: InstructionProposal) -> str:
     return f"{proposal.target}, {proposal.section}" if proposal.section else proposal.target
 
 
-def _curation_items(kb: "server.ServedKnowledgeBase") -> tuple[Sequence[ReviewItem], int, str]:
-    proposal: CurationProposal = kb.log.curate()
+def _curation_items(source: _ProposalSource) -> tuple[Sequence[ReviewItem], int, str]:
+    proposal: CurationProposal = source.kb.log.curate()
     events = iter(proposal.events)
     items = {
         cluster.number: _cluster_item(
@@ -199,11 +214,11 @@ def _cluster_item(cluster: CurationCluster, lines: Sequence[str], digest: str) -
     )
 
 
-def _promotion_items(kb: "server.ServedKnowledgeBase") -> tuple[Sequence[ReviewItem], int, str]:
-    result = kb.log.promote()
+def _promotion_items(source: _ProposalSource) -> tuple[Sequence[ReviewItem], int, str]:
+    result = source.kb.log.promote()
     candidates = result.candidates if isinstance(result, PromoteResult) else ()
     shown = candidates[:_MOST_PROPOSALS]
-    items = [_promotion_item(kb, learning_row(standing)) for standing in shown]
+    items = [_promotion_item(source.kb, learning_row(standing)) for standing in shown]
     return items, len(candidates), "roamkb promote --all"
 
 
@@ -223,8 +238,8 @@ def _promotion_item(kb: "server.ServedKnowledgeBase", row: LearningRow) -> Revie
     )
 
 
-def _rough_items(kb: "server.ServedKnowledgeBase") -> tuple[Sequence[ReviewItem], int, str]:
-    refinement: Refinement = kb.log.refine()
+def _rough_items(source: _ProposalSource) -> tuple[Sequence[ReviewItem], int, str]:
+    refinement: Refinement = source.kb.log.refine()
     shown = refinement.learnings[:_MOST_PROPOSALS]
     return [_rough_item(rough) for rough in shown], len(refinement.learnings), "roamkb refine"
 

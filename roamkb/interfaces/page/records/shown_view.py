@@ -144,7 +144,7 @@ def _miss_row(miss: NearMiss) -> ItemRow:
 
 
 def _name(item: ShownItem | NearMiss) -> str:
-    return shorten_title(item.name) or item.id
+    return shorten_title(item.text or item.name) or item.id
 
 
 def _href(item: ShownItem | NearMiss) -> str:
