@@ -17,6 +17,7 @@ from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotDurable
 from roamkb.core.startup.typing import BinaryIO
 from roamkb.fs import untrusted_files
+from roamkb.fs.files import as_disk_error
 from roamkb.fs.files import content_digest
 from roamkb.fs.files import disk_error
 from roamkb.fs.files import error_reason
@@ -73,13 +74,10 @@ class OpenedBytes:
     def __getitem__(self, part: slice) -> bytes:
         """Return some of the bytes; a `DiskError` says that the file was cut off, or another is in its place."""
         start, end, _ = part.indices(len(self))
-        try:
-            with open_regular_file(self.path) as file:
-                is_same = _stat_values(os.fstat(file.fileno()))[1:3] == self.stat[1:3]
-                file.seek(start)
-                data = file.read(max(end - start, 0)) if is_same else b""
-        except OSError as error:
-            raise disk_error(self.path, error) from error
+        with as_disk_error(self.path), open_regular_file(self.path) as file:
+            is_same = _stat_values(os.fstat(file.fileno()))[1:3] == self.stat[1:3]
+            file.seek(start)
+            data = file.read(max(end - start, 0)) if is_same else b""
         if not is_same or len(data) < end - start:
             raise DiskError(self.path, "is being written to")
         return data
@@ -168,15 +166,11 @@ def append_lines(path: Path, lines: Sequence[bytes], *, mode: int = 0o644, is_du
         there, and the disk would not promise to keep it.
     """
     is_new = is_missing(path)
-    try:
+    with as_disk_error(path):
         fd = untrusted_files.open_file(path, _APPEND_FLAGS, mode)
-    except OSError as error:
-        raise disk_error(path, error) from error
     try:
-        try:
+        with as_disk_error(path):
             _write_lines(fd, lines, path)
-        except OSError as error:
-            raise disk_error(path, error) from error
         try:
             if is_durable:
                 os.fsync(fd)

@@ -95,6 +95,15 @@ def disk_error(path: Path, error: OSError) -> DiskError:
     return kind(path, error_reason(error), hint=reason_and_hint[1] if reason_and_hint else "")
 
 
+@contextlib.contextmanager
+def as_disk_error(path: Path) -> Iterator[None]:
+    """Raise what the system reports of `path` as a `DiskError`."""
+    try:
+        yield
+    except OSError as error:
+        raise disk_error(path, error) from error
+
+
 def content_digest(data: bytes) -> str:
     """Return the SHA-256 by which `swap_file` and `move_file` recognise a file's content."""
     import hashlib  # a hook that only reads has no time for it
@@ -285,15 +294,13 @@ def swap_file(
     `lock` keeps other roamkbs away; against Emacs and syncers only the comparisons help.
     """
     with lock, _open_folder(path.parent) as folder_fd:
-        try:
+        with as_disk_error(path):
             stat_before = _require_digest(folder_fd, path, expected_digest)
             with _written_beside(
                 folder_fd, f"{TEMPORARY_PREFIX}{token()}.tmp", data, replaced_stat=stat_before
             ) as temporary_name:
                 _require_untouched(folder_fd, path, stat_before)
                 os.rename(temporary_name, path.name, src_dir_fd=folder_fd, dst_dir_fd=folder_fd)
-        except OSError as error:
-            raise disk_error(path, error) from error
         _sync_folder(folder_fd, path)
 
 
@@ -303,10 +310,8 @@ def write_private_file(path: Path, data: bytes) -> None:
     Raises:
         DiskError: it can't be written, or lies behind a link in a log's folder.
     """
-    try:
+    with as_disk_error(path):
         untrusted_files.replace_file(path, data, is_durable=True)
-    except OSError as error:
-        raise disk_error(path, error) from error
 
 
 def move_file(path: Path, target: Path, *, expected_digest: str, lock: AbstractContextManager[object]) -> None:
@@ -315,7 +320,7 @@ def move_file(path: Path, target: Path, *, expected_digest: str, lock: AbstractC
     The copy is durable before the original goes, so that a crash leaves two and never none.
     """
     with lock, _open_folder(path.parent) as folder_fd:
-        try:
+        with as_disk_error(path):
             stat_before = _require_digest(folder_fd, path, expected_digest)
             copy = _copy_durably(
                 folder_fd, path, target, expected_digest=expected_digest, mode=stat.S_IMODE(stat_before.st_mode)
@@ -327,20 +332,16 @@ def move_file(path: Path, target: Path, *, expected_digest: str, lock: AbstractC
                 if _exists_in_folder(folder_fd, path.name):
                     discard_file(copy)
                 raise
-        except OSError as error:
-            raise disk_error(path, error) from error
         _sync_folder(folder_fd, target, f"{path.name} may come back in its old place: ")
 
 
 def remove_file(path: Path, *, expected_digest: str, lock: AbstractContextManager[object]) -> None:
     """Delete the file `path` if its SHA-256 is still `expected_digest`, or raise `ChangedOnDisk`."""
     with lock, _open_folder(path.parent) as folder_fd:
-        try:
+        with as_disk_error(path):
             stat_before = _require_digest(folder_fd, path, expected_digest)
             _require_untouched(folder_fd, path, stat_before)
             os.unlink(path.name, dir_fd=folder_fd)
-        except OSError as error:
-            raise disk_error(path, error) from error
         _sync_folder(folder_fd, path, "it may come back: ")
 
 
@@ -368,14 +369,11 @@ def make_folder(folder: Path, *, mode: int = 0o777) -> Path:
         missing.append(ancestor)
         ancestor = ancestor.parent
     for ancestor in reversed(missing):
-        with _open_folder(ancestor.parent) as folder_fd:
-            try:
-                with contextlib.suppress(FileExistsError):
-                    os.mkdir(ancestor.name, mode, dir_fd=folder_fd)
-                # what is kept in a folder is only as durable as the folder's own name
-                _sync_to_disk(folder_fd)
-            except OSError as error:
-                raise disk_error(ancestor, error) from error
+        with _open_folder(ancestor.parent) as folder_fd, as_disk_error(ancestor):
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(ancestor.name, mode, dir_fd=folder_fd)
+            # what is kept in a folder is only as durable as the folder's own name
+            _sync_to_disk(folder_fd)
     return folder
 
 
@@ -480,10 +478,8 @@ def _exists_in_folder(folder_fd: int, name: str) -> bool:
 @contextlib.contextmanager
 def _open_folder(folder: Path) -> Iterator[int]:
     """Open `folder` and give its descriptor, which stays valid when the folder is renamed."""
-    try:
+    with as_disk_error(folder):
         folder_fd = untrusted_files.open_folder(folder)
-    except OSError as error:
-        raise disk_error(folder, error) from error
     try:
         yield folder_fd
     finally:

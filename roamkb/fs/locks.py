@@ -16,6 +16,7 @@ from roamkb.core.errors import DiskError
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.digests import sha256
 from roamkb.fs import untrusted_files
+from roamkb.fs.files import as_disk_error
 from roamkb.fs.files import disk_error
 from roamkb.fs.files import make_folder
 from roamkb.fs.user_dirs import JOURNAL
@@ -111,10 +112,8 @@ def _is_same_file(path: Path, other_path: Path) -> bool:
 def make_private_folder(folder: Path) -> Path:
     """Return `folder`, created if need be, accessible to its owner alone."""
     make_folder(folder, mode=0o700)
-    try:
+    with as_disk_error(folder):
         untrusted_files.make_private_folder(folder)
-    except OSError as error:
-        raise disk_error(folder, error) from error
     return folder
 
 
@@ -126,10 +125,8 @@ def hold_lock(path: Path, *, wait: float = DEFAULT_WAIT) -> Iterator[None]:
     the same process waits like anybody else.
     """
     make_private_folder(path.parent)
-    try:
+    with as_disk_error(path):
         fd = untrusted_files.open_file(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW)
-    except OSError as error:
-        raise disk_error(path, error) from error
     try:
         _acquire_lock(fd, path, wait)
         yield

@@ -7,6 +7,7 @@ in a home, a link is its owner's affair. Hooks need this at every step, so it im
 # pathlib alone takes as long to import as Python to start
 # ruff: noqa: PTH118, PTH119, PTH120, PTH208
 
+import contextlib
 import errno
 import os
 import stat
@@ -50,6 +51,16 @@ def open_folder(folder: "AnyPath", *, top: str = _LOG_FOLDER) -> int:
     return fd
 
 
+@contextlib.contextmanager
+def _opened_folder(folder: "AnyPath", *, top: str = _LOG_FOLDER) -> "Iterator[int]":
+    """Open a folder as `open_folder` does, and close it behind what is done in it."""
+    fd = open_folder(folder, top=top)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
 def make_private_folder(folder: "AnyPath") -> None:
     """Make a folder in an existing one, unless it is there, for its owner alone.
 
@@ -58,22 +69,13 @@ def make_private_folder(folder: "AnyPath") -> None:
     """
     path = os.fspath(folder)
     try:
-        fd = open_folder(path)
+        with _opened_folder(path) as fd:
+            if os.fstat(fd).st_mode & 0o077:
+                os.fchmod(fd, 0o700)
     except FileNotFoundError:
-        fd = open_folder(os.path.dirname(path))
-        try:
+        # another process may be faster
+        with _opened_folder(os.path.dirname(path)) as fd, contextlib.suppress(FileExistsError):
             os.mkdir(os.path.basename(path), 0o700, dir_fd=fd)
-        except FileExistsError:
-            # another process was faster
-            pass
-        finally:
-            os.close(fd)
-        return
-    try:
-        if os.fstat(fd).st_mode & 0o077:
-            os.fchmod(fd, 0o700)
-    finally:
-        os.close(fd)
 
 
 def open_file(path: "AnyPath", flags: int = _READ_FLAGS, mode: int = 0o600, *, top: str = _LOG_FOLDER) -> int:
@@ -87,11 +89,8 @@ def open_file(path: "AnyPath", flags: int = _READ_FLAGS, mode: int = 0o600, *, t
     if not _split_path(text, top)[1]:
         return os.open(text, flags | os.O_CLOEXEC, mode)
     folder, name = os.path.split(text)
-    folder_fd = open_folder(folder, top=top)
-    try:
+    with _opened_folder(folder, top=top) as folder_fd:
         fd = os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC, mode, dir_fd=folder_fd)
-    finally:
-        os.close(folder_fd)
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
         raise OSError(errno.EINVAL, "isn't a regular file", text)
@@ -132,9 +131,8 @@ def replace_file(path: "AnyPath", data: bytes, *, is_durable: bool = False) -> N
         OSError: what was there is still there.
     """
     folder, name = os.path.split(os.fspath(path))
-    folder_fd = open_folder(folder)
     temporary = f"{name}.{os.urandom(8).hex()}.tmp"
-    try:
+    with _opened_folder(folder) as folder_fd:
         fd = os.open(temporary, _CREATE_FLAGS | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder_fd)
         try:
             with open(fd, "wb") as file:  # noqa: PTH123 - it is a descriptor
@@ -148,8 +146,6 @@ def replace_file(path: "AnyPath", data: bytes, *, is_durable: bool = False) -> N
             raise
         if is_durable:
             os.fsync(folder_fd)
-    finally:
-        os.close(folder_fd)
 
 
 def touch_file(path: "AnyPath") -> None:
@@ -172,11 +168,8 @@ def rename_file(path: "AnyPath", name: str) -> None:
         OSError: it can't be had.
     """
     folder, old_name = os.path.split(os.fspath(path))
-    folder_fd = open_folder(folder)
-    try:
+    with _opened_folder(folder) as folder_fd:
         os.rename(old_name, name, src_dir_fd=folder_fd, dst_dir_fd=folder_fd)
-    finally:
-        os.close(folder_fd)
 
 
 def remove_file(path: "AnyPath") -> None:
@@ -186,16 +179,8 @@ def remove_file(path: "AnyPath") -> None:
         OSError: it is still there.
     """
     folder, name = os.path.split(os.fspath(path))
-    try:
-        folder_fd = open_folder(folder)
-    except FileNotFoundError:
-        return
-    try:
+    with contextlib.suppress(FileNotFoundError), _opened_folder(folder) as folder_fd:
         os.unlink(name, dir_fd=folder_fd)
-    except FileNotFoundError:
-        pass
-    finally:
-        os.close(folder_fd)
 
 
 def remove_folder(folder: "AnyPath") -> None:
@@ -205,11 +190,8 @@ def remove_folder(folder: "AnyPath") -> None:
         OSError: it is still there.
     """
     outer, name = os.path.split(os.fspath(folder))
-    outer_fd = open_folder(outer)
-    try:
+    with _opened_folder(outer) as outer_fd:
         os.rmdir(name, dir_fd=outer_fd)
-    finally:
-        os.close(outer_fd)
 
 
 def list_files(folder: "AnyPath") -> "Iterator[tuple[str, os.stat_result]]":
@@ -218,20 +200,13 @@ def list_files(folder: "AnyPath") -> "Iterator[tuple[str, os.stat_result]]":
     Raises:
         OSError: it can't be listed.
     """
-    try:
-        folder_fd = open_folder(folder)
-    except FileNotFoundError:
-        return
-    try:
+    # the folder, or a file that is removed meanwhile
+    with contextlib.suppress(FileNotFoundError), _opened_folder(folder) as folder_fd:
         for name in os.listdir(folder_fd):
-            try:
+            with contextlib.suppress(FileNotFoundError):
                 status = os.stat(name, dir_fd=folder_fd, follow_symlinks=False)
-            except FileNotFoundError:
-                continue
-            if stat.S_ISREG(status.st_mode):
-                yield name, status
-    finally:
-        os.close(folder_fd)
+                if stat.S_ISREG(status.st_mode):
+                    yield name, status
 
 
 def remove_old_files(folder: "AnyPath", seconds: float) -> None:

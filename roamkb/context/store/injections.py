@@ -15,7 +15,7 @@ from roamkb.fs import untrusted_files
 from roamkb.fs.append import open_regular_file
 from roamkb.fs.append import read_lines
 from roamkb.fs.append import stat_signature
-from roamkb.fs.files import disk_error
+from roamkb.fs.files import as_disk_error
 from roamkb.fs.locks import make_private_folder
 from roamkb.log.store import hook_errors
 from roamkb.log.store.receipts import read_receipts
@@ -41,13 +41,11 @@ def is_injection_off(local: Path) -> bool:
 def set_injection(local: Path, *, on: bool) -> None:
     """Turn the hooks' injections on or off; events are recorded either way."""
     path = local / _OFF_MARKER
-    try:
+    with as_disk_error(path):
         if on:
             untrusted_files.remove_file(path)
         else:
             untrusted_files.replace_file(path, b"")
-    except OSError as error:
-        raise disk_error(path, error) from error
 
 
 def ids_shown_to(local: Path, session: str, *, is_subagent: bool = True) -> frozenset[str]:
@@ -80,10 +78,8 @@ def save_suggestion(local: Path, session: str, suggestion: Mapping[str, str]) ->
     """Record the suggestion against an error, until it is known whether it helped."""
     path = _suggestion_path(local, session)
     make_private_folder(path.parent)
-    try:
+    with as_disk_error(path):
         untrusted_files.replace_file(path, json.dumps(suggestion).encode())
-    except OSError as error:
-        raise disk_error(path, error) from error
 
 
 def load_suggestion(local: Path, session: str) -> Mapping[str, str] | None:
@@ -104,14 +100,12 @@ def remove_suggestion(local: Path, session: str) -> None:
 def set_waiting(local: Path, session: str, *, waits: bool) -> None:
     """Record whether a failed command may yet work, so that hooks look at every call of a tool."""
     path = _suggestion_path(local, session).with_suffix(".waits")
-    try:
+    with as_disk_error(path):
         if waits:
             make_private_folder(path.parent)
             untrusted_files.replace_file(path, b"")
         else:
             untrusted_files.remove_file(path)
-    except OSError as error:
-        raise disk_error(path, error) from error
 
 
 def is_waiting(local: Path, session: str) -> bool:

@@ -18,7 +18,7 @@ from roamkb.core.startup.typing import Final
 from roamkb.core.timestamps import parse_timestamp
 from roamkb.fs.append import append_lines
 from roamkb.fs.append import read_lines
-from roamkb.fs.files import disk_error
+from roamkb.fs.files import as_disk_error
 from roamkb.fs.untrusted_files import rename_file
 
 _RECORD_FILE: Final = "suggestions.jsonl"
@@ -67,11 +67,9 @@ def save_suggestion_record(local: Path, record: SuggestionRecord) -> None:
             ],
         }
     )
-    try:
+    with as_disk_error(path):
         if path.exists() and path.stat().st_size > _MAX_BYTES:
             rename_file(path, _OLD_RECORD_FILE)
-    except OSError as error:
-        raise disk_error(path, error) from error
     append_lines(path, [line.encode()], mode=0o600, is_durable=False)
 
 

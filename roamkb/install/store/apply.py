@@ -15,6 +15,7 @@ from roamkb.core.errors import DiskError
 from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.fs.files import TEMPORARY_PREFIX
+from roamkb.fs.files import as_disk_error
 from roamkb.fs.files import content_digest
 from roamkb.fs.files import create_file
 from roamkb.fs.files import disk_error
@@ -111,10 +112,8 @@ def folders_in(parent: Path) -> tuple[Path, ...]:
 
 def make_parents(path: Path) -> None:
     """Create `path` and its missing parents."""
-    try:
+    with as_disk_error(path):
         path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise disk_error(path, error) from error
 
 
 def make_link(path: Path, target: Path, *, expected_state: PathState) -> None:
@@ -152,11 +151,9 @@ def put_file(path: Path, data: bytes, *, expected_state: PathState, mode: int = 
 
 def remove_path(path: Path, *, expected_state: PathState) -> None:
     """Remove the link or file at `path` if it is still in the given state."""
-    try:
+    with as_disk_error(path):
         _require_same(path, expected_state)
         path.unlink()
-    except OSError as error:
-        raise disk_error(path, error) from error
 
 
 def roamkb_names(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from roamkb.core.errors import NotFound
 from roamkb.core.errors import NotWritable
 from roamkb.core.json_form import Rows
 from roamkb.core.startup.dataclasses import dataclass
-from roamkb.fs.files import disk_error
+from roamkb.fs.files import as_disk_error
 from roamkb.fs.files import error_reason
 from roamkb.fs.locks import hold_lock
 from roamkb.fs.locks import make_private_folder
@@ -412,11 +412,9 @@ class Journal:
             raise DiskError(self.database_path, str(error)) from error
 
     def _connect_database(self) -> sqlite3.Connection:
-        try:
+        with as_disk_error(self.database_path):
             flags = os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
             os.close(os.open(self.database_path, flags, 0o600))
-        except OSError as error:
-            raise disk_error(self.database_path, error) from error
         db = sqlite3.connect(self.database_path, isolation_level=None)
         try:
             harden_connection(db, writing=True)

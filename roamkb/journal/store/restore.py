@@ -81,7 +81,7 @@ class _FolderRestorer:
         wanted_entry, present_entry = step.want, step.have
         # read first: what can't be put back is no reason to take anything away
         data = self._read_content(wanted_entry) if wanted_entry and step.verb != "mode" else b""
-        try:
+        with disk.as_disk_error(path):
             if wanted_entry and present_entry and step.verb == "mode":
                 self._set_mode(path, wanted_entry)
             elif wanted_entry and present_entry and wanted_entry.form is present_entry.form is EntryForm.FILE:
@@ -94,8 +94,6 @@ class _FolderRestorer:
                     self._remove_entry(path, present_entry)
                 if wanted_entry:
                     self._create_entry(path, wanted_entry, data)
-        except OSError as error:
-            raise disk.disk_error(path, error) from error
 
     def _safe_path(self, relative: bytes) -> Path:
         """Return the path of an entry; raise where a link now leads elsewhere."""

@@ -22,9 +22,9 @@ from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.fs.files import MissingFile
+from roamkb.fs.files import as_disk_error
 from roamkb.fs.files import content_digest
 from roamkb.fs.files import create_file
-from roamkb.fs.files import disk_error
 from roamkb.fs.files import read_file
 from roamkb.fs.files import swap_file
 from roamkb.fs.locks import LOCKS
@@ -112,10 +112,8 @@ def is_recorded(state: Path, name: str) -> bool:
     Raises:
         DiskError: that can't be known.
     """
-    try:
+    with as_disk_error(state / ADOPTIONS_FOLDER / name):
         return is_adoption_recorded(str(state), name)
-    except OSError as error:
-        raise disk_error(state / ADOPTIONS_FOLDER / name, error) from error
 
 
 def _with_appended(state: Path, name: str, adoption: LogAdoption) -> LogAdoption:

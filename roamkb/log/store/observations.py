@@ -19,6 +19,7 @@ from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import clip_text
 from roamkb.fs.append import read_bytes
 from roamkb.fs.append import read_lines
+from roamkb.fs.files import as_disk_error
 from roamkb.fs.files import disk_error
 from roamkb.fs.files import random_token
 from roamkb.fs.files import write_private_file
@@ -73,10 +74,8 @@ def record_observation(local: Path, observation: Observation) -> Path:
     record |= {key: detector.withhold_secrets(value) for key, value in record.items() if isinstance(value, str)}
     record["text"] = clip_text(record.get("text", ""), _LONGEST_TEXT)
     line = json.dumps(record).encode() + b"\n"
-    try:
+    with as_disk_error(path):
         append_file(path, line)
-    except OSError as error:
-        raise disk_error(path, error) from error
     return path
 
 

@@ -17,7 +17,7 @@ from roamkb.core.errors import DiskError
 from roamkb.core.errors import UsageError
 from roamkb.core.model import UnreadableFile
 from roamkb.core.text import one_line
-from roamkb.fs.files import disk_error
+from roamkb.fs.files import as_disk_error
 from roamkb.fs.files import read_file
 from roamkb.pipeline.ingest.foreign_entries import KNOWN_TABLES
 from roamkb.pipeline.ingest.foreign_entries import entries_of_document
@@ -77,15 +77,13 @@ def _document_entries(path: Path, head: bytes) -> Iterator[dict[str, object]] | 
 def _database_entries(path: Path) -> Iterator[dict[str, object]]:
     with TemporaryDirectory() as folder:
         copy = Path(folder, "store.db")
-        try:
+        with as_disk_error(path):
             if path.stat().st_size > _LARGEST_DATABASE:
                 raise DiskError(path, f"has more than {_LARGEST_DATABASE:,} bytes; nothing was read")
             shutil.copyfile(path, copy)
             log = path.with_name(f"{path.name}-wal")
             if log.is_file():
                 shutil.copyfile(log, copy.with_name(f"{copy.name}-wal"))
-        except OSError as error:
-            raise disk_error(path, error) from error
         try:
             with contextlib.closing(sqlite3.connect(copy)) as db:
                 db.row_factory = sqlite3.Row

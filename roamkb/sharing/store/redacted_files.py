@@ -16,7 +16,7 @@ from roamkb.core.errors import DiskError
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.fs.append import read_bytes
 from roamkb.fs.append import replace_content
-from roamkb.fs.files import disk_error
+from roamkb.fs.files import as_disk_error
 from roamkb.fs.files import is_missing
 from roamkb.fs.git_index import tracked_files_below
 from roamkb.fs.git_worktrees import linked_worktrees
@@ -71,7 +71,7 @@ def redact_place(log: Log, place: RedactedPlace, redaction: Redaction) -> None:
     Raises:
         DiskError, ChangedOnDisk: it is as it was. NotDurable: it was redacted, and the disk may not keep that.
     """
-    try:
+    with as_disk_error(place.path):
         if place.kind == SNAPSHOT:
             snapshot = snapshot_archive.get_snapshot(place.path.parent, place.path.stem)
             members = snapshot_archive.read_members(snapshot)
@@ -94,8 +94,6 @@ def redact_place(log: Log, place: RedactedPlace, redaction: Redaction) -> None:
             restate_consolidated(place.path, old_size=size)
         else:
             remove_file(place.path)
-    except OSError as error:
-        raise disk_error(place.path, error) from error
 
 
 def damaged_snapshots(log: Log) -> Iterator[Path]:

@@ -82,10 +82,8 @@ def rename_copy(notes: Notes, copy: Path, name: str, *, was: str, lock: Abstract
         ChangedOnDisk: it changed meanwhile or is open in Emacs.
     """
     to = copy.with_name(name)
-    try:
+    with disk.as_disk_error(copy):
         mode = copy.lstat().st_mode & 0o777
-    except OSError as error:
-        raise disk.disk_error(copy, error) from error
     with record_own_writes(notes.own, OwnWrite(path=copy, was=was), OwnWrite(path=to, now=was)):
         disk.move_file(copy, to, expected_digest=was, lock=lock)
     try:

@@ -86,10 +86,8 @@ class Trash:
 
     def list_entries(self) -> tuple[TrashEntry, ...]:
         """Return the entries of the trash, the latest first."""
-        try:
+        with disk.as_disk_error(self.folder):
             records = sorted(self.folder.glob("*.json"), reverse=True)
-        except OSError as error:
-            raise disk.disk_error(self.folder, error) from error
         parsed_entries = (_parse_entry(record) for record in records)
         return tuple(entry for entry in parsed_entries if entry and not disk.is_missing(self._note_path(entry)))
 
@@ -157,10 +155,8 @@ class Trash:
         file = _path_in_kb(path, self.kb)
         if file is None or not is_note(file):
             raise DiskError(path, "isn't a note of the knowledge base")
-        try:
+        with disk.as_disk_error(path):
             mode = path.stat().st_mode & 0o777
-        except OSError as error:
-            raise disk.disk_error(path, error) from error
         return TrashEntry(
             key=f"{now:%Y%m%d%H%M%S}-{self.token()}",
             id=id,
