@@ -69,8 +69,8 @@ def doctor(context: DoctorContext) -> DoctorReport:
         ]
     checks += [
         run_check("project", lambda: _check_project(context.project)),
-        run_check("state folder", lambda: _check_private_folder("state folder", context.state.state)),
-        run_check("cache folder", lambda: _check_private_folder("cache folder", context.state.cache)),
+        run_check("state folder", lambda: _check_private_folder(context.state.state)),
+        run_check("cache folder", lambda: _check_private_folder(context.state.cache)),
         *check_harnesses(context),
     ]
     if context.log is not None:
@@ -100,7 +100,7 @@ def _check_versions(version: str) -> DoctorCheck:
     sqlite = checkup.fts5_version()
     detail = f"roamkb {version}, Python {python}, SQLite {sqlite or 'without FTS5'}"
     fix = "" if sqlite else "install a Python whose sqlite3 has FTS5 (those of python.org and Debian do)"
-    return DoctorCheck(name="versions", ok=sqlite is not None, detail=detail, fix=fix)
+    return DoctorCheck(ok=sqlite is not None, detail=detail, fix=fix)
 
 
 def _check_command(context: DoctorContext) -> DoctorCheck:
@@ -111,7 +111,7 @@ def _check_command(context: DoctorContext) -> DoctorCheck:
         if not checkup.is_on_path(folder, context.search_path):
             detail += f", and {folder} isn't on it"
             fix += ', and put export PATH="$HOME/.local/bin:$PATH" into your ~/.profile'
-        return DoctorCheck(name="command", ok=False, detail=detail, fix=fix)
+        return DoctorCheck(ok=False, detail=detail, fix=fix)
     return _check_installations(checkup.find_commands("roamkb", f"{context.search_path}:{folder}"))
 
 
@@ -123,14 +123,13 @@ def _check_installations(programs: tuple[Path, ...]) -> DoctorCheck:
         f"{program} ({version or 'of an unknown version'})" for program, version in zip(programs, versions, strict=True)
     )
     if not others:
-        return DoctorCheck(name="command", ok=True, detail=f"roamkb is {programs[0]}")
+        return DoctorCheck(ok=True, detail=f"roamkb is {programs[0]}")
     removals = [
         f"`{uninstall_command(environment=environment)}`"
         for environment, version in zip(environments[1:], versions[1:], strict=True)
         if version
     ]
     return DoctorCheck(
-        name="command",
         ok=len({*filter(None, versions)}) < 2,
         detail=f"a shell runs {first}; there is also {join_first(others)}",
         fix="; ".join(["keep the one that you update", *(f"{removal} takes the other away" for removal in removals)]),
@@ -141,8 +140,8 @@ def _check_installations(programs: tuple[Path, ...]) -> DoctorCheck:
 def _check_rule(rule: Rule | BadRule) -> DoctorCheck:
     if isinstance(rule, BadRule):
         hint = f"until then every project is unknown and may not write; {rule.hint}"
-        return DoctorCheck(name="rule", ok=False, detail=rule.message, fix=hint)
-    return DoctorCheck(name="rule", ok=True, detail=f"{rule.source} names {', '.join(map(str, rule.all_folders))}")
+        return DoctorCheck(ok=False, detail=rule.message, fix=hint)
+    return DoctorCheck(ok=True, detail=f"{rule.source} names {', '.join(map(str, rule.all_folders))}")
 
 
 def _check_named_notes(context: DoctorContext, rule: Rule) -> Iterator[DoctorCheck]:
@@ -159,9 +158,8 @@ def _check_named_notes(context: DoctorContext, rule: Rule) -> Iterator[DoctorChe
 
 def _check_work_roots(rule: Rule) -> DoctorCheck:
     if not rule.work_roots:
-        return DoctorCheck(name="work roots", ok=True, detail="none: nothing is work", proved=False)
+        return DoctorCheck(ok=True, detail="none: nothing is work", proved=False)
     return build_check(
-        "work roots",
         (f"{folder} isn't on this machine" for folder in missing_roots(rule)),
         fine=join_first(rule.work_roots),
         fix=f"see that it is spelt right in {rule.source}; leave it if only another machine has it",
@@ -176,7 +174,6 @@ def _check_project_parents(rule: Rule) -> DoctorCheck:
     absent_entries = tuple(entry for entry in positive_entries if entry not in present_entries)
     absent = f"; not on this machine: {join_first(absent_entries)}" if absent_entries else ""
     return DoctorCheck(
-        name="project parents",
         ok=bool(present_entries),
         detail=f"{join_first(present_entries)}{absent}"
         if present_entries
@@ -189,16 +186,14 @@ def _check_project(project: Project) -> DoctorCheck:
     """Return a check that reports this session's project; it is never a fault."""
     permission = "may write" if project.kind is ProjectKind.PERSONAL else "may not write"
     detail = f"{project.kind.value}, {permission}: {project.reason}"
-    return DoctorCheck(name="project", ok=True, detail=detail, fix=project.hint)
+    return DoctorCheck(ok=True, detail=detail, fix=project.hint)
 
 
 def _check_log(log: Log) -> DoctorCheck:
     """Check that the project's log can be used and that git tracks none of its local state."""
-    name = "project's log"
     log.check_folders()
     if tracked := tracked_files_below(log.ignored):
         return DoctorCheck(
-            name=name,
             ok=False,
             detail=(
                 "git tracks local state:"
@@ -211,7 +206,7 @@ def _check_log(log: Log) -> DoctorCheck:
         )
     if missing := log.count_missing():
         error = LostLines(log.home, missing)
-        return DoctorCheck(name=name, ok=False, detail=error.message, fix=error.hint)
+        return DoctorCheck(ok=False, detail=error.message, fix=error.hint)
     if log.is_adopted:
         worktrees = linked_worktrees(str(log.home))
         shared = f", shared with {count_phrase(len(worktrees), 'worktree')}" if worktrees else ""
@@ -220,10 +215,9 @@ def _check_log(log: Log) -> DoctorCheck:
         early = [(path, count) for path, count in counts if count]
         if log.unseen_count or not early:
             fix = _UNSEEN_FIX if log.unseen_count else ""
-            return DoctorCheck(name=name, ok=True, detail=detail, fix=fix, proved=not fix)
+            return DoctorCheck(ok=True, detail=detail, fix=fix, proved=not fix)
         told = (f"{count_phrase(number, 'learning')} in {path} isn't in the shared log" for path, number in early)
         return DoctorCheck(
-            name=name,
             ok=True,
             detail=f"{detail}; {join_first([*told])}",
             fix=f"`roamkb ingest --file {early[0][0]}` takes what was learned there before the log was shared",
@@ -232,8 +226,8 @@ def _check_log(log: Log) -> DoctorCheck:
     if log.has_lines:
         fix = "look at its knowledge.jsonl, and `roamkb init` takes it; until then nothing of it is said"
         detail = f"{log.folder} came with the project, and isn't adopted"
-        return DoctorCheck(name=name, ok=True, detail=detail, fix=fix, proved=False)
-    return DoctorCheck(name=name, ok=True, detail="none", fix="`roamkb init` makes one", proved=False)
+        return DoctorCheck(ok=True, detail=detail, fix=fix, proved=False)
+    return DoctorCheck(ok=True, detail="none", fix="`roamkb init` makes one", proved=False)
 
 
 def _describe_vouchers(log: Log) -> str:
@@ -251,7 +245,6 @@ def _check_trust(context: DoctorContext) -> DoctorCheck:
         for entry in entries
     ]
     return build_check(
-        "trust",
         map(one_line, faults),
         fine=join_first(list(map(one_line, trusted))) if trusted else "no digest and no key: a human adopts each log",
         fix="root's list and its folders are root's alone (`chmod go-w`), the user's is written by `roamkb trust`",
@@ -264,7 +257,6 @@ def _check_shared(log: Log) -> DoctorCheck:
     alarms = [f"{count_phrase(count, 'line')} put aside ({one_line(reason)})" for reason, count in report.aside]
     faults = [*([one_line(report.trouble)] if report.trouble else []), *alarms]
     return build_check(
-        "shared log",
         faults,
         fine=f"as {report.project} by the {report.kind} service {report.service}",
         fix=f"look at {one_line(str(report.aside_file))}" if alarms else "`roamkb share status` says more",
@@ -304,13 +296,12 @@ def _check_log_lines(log: Log, now: float) -> DoctorCheck:
         fixes.append("set the clock of the machine that wrote it, or of this one: it counts as the latest until then")
     size = sum(page.size for page in contents.pages)
     counts = f"{count_phrase(len(learnings), 'learning')}, {count_phrase(len(contents.events), 'event')}"
-    return build_check("log's lines", faults, fine=f"{counts} in {size:,} bytes", fix="; ".join(fixes))
+    return build_check(faults, fine=f"{counts} in {size:,} bytes", fix="; ".join(fixes))
 
 
 def _check_hooks(local: Path, now: float) -> DoctorCheck:
     """Check for recent failures of this project's hooks."""
     return build_check(
-        "hooks",
         recent_hook_errors(local, now=now),
         fine="none of this project's failed in the last week",
         fix="sessions went on without them; please report a line that names a place in roamkb's code",
@@ -319,18 +310,18 @@ def _check_hooks(local: Path, now: float) -> DoctorCheck:
 
 def _check_waiting_calls(local: Path, state: Path, now: float) -> DoctorCheck:
     """Check for calls of this project that wait for a hook to carry them out."""
-    name, calls = "waiting calls", waiting_calls(local, state)
+    calls = waiting_calls(local, state)
     if not calls:
-        return DoctorCheck(name=name, ok=True, detail="none: what agents asked for is done")
+        return DoctorCheck(ok=True, detail="none: what agents asked for is done")
     is_stale = any(call.is_stale(now) for call in calls)
     detail, fix = describe_waiting(calls, now=now), "what wasn't done can be called again" if is_stale else ""
-    return DoctorCheck(name=name, ok=not is_stale, detail=detail, fix=fix, proved=False)
+    return DoctorCheck(ok=not is_stale, detail=detail, fix=fix, proved=False)
 
 
-def _check_private_folder(name: str, folder: Path) -> DoctorCheck:
+def _check_private_folder(folder: Path) -> DoctorCheck:
     fault = checkup.folder_fault(folder)
     is_mounted_read_only = fault is not None and checkup.is_mounted_read_only(folder)
     advice = "mount it writable, or leave the sandbox" if is_mounted_read_only else "`chmod 700` it, or see who owns it"
     return build_check(
-        name, filter(None, [fault]), fine=str(folder), fix=f"{advice}; roamkb keeps what is private in {folder}"
+        filter(None, [fault]), fine=str(folder), fix=f"{advice}; roamkb keeps what is private in {folder}"
     )

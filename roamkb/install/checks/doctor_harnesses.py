@@ -54,15 +54,15 @@ def _checked(patient: DoctorContext, harness: Harness) -> DoctorCheck:
     if plugin and mine:
         said = f"the plugin {plugin} is on beside them: each hook runs twice"
         fix = f"`{harness.programs[0]} plugin disable {plugin}`, or `roamkb uninstall {option}`"
-        return DoctorCheck(name=harness.title, ok=False, detail=said, fix=fix)
+        return DoctorCheck(ok=False, detail=said, fix=fix)
     if plugin:
         said = f"the plugin {plugin} brings them"
-        return replace(build_check(harness.title, off, fine=said, fix="take that out"), proved=False)
+        return replace(build_check(off, fine=said, fix="take that out"), proved=False)
     found = _check_handlers(patient, harness, mine, off, option)
     if not mine or not found.ok:
         return found
     if fault := next((fault for fault in faults if fault.fix), None):
-        return DoctorCheck(name=harness.title, ok=False, detail=fault.detail, fix=fault.fix)
+        return DoctorCheck(ok=False, detail=fault.detail, fix=fault.fix)
     if isinstance(patient.rule, Rule):
         advice = harness.missing_settings(data, kb_spellings(patient.rule, patient.home))
         if advice:
@@ -78,10 +78,7 @@ def content_of(path: Path) -> bytes:
 
 def _unreadable_check(name: str, path: Path, error: ValueError) -> DoctorCheck:
     return DoctorCheck(
-        name=name,
-        ok=False,
-        detail=f"{path} {error}",
-        fix=f"put it right: {name} may ignore the whole file, hooks and rules too",
+        ok=False, detail=f"{path} {error}", fix=f"put it right: {name} may ignore the whole file, hooks and rules too"
     )
 
 
@@ -92,19 +89,18 @@ def _check_handlers(
     faults: Sequence[str],
     option: str,
 ) -> DoctorCheck:
-    name, expected_hooks = harness.title, harness.wanted_hooks
     if not handlers:
         detail = "no hooks of roamkb's in its settings"
         fix = f"`roamkb install {option}` puts them there, or a plugin does: nothing is recalled by itself"
-        return DoctorCheck(name=name, ok=True, detail=detail, fix=fix, proved=False)
+        return DoctorCheck(ok=True, detail=detail, fix=fix, proved=False)
     all_faults = (
         *faults,
         *_misplaced_hooks(handlers, harness),
-        *_missing_hooks(handlers, expected_hooks),
+        *_missing_hooks(handlers, harness.wanted_hooks),
         *_command_faults(context, harness, handlers),
     )
     fine = f"{len(handlers)} hooks, each answered"
-    return build_check(name, all_faults, fine=fine, fix=f"`roamkb install {option}`, or put it right in the settings")
+    return build_check(all_faults, fine=fine, fix=f"`roamkb install {option}`, or put it right in the settings")
 
 
 def _misplaced_hooks(handlers: Sequence[HookHandler], harness: Harness) -> Iterator[str]:

@@ -100,7 +100,6 @@ def _check_size(rule: Rule, contents: NotesContents) -> DoctorCheck:
 
 def _check_writable(kb: Path) -> DoctorCheck:
     return build_check(
-        "writable",
         filter(None, [checkup.write_fault(kb)]),
         fine="notes can be written there",
         fix="searching works; to have notes written, mount it writable, or see whose it is and its mode; "
@@ -114,7 +113,6 @@ def _check_index(context: DoctorContext, notes: Notes) -> DoctorCheck:
     count, unindexed = len(notes.kb_walk.files), index.count_unread_notes()
     is_ready = unindexed <= MOST_UNINDEXED
     return DoctorCheck(
-        name="index",
         ok=is_ready,
         detail=f"{count - unindexed} of {count_phrase(count, 'note')} indexed",
         fix="" if is_ready else "`roamkb index` reads the others; until then sessions are told of no note",
@@ -123,10 +121,9 @@ def _check_index(context: DoctorContext, notes: Notes) -> DoctorCheck:
 
 def _check_journal(context: DoctorContext, kb: Path) -> DoctorCheck:
     """Record the notes' state once more; check the journal's copies and unexplained changes."""
-    name = "journal"
     folder = context.state.journal_folder(kb)
     if folder is None:
-        return DoctorCheck(name=name, ok=False, detail="it has no place", fix="keep the state folder out of the notes")
+        return DoctorCheck(ok=False, detail="it has no place", fix="keep the state folder out of the notes")
     journal = Journal(kb=kb, folder=folder, clock=context.now.timestamp)
     traces = find_change_traces(journal, home=context.home)
     damaged = 0
@@ -137,9 +134,7 @@ def _check_journal(context: DoctorContext, kb: Path) -> DoctorCheck:
         if damaged:
             journal.take_look(tracer=traces)
     if not journal.is_there:
-        return DoctorCheck(
-            name=name, ok=False, detail=f"{folder} can't be written", fix="run doctor outside of a sandbox"
-        )
+        return DoctorCheck(ok=False, detail=f"{folder} can't be written", fix="run doctor outside of a sandbox")
     holdings = journal.read_holdings()
     unexplained = [change for change in journal.changes_since(journal.last_shown_moment()) if not change.is_explained]
     faults = [
@@ -153,7 +148,6 @@ def _check_journal(context: DoctorContext, kb: Path) -> DoctorCheck:
         *(f"{os.fsdecode(change.path)} {change.what}, and nothing explains it" for change in unexplained),
     ]
     return build_check(
-        name,
         faults,
         fine=(
             f"{count_phrase(holdings.entries, 'file')} can come back, by"
@@ -173,7 +167,6 @@ def _check_other_readers(notes: Notes, contents: NotesContents) -> DoctorCheck:
         and (reading.id, reading.title, reading.tags) != (node.id, node.title, frozenset(node.tags))
     )
     return build_check(
-        "other readers",
         faults,
         fine="orgparse reads the agent nodes as roamkb does",
         fix="look at the head of the note: a line of it may be damaged",
@@ -192,7 +185,6 @@ def _check_readable(notes: Notes, contents: NotesContents) -> DoctorCheck:
         for entry in unread
     }
     return build_check(
-        "readable",
         (f"{entry.path} {entry.reason}" for entry in unread),
         fine="every note can be read as UTF-8 text",
         fix="; ".join(sorted(fixes)),
@@ -219,12 +211,11 @@ def _check_same_view(notes: Notes, contents: NotesContents) -> DoctorCheck:
         fixes.append(f"{_EMACS_SETTING} leaves out folders of that name alone, as roamkb does")
     # what a setting of Emacs's may have put right is no fault
     fine = "org-roam and agents see the same notes, but for conflict copies (see Emacs)"
-    return DoctorCheck(name="seen alike", ok=not unread, detail=". ".join(differences) or fine, fix="; ".join(fixes))
+    return DoctorCheck(ok=not unread, detail=". ".join(differences) or fine, fix="; ".join(fixes))
 
 
 def _check_indexable(notes: Notes, contents: NotesContents) -> DoctorCheck:
     return build_check(
-        "indexable",
         (f"{notes.note_path(note)}: {note.fault}" for note in contents.notes if note.fault),
         fine="org-roam takes every note",
         fix="org-roam leaves the whole file out until that is put right",
@@ -233,7 +224,6 @@ def _check_indexable(notes: Notes, contents: NotesContents) -> DoctorCheck:
 
 def _check_ids(notes: Notes, contents: NotesContents) -> DoctorCheck:
     return build_check(
-        "ids",
         (
             f"{duplicates.first.id} in {' and '.join(f'{node.path}:{node.line}' for node in duplicates.nodes)}"
             for duplicates in duplicate_ids(notes, contents.node_pairs())
@@ -246,7 +236,6 @@ def _check_ids(notes: Notes, contents: NotesContents) -> DoctorCheck:
 
 def _check_conflict_copies(copies: Sequence[ConflictCopy]) -> DoctorCheck:
     return build_check(
-        "conflict copies",
         (str(copy.path) for copy in copies if copy.same_id),
         fine="none has its original's id",
         fix="`roamkb conflicts` says what differs: merge it, then delete the copy; with the same id "
@@ -257,7 +246,6 @@ def _check_conflict_copies(copies: Sequence[ConflictCopy]) -> DoctorCheck:
 def _check_lost_notes(copies: Sequence[ConflictCopy]) -> DoctorCheck:
     lost = (copy for copy in copies if not copy.same_id)
     return build_check(
-        "lost notes",
         (f"{copy.path}{f' {copy.obstacle}' if copy.obstacle else ''}" for copy in lost),
         fine="no conflict copy is a note of its own",
         fix="`roamkb conflicts --adopt` gives each with an id of its own a name; no search finds it now",
@@ -267,9 +255,8 @@ def _check_lost_notes(copies: Sequence[ConflictCopy]) -> DoctorCheck:
 def _check_git_conflicts(notes: Notes, contents: NotesContents) -> DoctorCheck:
     root = checkup.find_git_root(notes.kb)
     if root is None:
-        return DoctorCheck(name="git conflicts", ok=True, detail="the notes aren't in a git repository", proved=False)
+        return DoctorCheck(ok=True, detail="the notes aren't in a git repository", proved=False)
     return build_check(
-        "git conflicts",
         (str(notes.note_path(note)) for note in contents.notes if "\n<<<<<<< " in f"\n{note.text}"),
         fine=f"no merge in {root} left its marks",
         fix="settle the lines between <<<<<<< and >>>>>>>",
@@ -278,7 +265,6 @@ def _check_git_conflicts(notes: Notes, contents: NotesContents) -> DoctorCheck:
 
 def _check_names(contents: NotesContents) -> DoctorCheck:
     return build_check(
-        "names",
         _ambiguous_names([file.file for file in contents.kb_walk.files]),
         fine="every name means one file on every system",
         fix="rename them: a phone, a Mac and Windows tell neither case nor the kind of accents apart",
@@ -298,7 +284,6 @@ def _ambiguous_names(files: Iterable[str]) -> Iterator[str]:
 
 def _check_clocks(contents: NotesContents, now: float) -> DoctorCheck:
     return build_check(
-        "clocks",
         (file.place for file in contents.kb_walk.files if file.mtime_ns / 1e9 > now + MAX_CLOCK_LEAD),
         fine="no note is dated ahead of this machine's clock",
         fix="set the clock of the machine that saved it, or of this one: who is ahead wins every conflict",
@@ -307,7 +292,6 @@ def _check_clocks(contents: NotesContents, now: float) -> DoctorCheck:
 
 def _check_locks(context: DoctorContext, leftover_files: LeftoverFiles) -> DoctorCheck:
     check = build_check(
-        "locks",
         filter(None, (_lock_fault(lock, context) for lock in leftover_files.locks)),
         fine="no note is held by an Emacs elsewhere, or by one that is gone",
         fix="save the note there, or delete the link if it is open nowhere; roamkb won't change it till then",
@@ -316,7 +300,6 @@ def _check_locks(context: DoctorContext, leftover_files: LeftoverFiles) -> Docto
     if not caution:
         return check
     return DoctorCheck(
-        name="locks",
         ok=True,
         detail=f"unsaved changes in Emacs may not be seen: {caution}",
         fix="(setq create-lockfiles t lock-file-name-transforms nil); till then only an auto-save file shows them",
@@ -360,7 +343,6 @@ def _check_leftovers(context: DoctorContext, rule: Rule, leftover_files: Leftove
     ]
     unfinished_trash = checkup.find_unpaired_trash(trash)
     return build_check(
-        "leftovers",
         map(str, (*leftover_files.leftovers, *other_leftovers, *unfinished_trash)),
         fine="no write was cut off",
         fix="a crash left them; no note needs them: look at them and delete them",
@@ -370,11 +352,10 @@ def _check_leftovers(context: DoctorContext, rule: Rule, leftover_files: Leftove
 def _check_stignore(kb: Path) -> DoctorCheck:
     root = checkup.find_syncthing_root(kb)
     if root is None:
-        return DoctorCheck(name="stignore", ok=True, detail="the notes aren't in a folder of Syncthing's", proved=False)
+        return DoctorCheck(ok=True, detail="the notes aren't in a folder of Syncthing's", proved=False)
     ignored = checkup.syncthing_patterns(root)
     missing = " ".join(line for line in STIGNORE_LINES if line not in ignored)
     return build_check(
-        "stignore",
         [f"{root / '.stignore'} lacks {missing}"] if missing else [],
         fine=f"{root / '.stignore'} is complete",
         fix="add them, on every machine: Syncthing doesn't carry that file; "
@@ -385,12 +366,9 @@ def _check_stignore(kb: Path) -> DoctorCheck:
 def _check_syncthing(kb: Path, home: Path) -> DoctorCheck:
     folder = find_syncthing_folder(kb, home=home)
     if folder is None:
-        return DoctorCheck(
-            name="Syncthing", ok=True, detail="no configuration on this machine names the notes", proved=False
-        )
+        return DoctorCheck(ok=True, detail="no configuration on this machine names the notes", proved=False)
     kept_copies = "all" if folder.max_conflicts < 0 else str(folder.max_conflicts)
     return build_check(
-        "Syncthing",
         [f"the folder {folder.label} keeps no conflict copies ({folder.config})"] if kept_copies == "0" else [],
         fine=f"the folder {folder.label} keeps {kept_copies} conflict copies of a file",
         fix="set maxConflicts to 10 in its advanced settings: with 0 the edit that loses is deleted",
@@ -404,13 +382,12 @@ def _check_emacs(home: Path) -> DoctorCheck:
         ((path, values) for path, lisp in texts if (values := find_strings(lisp, _EXCLUDING_VARIABLE))), (None, ())
     )
     if any(_COPY_MARK in value for value in values):
-        return DoctorCheck(name="Emacs", ok=True, detail=f"{setter} has org-roam leave out conflict copies")
+        return DoctorCheck(ok=True, detail=f"{setter} has org-roam leave out conflict copies")
     if setter is not None:
         reason = f"{setter} sets {_EXCLUDING_VARIABLE} without them"
     else:
         reason = f"no init file that can be read here sets {_EXCLUDING_VARIABLE}" if texts else _NO_INIT_FILE
     return DoctorCheck(
-        name="Emacs",
         ok=True,
         detail=f"org-roam may index conflict copies: {reason}",
         fix=f"{_EMACS_SETTING}; `roamkb install --snippets DIR` writes it out",

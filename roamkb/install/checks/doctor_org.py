@@ -53,7 +53,7 @@ def _check_agent_notes(notes: Notes, contents: NotesContents) -> DoctorCheck:
         for node in nodes_taken_over(notes, contents)
     ]
     taken_over = f"; the human's now, which no agent changes: {join_first(taken)}" if taken else ""
-    return DoctorCheck(name="agents' notes", ok=True, detail=f"{count_phrase(count, 'node')} by agents{taken_over}")
+    return DoctorCheck(ok=True, detail=f"{count_phrase(count, 'node')} by agents{taken_over}")
 
 
 def _check_encrypted(notes: Notes, contents: NotesContents) -> DoctorCheck:
@@ -61,7 +61,7 @@ def _check_encrypted(notes: Notes, contents: NotesContents) -> DoctorCheck:
     files = sum(text.line is None for text in texts)
     counts = f"{count_phrase(files, 'file')} and {count_phrase(len(texts) - files, 'heading')}"
     detail = f"{counts} encrypted: not read, and no search finds them" if texts else "no file and no heading is"
-    return DoctorCheck(name="encrypted", ok=True, detail=detail)
+    return DoctorCheck(ok=True, detail=detail)
 
 
 def _check_org_roam(notes: Notes, contents: NotesContents, home: Path) -> DoctorCheck:
@@ -69,10 +69,10 @@ def _check_org_roam(notes: Notes, contents: NotesContents, home: Path) -> Doctor
     try:
         database = find_database(home, notes.kb)
     except UnreadableDatabase as error:
-        return DoctorCheck(name="org-roam", ok=True, detail=error.message, fix=error.hint, proved=False)
+        return DoctorCheck(ok=True, detail=error.message, fix=error.hint, proved=False)
     if database is None:
         detail = f"no database of these notes is at hand to compare with; {_LEADING_VERSION}"
-        return DoctorCheck(name="org-roam", ok=True, detail=detail, proved=False)
+        return DoctorCheck(ok=True, detail=detail, proved=False)
     unchanged = {file.file for file in contents.kb_walk.files if _is_as_indexed(notes, file, database)}
     total, different = _compare_nodes(contents, database, unchanged)
     version = _VERSIONS.get(database.version, f"with a database of version {database.version}")
@@ -81,7 +81,6 @@ def _check_org_roam(notes: Notes, contents: NotesContents, home: Path) -> Doctor
         detail += f"; {count_phrase(waiting, 'note')} changed since it looked, or left out there"
     detail += f"; {_LEADING_VERSION}"
     return DoctorCheck(
-        name="org-roam",
         ok=not different,
         detail=f"{detail}: {join_first(different)}" if different else detail,
         fix="see the note; TODO words of Emacs' own settings belong into the rule as well" if different else "",

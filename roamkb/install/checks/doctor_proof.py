@@ -32,14 +32,12 @@ def check_approvers(context: DoctorContext) -> DoctorCheck:
     if isinstance(context.rule, Rule) and context.rule.must_sign and not approvers.keys:
         faults.append("the rule demands a signed yes, and no key counts")
     if not approvers.keys:
-        return build_check(
-            "approvers", faults, fine="no key: a yes is a typed word, which proves nothing", fix=_KEYS_FIX
-        )
+        return build_check(faults, fine="no key: a yes is a typed word, which proves nothing", fix=_KEYS_FIX)
     since = f"root's, {one_line(str(approvers.source))}"
     if approvers.first_use:
         since = f"the first trusted on {one_line(approvers.first_use)} because it was the first"
     fine = f"{count_phrase(len(approvers.keys), 'key')}, {since}"
-    return build_check("approvers", faults, fine=fine, fix=_KEYS_FIX)
+    return build_check(faults, fine=fine, fix=_KEYS_FIX)
 
 
 def check_approvals(context: DoctorContext, log: Log) -> DoctorCheck:
@@ -53,4 +51,4 @@ def check_approvals(context: DoctorContext, log: Log) -> DoctorCheck:
     if unproven:
         faults.append(f"{count_phrase(len(unproven), 'event')} with a signature that can't be verified")
     fixes = [fix for fix, needed in ((_LINES_FIX, lines), (_EVENTS_FIX, unproven)) if needed]
-    return build_check("approvals", faults, fine="each line in a rule file has a human's yes", fix="; ".join(fixes))
+    return build_check(faults, fine="each line in a rule file has a human's yes", fix="; ".join(fixes))

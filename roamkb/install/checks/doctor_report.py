@@ -8,6 +8,7 @@ from roamkb.core.errors import RoamkbError
 from roamkb.core.request import flag_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import count_phrase
 
 #: Names in one sentence; who wants all of them asks the command that the fix names.
@@ -26,7 +27,8 @@ class DoctorRequest:
 class DoctorCheck:
     """The result of one check."""
 
-    name: str
+    #: As `run_check` calls it.
+    name: str = ""
     #: Whether there is no fault.
     ok: bool
     #: What was found.
@@ -64,9 +66,9 @@ class DoctorReport:
 
 
 def run_check(name: str, check_function: Callable[[], DoctorCheck]) -> DoctorCheck:
-    """Run a check; return its failure to run as a fault."""
+    """Run a check, and give it its name; its failure to run is a fault."""
     try:
-        return check_function()
+        return replace(check_function(), name=name)
     except RoamkbError as error:
         return DoctorCheck(name=name, ok=False, detail=error.message, fix=error.hint)
     except OSError as error:
@@ -74,12 +76,12 @@ def run_check(name: str, check_function: Callable[[], DoctorCheck]) -> DoctorChe
         return DoctorCheck(name=name, ok=False, detail=detail, fix="see that it is there, whose it is and its mode")
 
 
-def build_check(name: str, faults: Iterable[str], *, fine: str, fix: str) -> DoctorCheck:
+def build_check(faults: Iterable[str], *, fine: str, fix: str) -> DoctorCheck:
     """Return the check that lists `faults`, or says `fine` where there are none."""
     named_faults = tuple(faults)
     if not named_faults:
-        return DoctorCheck(name=name, ok=True, detail=fine)
-    return DoctorCheck(name=name, ok=False, detail=join_first(named_faults), fix=fix)
+        return DoctorCheck(ok=True, detail=fine)
+    return DoctorCheck(ok=False, detail=join_first(named_faults), fix=fix)
 
 
 def join_first(items: Sequence[str]) -> str:

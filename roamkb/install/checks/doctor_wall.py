@@ -70,18 +70,16 @@ def check_wall(context: DoctorContext, wall: WallSetup) -> Iterator[DoctorCheck]
 
 def _walled(patient: DoctorContext, wall: WallSetup, harness: Harness, settings: bytes) -> DoctorCheck:
     (variable,), option = harness.prefix_variables, f"--{harness.options[0]}"
-    name = "wall"
     prefix = shell_prefix(settings, variable) if settings.strip() else ""
     works = next(find_wall_methods(), None)
     if works is None:
         said = "nothing here can keep a command from writing to the notes; what it would do is only judged"
-        return DoctorCheck(name=name, ok=False, detail=said, fix="install bubblewrap, or a Linux from 5.19 on")
+        return DoctorCheck(ok=False, detail=said, fix="install bubblewrap, or a Linux from 5.19 on")
     how = WALL_NAMES[works[0]]
     if not prefix:
         hooked = bool(settings.strip()) and bool(own_handlers(settings) or enabled_plugin(settings))
         said = f"{how} would work, and no harness runs its commands by it; `roamkb exec -- COMMAND` does"
         return DoctorCheck(
-            name=name,
             ok=not hooked,
             detail=said,
             fix=f"`roamkb install {option}` puts it before {harness.title}'s shell commands",
@@ -90,19 +88,19 @@ def _walled(patient: DoctorContext, wall: WallSetup, harness: Harness, settings:
     if not is_own_launcher(prefix):
         said = f"{variable} in the settings is your own, {prefix}: its commands have no wall of roamkb's"
         fix = f"without it, `roamkb install {option}` puts one there"
-        return DoctorCheck(name=name, ok=True, detail=said, fix=fix, proved=False)
+        return DoctorCheck(ok=True, detail=said, fix=fix, proved=False)
     if isinstance(patient.rule, BadRule):
         wall.renew_plan_file()
         said = f"by {how}, around what the last good rule named"
-        return DoctorCheck(name=name, ok=True, detail=said, proved=False)
+        return DoctorCheck(ok=True, detail=said, proved=False)
     closed = wall.renew_plan_file().paths_for("/").closed
     if fault := _find_breach(Path(prefix), patient.rule.all_folders, closed, harness.title):
-        return DoctorCheck(name=name, ok=False, detail=fault, fix=f"`roamkb install {option}` makes it anew")
+        return DoctorCheck(ok=False, detail=fault, fix=f"`roamkb install {option}` makes it anew")
     if twin := _find_hard_link(closed):
         said = f"{twin} has another name, outside of what is closed: by that it can be written"
         fix = f"of roamkb's program: `{copy_command()}`; of a note: copy it anew"
-        return DoctorCheck(name=name, ok=False, detail=said, fix=fix)
-    return DoctorCheck(name=name, ok=True, detail=f"by {how}; a command that tried couldn't write to the notes")
+        return DoctorCheck(ok=False, detail=said, fix=fix)
+    return DoctorCheck(ok=True, detail=f"by {how}; a command that tried couldn't write to the notes")
 
 
 #: Tries to make a file in each folder and to open each file; says which of them it could. Nothing is changed.
@@ -172,12 +170,11 @@ def _sandboxed(patient: DoctorContext, harness: Harness) -> DoctorCheck:
     settings = SettingsOnDisk(home=patient.home, root=None, read_settings=_read_settings, resolve_path=real_path)
     folders = () if isinstance(patient.rule, BadRule) else patient.rule.all_folders
     report = harness.sandbox_report(settings, tuple(str(real_path(folder)) for folder in folders))
-    name = f"wall for {harness.title}"
     if report is None:
-        return DoctorCheck(name=name, ok=True, detail="roamkb's own", proved=False)
+        return DoctorCheck(ok=True, detail="roamkb's own", proved=False)
     if report.ok:
-        return DoctorCheck(name=name, ok=True, detail=report.detail, proved=False)
-    return DoctorCheck(name=name, ok=False, detail=report.detail, fix=report.fix)
+        return DoctorCheck(ok=True, detail=report.detail, proved=False)
+    return DoctorCheck(ok=False, detail=report.detail, fix=report.fix)
 
 
 def _read_settings(path: Path) -> bytes:
