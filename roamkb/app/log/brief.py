@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from roamkb.app import knowledge_base
-from roamkb.app.log import project_context
+from roamkb.app.log.project_context import SHARE_PATIENCE
+from roamkb.app.log.project_context import ProjectContext
 from roamkb.context import brief as briefing
 from roamkb.context import brief_text
 from roamkb.context import shown
@@ -38,7 +39,7 @@ _BRIEF_NODES = 3
 _PROMPT_ITEMS = 3
 
 
-def brief(context: "project_context.ProjectContext", request: "briefing.BriefRequest") -> "brief_text.SessionBrief":
+def brief(context: ProjectContext, request: "briefing.BriefRequest") -> "brief_text.SessionBrief":
     """Return the brief of a session; with `task` or `subagent`, what helps with that.
 
     Raises:
@@ -50,7 +51,7 @@ def brief(context: "project_context.ProjectContext", request: "briefing.BriefReq
 
 
 def make_brief(
-    context: "project_context.ProjectContext",
+    context: ProjectContext,
     *,
     task: str | None = None,
     subagent: bool = False,
@@ -63,7 +64,7 @@ def make_brief(
     require_name(task or "", "the task")
     project = context.session_project()
     author = context.make_author(agent=agent, session=session)
-    log = context.log_or_none(patience=project_context.SHARE_PATIENCE)
+    log = context.log_or_none(patience=SHARE_PATIENCE)
     state, unready = _indexed_state(context, log)
     at_hand = briefing.current_work(
         state, git_branch.read_git_branch(context.project_root), task=task or "", now=author.ts
@@ -119,7 +120,7 @@ def make_brief(
 
 
 def _indexed_state(
-    context: "project_context.ProjectContext", log: "project_log.Log | None"
+    context: ProjectContext, log: "project_log.Log | None"
 ) -> "tuple[learning_state.LogState | None, str]":
     """Return the state of the log, if there is one and it is indexed; else what the human may do about that."""
     if log is None:
@@ -132,9 +133,7 @@ def _indexed_state(
     return state, ""
 
 
-def _troubles_at_start(
-    context: "project_context.ProjectContext", log: "project_log.Log | None", *, now: float
-) -> tuple[str, ...]:
+def _troubles_at_start(context: ProjectContext, log: "project_log.Log | None", *, now: float) -> tuple[str, ...]:
     """Return what is wrong with hooks, wall and log, and what waits, a line each."""
     wall = _wall_trouble(context)
     if log is None:
@@ -144,7 +143,7 @@ def _troubles_at_start(
     return (*injections.recent_hook_errors(log.local_folder, now=now), *filter(None, (wall, waiting, unproven)))
 
 
-def _unproven_lines_notice(context: "project_context.ProjectContext", log: "project_log.Log") -> str:
+def _unproven_lines_notice(context: ProjectContext, log: "project_log.Log") -> str:
     """Return a line on what rule files tell agents without a human's proof; empty without any."""
     try:
         state = log.read_contents().replay_state()
@@ -154,7 +153,7 @@ def _unproven_lines_notice(context: "project_context.ProjectContext", log: "proj
 
 
 def suggest_for_prompt(
-    context: "project_context.ProjectContext", text: str, *, besides: "frozenset[str]"
+    context: ProjectContext, text: str, *, besides: "frozenset[str]"
 ) -> "tuple[suggestions.Suggested[learning_state.LearningState], suggestions.Suggested[model.Hit]]":
     """Return the few learnings and nodes relevant enough to `text` to interrupt; usually none."""
     learnings: suggestions.Suggested[learning_state.LearningState] = suggestions.Suggested()
@@ -172,7 +171,7 @@ def suggest_for_prompt(
 
 
 def suggest_nodes(
-    context: "project_context.ProjectContext",
+    context: ProjectContext,
     text: str,
     *,
     limit: int = _PROMPT_ITEMS,
@@ -188,7 +187,7 @@ def suggest_nodes(
 
 
 def learnings_about_file(
-    context: "project_context.ProjectContext", file: Path, *, names: "Sequence[str]" = (), besides: "frozenset[str]"
+    context: ProjectContext, file: Path, *, names: "Sequence[str]" = (), besides: "frozenset[str]"
 ) -> "tuple[learning_state.LearningState, ...]":
     """Return the few learnings about `file` of the project, or about one of `names`, the best borne out first."""
     log = context.log_or_none()
@@ -214,7 +213,7 @@ def learnings_about_file(
     return suggestions.best_borne_out(told)[:_PROMPT_ITEMS]
 
 
-def inject(context: "project_context.ProjectContext", request: "shown.InjectRequest") -> bool:
+def inject(context: ProjectContext, request: "shown.InjectRequest") -> bool:
     """Return whether hooks put anything into prompts of this project; `on` or `off` sets it.
 
     What happens is recorded either way.
@@ -231,7 +230,7 @@ def inject(context: "project_context.ProjectContext", request: "shown.InjectRequ
     return request.action == "on"
 
 
-def _unusable_log_notice(context: "project_context.ProjectContext") -> str:
+def _unusable_log_notice(context: ProjectContext) -> str:
     """Return a notice for the human about a log that can't be used; empty where there is none."""
     try:
         context.log_to_read()
@@ -244,7 +243,7 @@ def _unusable_log_notice(context: "project_context.ProjectContext") -> str:
     return ""
 
 
-def _wall_trouble(context: "project_context.ProjectContext") -> str:
+def _wall_trouble(context: ProjectContext) -> str:
     """Return why no wall keeps this session's commands out of the notes; empty where one does."""
     around = context.environment
     # only a hook or a server of its own has it
@@ -256,7 +255,7 @@ def _wall_trouble(context: "project_context.ProjectContext") -> str:
     return wall_settings.wall_trouble(data, around.variables, variable) if isinstance(data, bytes) else ""
 
 
-def _indexed_glance(context: "project_context.ProjectContext") -> "knowledge_base.KnowledgeBaseReading":
+def _indexed_glance(context: ProjectContext) -> "knowledge_base.KnowledgeBaseReading":
     """Return a glance at the notes; index some first where many aren't indexed yet."""
     glance = context.kb.glance_at_notes()
     if not glance.is_ready:
@@ -266,7 +265,7 @@ def _indexed_glance(context: "project_context.ProjectContext") -> "knowledge_bas
 
 
 def _nodes_about(
-    context: "project_context.ProjectContext", work: "briefing.WorkAtHand", *, besides: "frozenset[str]"
+    context: ProjectContext, work: "briefing.WorkAtHand", *, besides: "frozenset[str]"
 ) -> "tuple[tuple[model.Hit, ...], knowledge_base.KnowledgeBaseReading | None, str]":
     """Return nodes that are relevant to the work at hand, the state of the notes, and trouble."""
     try:

@@ -1,6 +1,6 @@
 """Curation of a project's log: audits against the working tree, and a human's decisions."""
 
-from roamkb.app.log import project_context
+from roamkb.app.log.project_context import ProjectContext
 from roamkb.app.log.recall import noise_finder
 from roamkb.core.errors import UsageError
 from roamkb.curation import audit as curation_audit
@@ -17,7 +17,7 @@ from roamkb.pipeline.store import references_on_disk
 _DEFAULT_EDITOR = "vi"
 
 
-def audit(context: "project_context.ProjectContext", request: "curation_audit.AuditRequest") -> "curation_audit.Audit":
+def audit(context: ProjectContext, request: "curation_audit.AuditRequest") -> "curation_audit.Audit":
     """Judge each learning by the local working tree, and keep the verdicts with reasons in a local file.
 
     With `as_of` it is about the log at the end of that day, and nothing is kept.
@@ -35,9 +35,7 @@ def audit(context: "project_context.ProjectContext", request: "curation_audit.Au
     )
 
 
-def curate(
-    context: "project_context.ProjectContext", request: "curate_verb.CurateRequest"
-) -> "curate_verb.CurationProposal":
+def curate(context: ProjectContext, request: "curate_verb.CurateRequest") -> "curate_verb.CurationProposal":
     """Return the events that a review would append to the ledger; with `apply`, a digest, append them.
 
     With `as_of`, what one would have appended at the end of that day.
@@ -65,7 +63,7 @@ def curate(
 
 
 def review_curation(
-    context: "project_context.ProjectContext",
+    context: ProjectContext,
     *,
     reason: str | None = None,
     agent: str | None = None,
@@ -87,7 +85,7 @@ def review_curation(
     )
 
 
-def editor_command(context: "project_context.ProjectContext") -> list[str]:
+def editor_command(context: ProjectContext) -> list[str]:
     """Return the command line of the human's editor."""
     import shlex
 
@@ -95,9 +93,7 @@ def editor_command(context: "project_context.ProjectContext") -> list[str]:
     return shlex.split(environment.get("VISUAL") or environment.get("EDITOR") or "") or [_DEFAULT_EDITOR]
 
 
-def refine(
-    context: "project_context.ProjectContext", request: "curation_refine.RefineRequest"
-) -> "curation_refine.Refinement":
+def refine(context: ProjectContext, request: "curation_refine.RefineRequest") -> "curation_refine.Refinement":
     """Return the learnings of `tasks` (of all without) that an agent should reword."""
     return curation_refine.refine(
         context.log_to_read().read_contents().replay_state(),
@@ -105,9 +101,7 @@ def refine(
     )
 
 
-def explain(
-    context: "project_context.ProjectContext", request: "log_explain.ExplainRequest"
-) -> "log_explain.Explanation":
+def explain(context: ProjectContext, request: "log_explain.ExplainRequest") -> "log_explain.Explanation":
     """Return the whole life of one learning, by key or id, up to a day where one is given.
 
     Raises:
@@ -118,7 +112,7 @@ def explain(
     return log_explain.explain(log, state, request.key, doubts_of=noise_finder(log), now=context.make_author().ts)
 
 
-def pin(context: "project_context.ProjectContext", request: "log_pin.PinRequest") -> "log_pin.MarkedLearning":
+def pin(context: ProjectContext, request: "log_pin.PinRequest") -> "log_pin.MarkedLearning":
     """Exempt a learning from decay; with `off`, no longer.
 
     Raises:
@@ -132,7 +126,7 @@ def pin(context: "project_context.ProjectContext", request: "log_pin.PinRequest"
     )
 
 
-def override(context: "project_context.ProjectContext", request: "log_pin.OverrideRequest") -> "log_pin.MarkedLearning":
+def override(context: ProjectContext, request: "log_pin.OverrideRequest") -> "log_pin.MarkedLearning":
     """Set a learning's confidence, 0.00 to 1.00, for good; only a human at a terminal can.
 
     Raises:
@@ -149,16 +143,14 @@ def override(context: "project_context.ProjectContext", request: "log_pin.Overri
     )
 
 
-def export(
-    context: "project_context.ProjectContext", request: "log_export.ExportRequest"
-) -> "log_export.LearningExport":
+def export(context: ProjectContext, request: "log_export.ExportRequest") -> "log_export.LearningExport":
     """Return every learning with its present state, or that of a day; with `all`, the archive's as well."""
     state = context.log_to_read().read_contents().replay_state(as_of=context.parse_moment("--as-of", request.as_of))
     return log_export.export(state, archived=request.all)
 
 
 def decision_signature(
-    context: "project_context.ProjectContext", reason: str | None, *, agent: str | None, session: str | None
+    context: ProjectContext, reason: str | None, *, agent: str | None, session: str | None
 ) -> "curate_verb.CurationSignature":
     """Return what signs a decision about learnings."""
     return curate_verb.CurationSignature(

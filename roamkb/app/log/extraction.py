@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from roamkb.app.log import project_context
 from roamkb.app.log.learn import put_through_gate
 from roamkb.app.log.learn import take_learning
 from roamkb.app.log.models import model_asker
 from roamkb.app.log.models import named_model
+from roamkb.app.log.project_context import ProjectContext
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
 from roamkb.core.startup.dataclasses import replace
@@ -21,9 +21,7 @@ from roamkb.pipeline.extract import model_extraction
 from roamkb.pipeline.store import transcripts
 
 
-def extract(
-    context: "project_context.ProjectContext", request: "model_extraction.ExtractRequest"
-) -> "learn_proposals.ProposalOutcomes":
+def extract(context: ProjectContext, request: "model_extraction.ExtractRequest") -> "learn_proposals.ProposalOutcomes":
     """Have `model` propose learnings from a session's transcript; without `session` the latest.
 
     What it proposes goes through the gate as an agent's proposals do. At work its human is asked first.
@@ -69,7 +67,7 @@ def extract(
     return replace(outcomes, taken=(*outcomes.taken, *refused))
 
 
-def _find_session_transcript(context: "project_context.ProjectContext", session: str | None) -> "Path":
+def _find_session_transcript(context: ProjectContext, session: str | None) -> "Path":
     """Return the transcript file of a session; of the project's latest without one."""
     home, environment = context.environment.home, context.environment.variables
     if session is not None:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from roamkb.app.log import project_context
+from roamkb.app.log.project_context import ProjectContext
 from roamkb.boundary import policy
 from roamkb.boundary.store import folder_evidence
 from roamkb.boundary.store import installed_rule
@@ -16,9 +16,7 @@ from roamkb.pipeline.ingest import ingest as pipeline_ingest
 from roamkb.pipeline.store import sources
 
 
-def ingest(
-    context: "project_context.ProjectContext", request: "pipeline_ingest.IngestRequest"
-) -> "pipeline_ingest.IngestResult":
+def ingest(context: ProjectContext, request: "pipeline_ingest.IngestRequest") -> "pipeline_ingest.IngestResult":
     """Import the notes that another tool keeps for the project into its log; a second call adds nothing.
 
     With `memory`, what a harness remembers of the project, or what lies in `folder`; without
@@ -57,7 +55,7 @@ def ingest(
     )
 
 
-def ingest_sources(context: "project_context.ProjectContext", file: str | None) -> tuple[Path, ...]:
+def ingest_sources(context: ProjectContext, file: str | None) -> tuple[Path, ...]:
     """Return the files to take in: `file`, or the ones that are usual in this project."""
     file = None if file is None else require_name(file, "the file")
     return sources.find_sources(
@@ -65,7 +63,7 @@ def ingest_sources(context: "project_context.ProjectContext", file: str | None) 
     )
 
 
-def _require_own_tree(context: "project_context.ProjectContext", path: Path) -> None:
+def _require_own_tree(context: ProjectContext, path: Path) -> None:
     """Raise where an implicitly found file is another project's: this log may be read by anyone."""
     if sources.leads_outside(path, context.project_root, environment=context.environment.variables):
         raise UsageError(
@@ -74,13 +72,13 @@ def _require_own_tree(context: "project_context.ProjectContext", path: Path) -> 
         )
 
 
-def _memory_folder(context: "project_context.ProjectContext", folder: str | None) -> Path | None:
+def _memory_folder(context: ProjectContext, folder: str | None) -> Path | None:
     if folder is None:
         return sources.find_memory(context.environment.home, context.project_root)
     return context.current_folder / require_name(folder, "the folder")
 
 
-def require_source(context: "project_context.ProjectContext", path: Path) -> "model.ProjectKind":
+def require_source(context: ProjectContext, path: Path) -> "model.ProjectKind":
     """Return the kind of the project that owns `path`, where its text may enter this log.
 
     Raises:

@@ -1,12 +1,12 @@
 """Creation of a project's log."""
 
-from roamkb.app.log import project_context
+from roamkb.app.log.project_context import ProjectContext
 from roamkb.boundary.store import installed_rule
 from roamkb.core.errors import BadRule
 from roamkb.log import init as log_init
 
 
-def init(context: "project_context.ProjectContext", request: "log_init.InitRequest") -> "log_init.InitialisedLog":
+def init(context: ProjectContext, request: "log_init.InitRequest") -> "log_init.InitialisedLog":
     """Make the project's log; a second call changes nothing.
 
     What came with the project counts once a human at the terminal takes it, or said `yes`.

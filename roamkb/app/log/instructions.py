@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from roamkb.app.log import project_context
 from roamkb.app.log.curation import decision_signature
 from roamkb.app.log.curation import editor_command
 from roamkb.app.log.curation import review_curation
+from roamkb.app.log.project_context import ProjectContext
 from roamkb.boundary import classify
 from roamkb.core.errors import UsageError
 from roamkb.core.startup.dataclasses import replace
@@ -24,7 +24,7 @@ from roamkb.pipeline import promote
 
 
 def propose_lines(
-    context: "project_context.ProjectContext", request: "promote.PromoteRequest", target_file: str
+    context: ProjectContext, request: "promote.PromoteRequest", target_file: str
 ) -> "propose.ProposeResult":
     """Propose learnings as lines of the file `target_file`; without any, return the candidates.
 
@@ -56,12 +56,12 @@ def propose_lines(
     return propose.propose_instructions(log, chosen, place, author, dry_run=request.dry_run)
 
 
-def _nearest_file(context: "project_context.ProjectContext", root: Path, name: str) -> Path:
+def _nearest_file(context: ProjectContext, root: Path, name: str) -> Path:
     """Return the path of the file `name` from here, or, where there is none, from the project's root."""
     return context.current_folder / name if (context.current_folder / name).exists() else root / name
 
 
-def _require_own_file(context: "project_context.ProjectContext", path: Path) -> None:
+def _require_own_file(context: ProjectContext, path: Path) -> None:
     """Raise where a file belongs to another project that lies in this one."""
     place = classify.classify(path.parent, home=context.environment.home, account_home=context.environment.account_home)
     if path.exists() and place.root is not None and place.root != context.project_root:
@@ -71,7 +71,7 @@ def _require_own_file(context: "project_context.ProjectContext", path: Path) -> 
 
 
 def review(
-    context: "project_context.ProjectContext", request: "instructions_review.ReviewRequest"
+    context: ProjectContext, request: "instructions_review.ReviewRequest"
 ) -> "curate.CurationProposal | queue.ReviewQueue | instructions_approve.DecidedProposals":
     """Return the proposed lines; with `edit` open them in an editor, in which a human decides.
 
@@ -102,7 +102,7 @@ def review(
 
 
 def approve(
-    context: "project_context.ProjectContext", request: "instructions_approve.ApproveRequest"
+    context: ProjectContext, request: "instructions_approve.ApproveRequest"
 ) -> "instructions_approve.DecidedProposals":
     """Put one proposed line, or all, into their files: just the change that `digest` names.
 
@@ -129,7 +129,7 @@ def approve(
 
 
 def reject(
-    context: "project_context.ProjectContext", request: "instructions_approve.RejectRequest"
+    context: ProjectContext, request: "instructions_approve.RejectRequest"
 ) -> "instructions_approve.DecidedProposals":
     """Record that a line is never proposed again for that file; a human's act, as approving is.
 
@@ -147,7 +147,7 @@ def reject(
 
 
 def rollback(
-    context: "project_context.ProjectContext", request: "instructions_rollback.RollbackRequest"
+    context: ProjectContext, request: "instructions_rollback.RollbackRequest"
 ) -> "instructions_rollback.RolledBack":
     """Take an approved line out of its file again, and nothing else.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from collections.abc import Sequence
 from pathlib import Path
 
-from roamkb.app.log import project_context
+from roamkb.app.log.project_context import ProjectContext
 from roamkb.core.errors import NotDurable
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
@@ -37,7 +37,7 @@ from roamkb.text.store import lexicons
 
 
 def take_learning(
-    context: "project_context.ProjectContext",
+    context: ProjectContext,
     new_learning: "new_learning.NewLearning",
     *,
     agent: str | None = None,
@@ -63,7 +63,7 @@ def take_learning(
     )
 
 
-def keep_refused(context: "project_context.ProjectContext", fact: "write.NodeContent") -> Path | None:
+def keep_refused(context: ProjectContext, fact: "write.NodeContent") -> Path | None:
     """Add a fact that the knowledge base may not have to the log; return its file, if any."""
     text = f"{fact.title}\n\n{fact.body}" if fact.body.strip() else fact.title
     saying = new_learning.NewLearning(content=text, tags=fact.tags, provenance=fact.source)
@@ -76,7 +76,7 @@ def keep_refused(context: "project_context.ProjectContext", fact: "write.NodeCon
 
 
 def learn(
-    context: "project_context.ProjectContext", request: "log_learn.LearnRequest"
+    context: ProjectContext, request: "log_learn.LearnRequest"
 ) -> "log_learn.LearnResult | learn_proposals.ProposalOutcomes":
     """Add one learning to the project's log, or count one more occurrence of a known one.
 
@@ -95,9 +95,7 @@ def learn(
     return add_learning(context, request)
 
 
-def add_learning(
-    context: "project_context.ProjectContext", request: "log_learn.LearnRequest"
-) -> "log_learn.LearnResult":
+def add_learning(context: ProjectContext, request: "log_learn.LearnRequest") -> "log_learn.LearnResult":
     """Add one learning from its text, as `learn` does."""
     learning = new_learning.NewLearning(
         content=request.text or "",
@@ -124,7 +122,7 @@ def add_learning(
 
 
 def _learn_proposals(
-    context: "project_context.ProjectContext", text: str, *, agent: str | None, session: str | None
+    context: ProjectContext, text: str, *, agent: str | None, session: str | None
 ) -> "learn_proposals.ProposalOutcomes":
     """Add an agent's proposals, and put each through the gate with its evidence."""
     try:
@@ -146,7 +144,7 @@ def _learn_proposals(
 
 
 def put_through_gate(
-    context: "project_context.ProjectContext", log: "project_log.Log", id: str, author: "new_learning.Author"
+    context: ProjectContext, log: "project_log.Log", id: str, author: "new_learning.Author"
 ) -> "tuple[learning_state.LearningState, tuple[str, ...]]":
     """Put one learning through the gate by its evidence; return its new state and the failed checks."""
     state = log.read_contents().replay_state()
@@ -157,7 +155,7 @@ def put_through_gate(
 
 
 def verify_session(
-    context: "project_context.ProjectContext",
+    context: ProjectContext,
     log: "project_log.Log",
     session: str,
     author: "new_learning.Author",
@@ -178,7 +176,7 @@ def verify_session(
 
 
 def judge_context(
-    context: "project_context.ProjectContext",
+    context: ProjectContext,
     log: "project_log.Log",
     judge: ("Callable[[Sequence[learning_state.LearningState]], Iterable[judge_protocol.Judgement]] | None") = None,
     *,
@@ -204,9 +202,7 @@ def judge_context(
     )
 
 
-def retracted_learnings(
-    context: "project_context.ProjectContext", state: "learning_state.LogState", session: str
-) -> dict[str, str]:
+def retracted_learnings(context: ProjectContext, state: "learning_state.LogState", session: str) -> dict[str, str]:
     """Return the session's learnings that its own work retracted since, and how, by id."""
     witnesses = session_witnesses(context, context.log_to_read())
     attested = (
@@ -218,9 +214,7 @@ def retracted_learnings(
     }
 
 
-def session_witnesses(
-    context: "project_context.ProjectContext", log: "project_log.Log"
-) -> "gate_witnesses.SessionWitnesses":
+def session_witnesses(context: ProjectContext, log: "project_log.Log") -> "gate_witnesses.SessionWitnesses":
     """Return the transcripts that can witness what sessions of this log did."""
     return gate_witnesses.SessionWitnesses(
         log.root, home=context.environment.home, environment=context.environment.variables

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from collections.abc import Mapping
 from typing import Any
 
-from roamkb.app.log import project_context
+from roamkb.app.log.project_context import ProjectContext
 from roamkb.boundary import human_consent
 from roamkb.boundary import policy
 from roamkb.boundary.store import installed_rule
@@ -21,13 +21,13 @@ from roamkb.models.clients import language_model
 _CONSENT_WORD = "send"
 
 
-def named_model(context: "project_context.ProjectContext", name: str) -> "names.LanguageModel":
+def named_model(context: ProjectContext, name: str) -> "names.LanguageModel":
     """Return the model that `name` means; raise `UsageError` where it means none."""
     return names.parse_model_name(name, context.environment.variables)
 
 
 def model_asker(
-    context: "project_context.ProjectContext",
+    context: ProjectContext,
     name: str,
     prompt: str,
     *,
@@ -52,9 +52,7 @@ def model_asker(
     return lambda payload: language_model.ask_model(name, prompt, payload, environment=environment, limits=limits)
 
 
-def _require_named_address(
-    context: "project_context.ProjectContext", model: "names.LanguageModel", project: "Project"
-) -> None:
+def _require_named_address(context: ProjectContext, model: "names.LanguageModel", project: "Project") -> None:
     """Raise where a model is asked over the network at an address that the rule doesn't name."""
     address = model.address
     if address is None or address.is_loopback:

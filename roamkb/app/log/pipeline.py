@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 
 from roamkb.app import knowledge_base
-from roamkb.app.log import project_context
 from roamkb.app.log.instructions import propose_lines
 from roamkb.app.log.learn import judge_context
 from roamkb.app.log.learn import session_witnesses
@@ -13,6 +12,7 @@ from roamkb.app.log.learn import take_learning
 from roamkb.app.log.learn import verify_session
 from roamkb.app.log.models import model_asker
 from roamkb.app.log.models import named_model
+from roamkb.app.log.project_context import ProjectContext
 from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
 from roamkb.core.progress import counted
@@ -45,9 +45,7 @@ from roamkb.pipeline.store import boot_files
 from roamkb.pipeline.store import references_on_disk
 
 
-def observe(
-    context: "project_context.ProjectContext", request: "pipeline_observe.ObserveRequest"
-) -> "pipeline_observe.ObserveResult":
+def observe(context: ProjectContext, request: "pipeline_observe.ObserveRequest") -> "pipeline_observe.ObserveResult":
     """Record one raw observation, or learn the statements in an agent's command or message.
 
     `from_payload` and `from_transcript` record what a hook's payload or a transcript tells.
@@ -90,7 +88,7 @@ def observe(
     return pipeline_observe.record_events(log, events, author, task=require_name(request.task or "", "the task"))
 
 
-def _edited_files(context: "project_context.ProjectContext", session: str) -> "edited_files.EditedFiles | None":
+def _edited_files(context: ProjectContext, session: str) -> "edited_files.EditedFiles | None":
     """Return the files that the session's hooks heard of as changed; None without a log or a session."""
     log = context.log_or_none()
     if log is None or not session:
@@ -101,7 +99,7 @@ def _edited_files(context: "project_context.ProjectContext", session: str) -> "e
     return edited
 
 
-def _known_texts(context: "project_context.ProjectContext", session: str) -> "consolidation_plan.KnownTexts":
+def _known_texts(context: ProjectContext, session: str) -> "consolidation_plan.KnownTexts":
     """Return the lines that every session starts with, and the learnings that this one was shown."""
     log = context.log_or_none()
     if log is None:
@@ -123,7 +121,7 @@ def _known_texts(context: "project_context.ProjectContext", session: str) -> "co
 
 
 def consolidate(
-    context: "project_context.ProjectContext", request: "pipeline_consolidate.ConsolidateRequest"
+    context: ProjectContext, request: "pipeline_consolidate.ConsolidateRequest"
 ) -> "tuple[pipeline_consolidate.ConsolidateResult, ...]":
     """Turn a session's observations into learnings, an agent's many into few, or lift a task's.
 
@@ -145,7 +143,7 @@ def consolidate(
 
 
 def _consolidate_sessions(
-    context: "project_context.ProjectContext",
+    context: ProjectContext,
     log: "project_log.Log",
     name: str | None,
     author: "new_learning.Author",
@@ -173,9 +171,7 @@ def _consolidate_sessions(
     observations.remove_consolidated(log.observed, now=author.ts)
 
 
-def verify(
-    context: "project_context.ProjectContext", request: "pipeline_verify.VerifyRequest"
-) -> "pipeline_verify.VerifyResult":
+def verify(context: ProjectContext, request: "pipeline_verify.VerifyRequest") -> "pipeline_verify.VerifyResult":
     """Put learnings through the gate: named ones, or with `batch` all that need it.
 
     The scores come from `judge`, a language model by its name, or from the caller for one learning;
@@ -222,7 +218,7 @@ def verify(
 
 
 def _model_judge_context(
-    context: "project_context.ProjectContext",
+    context: ProjectContext,
     log: "project_log.Log",
     state: "learning_state.LogState",
     judge: str,
@@ -249,7 +245,7 @@ def _model_judge_context(
 
 
 def promote(
-    context: "project_context.ProjectContext", request: "pipeline_promote.PromoteRequest"
+    context: ProjectContext, request: "pipeline_promote.PromoteRequest"
 ) -> "pipeline_promote.PromoteResult | propose.ProposeResult":
     """Write verified, durable learnings as nodes of the knowledge base; name them, or `all`.
 
@@ -276,13 +272,13 @@ def promote(
     return propose_lines(context, request, request.to)
 
 
-def has_verified(context: "project_context.ProjectContext") -> bool:
+def has_verified(context: ProjectContext) -> bool:
     """Return whether any learning is verified; a cheap test before the rest is imported."""
     return bool(context.log_to_read().read_contents().replay_state().learnings_with("verdict", learning_state.VERIFIED))
 
 
 def promote_nodes(
-    context: "project_context.ProjectContext", request: "pipeline_promote.PromoteRequest"
+    context: ProjectContext, request: "pipeline_promote.PromoteRequest"
 ) -> "pipeline_promote.PromoteResult":
     """Promote learnings to nodes, or return the candidates: `promote` without a rule file."""
     kb = context.kb.of_kb(request.kb)

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from pathlib import Path
 
-from roamkb.app.log import project_context
+from roamkb.app.log.project_context import SHARE_PATIENCE
+from roamkb.app.log.project_context import ProjectContext
 from roamkb.core import gitignore
 from roamkb.core import model
 from roamkb.core.errors import UsageError
@@ -25,7 +26,7 @@ from roamkb.pipeline.store import references_on_disk
 
 
 def recall(
-    context: "project_context.ProjectContext", request: "log_recall.RecallRequest"
+    context: ProjectContext, request: "log_recall.RecallRequest"
 ) -> "log_recall.RecallResult | log_recall.LogFigures":
     """Return the learnings that answer `words`, best first; without words the latest.
 
@@ -41,7 +42,7 @@ def recall(
         raise UsageError("--trace explains how words are ranked, from the best on", hint="roamkb recall WORDS --trace")
     if request.scope and request.scope not in learning_state.SCOPES:
         raise UsageError(f"no scope {one_line(request.scope)}", hint=f"one of {', '.join(learning_state.SCOPES)}")
-    log = context.log_to_read(patience=project_context.SHARE_PATIENCE)
+    log = context.log_to_read(patience=SHARE_PATIENCE)
     author = context.make_author(agent=request.agent, session=request.session)
     contents = log.read_contents()
     as_of = context.parse_moment("--as-of", request.as_of)
@@ -84,7 +85,7 @@ def recall(
 
 
 def _filter_of(
-    context: "project_context.ProjectContext", log: "project_log.Log", request: "log_recall.RecallRequest"
+    context: ProjectContext, log: "project_log.Log", request: "log_recall.RecallRequest"
 ) -> "recall_ranking.RecallFilter":
     """Return the conditions that a request names beside its words."""
     return recall_ranking.RecallFilter(
@@ -99,9 +100,7 @@ def _filter_of(
     )
 
 
-def matching_nodes(
-    context: "project_context.ProjectContext", words: Sequence[str] | str, limit: int
-) -> "Sequence[model.Hit]":
+def matching_nodes(context: ProjectContext, words: Sequence[str] | str, limit: int) -> "Sequence[model.Hit]":
     """Return the nodes that answer `words`; none for an empty query."""
     text = words if isinstance(words, str) else " ".join(words)
     return context.kb.search(text, limit=limit).hits if text.strip() else ()
@@ -114,7 +113,7 @@ def noise_finder(log: "project_log.Log") -> "Callable[[learning_state.LearningSt
 
 
 def _file_matcher(
-    context: "project_context.ProjectContext", log: "project_log.Log", file: str | None
+    context: ProjectContext, log: "project_log.Log", file: str | None
 ) -> Callable[[Sequence[str]], bool] | None:
     """Return a function that tells whether patterns match `file`, a path from here or from the root."""
     if file is None:

@@ -1,6 +1,6 @@
 """Experience of a project's agents: errors, and the remedies tried against them (document 004)."""
 
-from roamkb.app.log import project_context
+from roamkb.app.log.project_context import ProjectContext
 from roamkb.context import relevance_threshold
 from roamkb.core.errors import UsageError
 from roamkb.core.startup.dataclasses import replace
@@ -12,7 +12,7 @@ from roamkb.remedies import effectiveness
 from roamkb.remedies import remedy as remedy_verb
 
 
-def knows_remedies(context: "project_context.ProjectContext") -> bool:
+def knows_remedies(context: ProjectContext) -> bool:
     """Return whether any remedy was ever recorded; a cheap test before the rest is imported."""
     return bool(context.log_to_read().read_contents().replay_state().events_named(learning_state.ATTEMPTED))
 
@@ -26,7 +26,7 @@ def _is_sure(known_remedy: "effectiveness.Remedy", suggested: "remedy_verb.Sugge
 
 
 def remedy(
-    context: "project_context.ProjectContext", request: "remedy_verb.RemedyRequest"
+    context: ProjectContext, request: "remedy_verb.RemedyRequest"
 ) -> "remedy_verb.SuggestedRemedies | remedy_verb.KnownErrors":
     """Record a remedy for an error, suggest remedies for one, or show and list the known ones.
 

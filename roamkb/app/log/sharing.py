@@ -3,8 +3,8 @@
 from os.path import expanduser  # Path's raises where there is no such user
 from pathlib import Path
 
-from roamkb.app.log import project_context
 from roamkb.app.log.ingest import require_source
+from roamkb.app.log.project_context import ProjectContext
 from roamkb.boundary import policy
 from roamkb.boundary.store import folder_evidence
 from roamkb.boundary.store import installed_rule
@@ -33,7 +33,7 @@ _SERVICE_FILE = ".pg_service.conf"
 
 
 def bundle(
-    context: "project_context.ProjectContext", request: "sharing_bundle.BundleRequest"
+    context: ProjectContext, request: "sharing_bundle.BundleRequest"
 ) -> "sharing_bundle.CreatedBundle | sharing_bundle.OpenedBundle | sharing_bundle.ImportResult":
     """Write learnings to the new file FILE (`create`), show the bundle in it, or `import` it.
 
@@ -83,7 +83,7 @@ def bundle(
 
 
 def template(
-    context: "project_context.ProjectContext", request: "sharing_template.TemplateRequest"
+    context: ProjectContext, request: "sharing_template.TemplateRequest"
 ) -> "sharing_template.TemplateList | sharing_template.TemplateShown":
     """Make a template of verified learnings, look at them, or put one into the scope of a task.
 
@@ -129,7 +129,7 @@ def template(
 
 
 def snapshot(
-    context: "project_context.ProjectContext", request: "sharing_snapshot.SnapshotRequest"
+    context: ProjectContext, request: "sharing_snapshot.SnapshotRequest"
 ) -> "sharing_snapshot.SnapshotsTaken | sharing_snapshot.SnapshotList | sharing_snapshot.RecoverResult":
     """Take a snapshot of the log and, in a personal project, of agents' notes; `list` or `restore` them.
 
@@ -168,7 +168,7 @@ def snapshot(
 
 
 def _snapshot_sources(
-    context: "project_context.ProjectContext", kb_name: str | None, fact: str
+    context: ProjectContext, kb_name: str | None, fact: str
 ) -> "tuple[list[sharing_snapshot.KbSnapshotSource], list[tuple[str, str]]]":
     """Return the knowledge bases that a snapshot is about; of all, those that may be kept, and why the others aren't.
 
@@ -194,9 +194,7 @@ def _snapshot_sources(
     return sources, skipped
 
 
-def forget(
-    context: "project_context.ProjectContext", request: "sharing_forget.ForgetRequest"
-) -> "sharing_forget.ForgetResult":
+def forget(context: ProjectContext, request: "sharing_forget.ForgetRequest") -> "sharing_forget.ForgetResult":
     """Take a learning out of the log for good; only a human at a terminal can. `dry_run` lists where it is.
 
     Raises:
@@ -213,14 +211,14 @@ def forget(
     )
 
 
-def _log_or_none(context: "project_context.ProjectContext", *, writing: bool) -> "project_log.Log | None":
+def _log_or_none(context: ProjectContext, *, writing: bool) -> "project_log.Log | None":
     try:
         return context.log_to_write("a snapshot") if writing else context.log_to_read()
     except NoLog:
         return None
 
 
-def _require_bundle_place(context: "project_context.ProjectContext", path: Path, kind: ProjectKind) -> None:
+def _require_bundle_place(context: ProjectContext, path: Path, kind: ProjectKind) -> None:
     """Raise where a bundle of that kind may not lie at `path`.
 
     Raises:
@@ -239,7 +237,7 @@ def _require_bundle_place(context: "project_context.ProjectContext", path: Path,
         raise UsageError("a bundle is no file of the log itself", hint="name another folder")
 
 
-def share(context: "project_context.ProjectContext", request: "log_share.ShareRequest") -> "log_share.ShareReport":
+def share(context: ProjectContext, request: "log_share.ShareRequest") -> "log_share.ShareReport":
     """Say how the log is shared; share it by `service`, which only a human at a terminal can, or end that.
 
     `migrate` prints SQL for the service's administrator.

@@ -4,7 +4,8 @@ from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
 
-from roamkb.app.log import project_context
+from roamkb.app.log.project_context import SHARE_PATIENCE
+from roamkb.app.log.project_context import ProjectContext
 from roamkb.app.log.recall import matching_nodes
 from roamkb.context import shown as context_shown
 from roamkb.context.store import suggestion_record
@@ -28,7 +29,7 @@ from roamkb.tasks import task as task_verb
 from roamkb.tasks import used as tasks_used
 
 
-def task(context: "project_context.ProjectContext", request: "task_verb.TaskRequest") -> "task_verb.TaskReport":
+def task(context: ProjectContext, request: "task_verb.TaskRequest") -> "task_verb.TaskReport":
     """Start or end a task, or find similar ones; an unknown id finds none.
 
     Raises:
@@ -58,15 +59,13 @@ def task(context: "project_context.ProjectContext", request: "task_verb.TaskRequ
     )
 
 
-def relevant(
-    context: "project_context.ProjectContext", request: "tasks_relevant.RelevantRequest"
-) -> "tasks_relevant.RelevantFound":
+def relevant(context: ProjectContext, request: "tasks_relevant.RelevantRequest") -> "tasks_relevant.RelevantFound":
     """Return the learnings and nodes that help with a started or described task, best first.
 
     Raises:
         UsageError: nothing says what the task is about. NoLog.
     """
-    log = context.log_to_read(patience=project_context.SHARE_PATIENCE)
+    log = context.log_to_read(patience=SHARE_PATIENCE)
     author = context.make_author(agent=request.agent, session=request.session)
     as_of, contents = context.parse_moment("--as-of", request.as_of), log.read_contents()
     state = contents.replay_state(as_of=as_of)
@@ -111,7 +110,7 @@ def relevant(
     )
 
 
-def used(context: "project_context.ProjectContext", request: "tasks_used.UsedRequest") -> "tasks_used.UsedLearning":
+def used(context: ProjectContext, request: "tasks_used.UsedRequest") -> "tasks_used.UsedLearning":
     """Record whether a learning that was shown helped; being shown alone changes nothing.
 
     Raises:
@@ -134,7 +133,7 @@ def used(context: "project_context.ProjectContext", request: "tasks_used.UsedReq
     )
 
 
-def prefer(context: "project_context.ProjectContext", request: "log_prefer.PreferRequest") -> "pin.MarkedLearning":
+def prefer(context: ProjectContext, request: "log_prefer.PreferRequest") -> "pin.MarkedLearning":
     """Put a learning before its equals for one agent alone; with `off`, no longer.
 
     Raises:
@@ -148,7 +147,7 @@ def prefer(context: "project_context.ProjectContext", request: "log_prefer.Prefe
     )
 
 
-def undo(context: "project_context.ProjectContext", request: "log_undo.UndoRequest") -> "log_undo.UndoneEvent":
+def undo(context: ProjectContext, request: "log_undo.UndoRequest") -> "log_undo.UndoneEvent":
     """Undo one event that an agent caused; undoing an undo lets it count again.
 
     Raises:
@@ -161,7 +160,7 @@ def undo(context: "project_context.ProjectContext", request: "log_undo.UndoReque
     )
 
 
-def stats(context: "project_context.ProjectContext", request: "tasks_stats.StatsRequest") -> "tasks_stats.ReuseFigures":
+def stats(context: ProjectContext, request: "tasks_stats.StatsRequest") -> "tasks_stats.ReuseFigures":
     """Return how often knowledge was shown, and with what result, up to a day where one is given.
 
     With `metrics`, how well what fixed errors did as well.
@@ -193,9 +192,7 @@ def _new_task(
     )
 
 
-def shown(
-    context: "project_context.ProjectContext", request: "context_shown.ShownRequest"
-) -> "context_shown.ShownList":
+def shown(context: ProjectContext, request: "context_shown.ShownRequest") -> "context_shown.ShownList":
     """Return what sessions were shown, the latest first, what nearly was, and what came of it.
 
     Raises:
@@ -214,7 +211,7 @@ def shown(
     )
 
 
-def _titles_if_known(context: "project_context.ProjectContext", ids: Collection[str]) -> Mapping[str, str]:
+def _titles_if_known(context: ProjectContext, ids: Collection[str]) -> Mapping[str, str]:
     """Return the titles of nodes by their ids; none where the knowledge base isn't at hand."""
     try:
         return context.kb.find_titles(ids)

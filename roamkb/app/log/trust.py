@@ -1,6 +1,6 @@
 """What is trusted on this machine, and by whom this project's log counts."""
 
-from roamkb.app.log import project_context
+from roamkb.app.log.project_context import ProjectContext
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import UsageError
 from roamkb.core.text import one_line
@@ -9,7 +9,7 @@ from roamkb.log.store import project_log
 from roamkb.log.trust import trust as log_trust
 
 
-def trust(context: "project_context.ProjectContext", request: "log_trust.TrustRequest") -> "log_trust.TrustReport":
+def trust(context: ProjectContext, request: "log_trust.TrustRequest") -> "log_trust.TrustReport":
     """List what is trusted; `add` or `remove` a log's digest or a public key, which only a human at a terminal can.
 
     Raises:
@@ -43,7 +43,7 @@ def trust(context: "project_context.ProjectContext", request: "log_trust.TrustRe
     return log_trust.list_trust(log, account_home)
 
 
-def _log_or_none(context: "project_context.ProjectContext") -> "project_log.Log | None":
+def _log_or_none(context: ProjectContext) -> "project_log.Log | None":
     try:
         return context.unchecked_log()
     except NoLog:
