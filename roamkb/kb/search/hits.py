@@ -62,6 +62,14 @@ class PassageHit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownWord:
+    """A word that no note has, and those of the notes that are spelled nearly so."""
+
+    word: str
+    near: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PassageHits:
     """The answers to a query, best first, the weights of its terms, and the files that could not be read."""
 
@@ -71,3 +79,5 @@ class PassageHits:
     conflict_copies: int
     #: How many weaker ones were found as well, at least.
     left_out: int = 0
+    #: Words of the query that no note has, where notes have some that are spelled nearly so.
+    unknown: tuple[UnknownWord, ...] = ()

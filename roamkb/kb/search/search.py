@@ -30,6 +30,7 @@ from roamkb.kb.search.hits import Evidence
 from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.hits import PassageHits
 from roamkb.kb.search.hits import RankSignals
+from roamkb.kb.search.hits import UnknownWord
 from roamkb.kb.search.query import Query
 from roamkb.kb.search.query import TermWeights
 from roamkb.kb.search.store import grep as search_grep
@@ -234,8 +235,12 @@ def _search_words(
         nothing_sure=bool(sure) and not any(sure),
         left_out=answers.left_out if near_best else 0,
         trace=trace,
-        hints=query.hints,
+        hints=(*query.hints, *map(_near_hint, answers.unknown)),
     )
+
+
+def _near_hint(unknown: UnknownWord) -> str:
+    return f"no note has “{clip_text(one_line(unknown.word), _LONGEST_QUOTED)}”; near it: {', '.join(unknown.near)}"
 
 
 def _trace_candidates(

@@ -472,3 +472,27 @@ def test_a_path_can_be_read_whatever_it_holds(world: World) -> None:
     (first, *_) = world.run("search", "zebra", "--all", "--null").out.split("\n")
     path, _, rest = first.partition("\0")
     assert (True, True) == (Path(path).is_file(), ": Zebra" in rest)
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        # a letter twice, left out, swapped, mistaken
+        ("zebbra", "“zebbra”; near it: zebra"),
+        ("savana", "“savana”; near it: savanna"),
+        ("quokak", "“quokak”; near it: quokka"),
+        ("strapes", "“strapes”; near it: stripes"),
+        ("zebbra river", "“zebbra”; near it: zebra"),
+        # no word of the notes is near, the word is too short, it is another one's beginning, or a question
+        ("xylophone", ""),
+        ("riv", ""),
+        ("zebra", ""),
+        ("zebra stripes confuse flies near savana trees", ""),
+    ],
+)
+def test_a_mistyped_word_is_answered_with_its_neighbours(zoo: World, typed: str, said: str) -> None:
+    """As the notes write them, on standard error; what is found and the status stay as they are."""
+    ran = zoo.run("search", *typed.split())
+    assert (0 if ran.out else 1) == ran.status
+    near = [line for line in ran.err.splitlines() if "near it" in line]
+    assert [f"roamkb: no note has {said}"] * bool(said) == [line.lower() for line in near]

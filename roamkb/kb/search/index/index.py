@@ -23,6 +23,7 @@ from roamkb.kb.search.index.file import SHORT_WAIT
 from roamkb.kb.search.index.file import AgreedTree
 from roamkb.kb.search.index.file import IndexFile
 from roamkb.kb.search.index.file import in_memory
+from roamkb.kb.search.index.near_words import find_unknown_words
 from roamkb.kb.search.index.query import IndexQuery
 from roamkb.kb.search.index.refresh import IndexChanges
 from roamkb.kb.search.index.refresh import agreed_files
@@ -43,6 +44,8 @@ _T = TypeVar("_T")
 
 #: Seconds of reading that are lost where a large index is broken off while it is built.
 _STEP = 0.5
+#: Words of a query of which each was meant.
+_MOST_EXPLAINED = 3
 #: How many times as long as a sealed copy of the index takes is read into it.
 _COPIES = 10
 
@@ -197,12 +200,17 @@ class Index:
         self, db: sqlite3.Connection, changes: IndexChanges, query: Query, limit: int | None, near_best: bool
     ) -> PassageHits:
         index_query = IndexQuery(db, query, model=self.model)
+        answers = tuple(index_query.find_answers(limit, linked=True, near_best=near_best))
         return PassageHits(
-            answers=tuple(index_query.find_answers(limit, linked=True, near_best=near_best)),
+            answers=answers,
             weights=index_query.term_weights(),
             skipped=(*changes.unreadable, *faulty_notes(db, self._notes.kb)),
             conflict_copies=changes.conflict_copies,
             left_out=index_query.left_out,
+            # of a question some words are seldom in any note
+            unknown=tuple(find_unknown_words(db, query.words))
+            if near_best and (not answers or len(query.words) <= _MOST_EXPLAINED)
+            else (),
         )
 
     def _query_fresh_index(

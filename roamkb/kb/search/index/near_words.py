@@ -1,0 +1,74 @@
+"""Words of the notes that are spelled nearly as a word that no note has: what a typing error may have meant."""
+
+import sqlite3
+from collections.abc import Iterator
+from collections.abc import Sequence
+from typing import Final
+
+from roamkb.core.text import fold_text
+from roamkb.kb.search.hits import UnknownWord
+from roamkb.kb.search.index.document_frequency import document_frequency
+from roamkb.kb.search.index.match_expressions import quote_word
+from roamkb.text.fuzzy import edit_distance
+from roamkb.text.tokenize import UNSPACED
+from roamkb.text.tokenize import split_words
+from roamkb.text.tokenize import stem_word
+
+#: Letters of the shortest word that is told from its neighbours, and of one that two errors leave telling.
+_SHORTEST: Final = 4
+_LONG: Final = 7
+_MOST_ERRORS: Final = 2
+#: Words of a query that are looked at, and near words of each.
+_MOST_UNKNOWN: Final = 3
+_MOST_NEAR: Final = 3
+#: Terms with the same first letter that are compared.
+_MOST_COMPARED: Final = 50_000
+
+
+def find_unknown_words(db: sqlite3.Connection, words: Sequence[str]) -> Iterator[UnknownWord]:
+    """Yield the words of a query that no entry has but something near, the nearest and most frequent first."""
+    unknown = [
+        word
+        for word in dict.fromkeys(words)
+        if len(word) >= _SHORTEST
+        and not UNSPACED.match(word)
+        and not document_frequency(db, stem_word(word).partition("_")[0])
+    ]
+    for word in unknown[:_MOST_UNKNOWN]:
+        written = dict.fromkeys(_find_surface(db, term) for term in _near_terms(db, word))
+        # stems may be near where the words aren't: `lerning`, `len`
+        near = [other for other in written if edit_distance(fold_text(word), fold_text(other)) <= _MOST_ERRORS]
+        if near:
+            yield UnknownWord(word=word, near=tuple(near))
+
+
+def _near_terms(db: sqlite3.Connection, word: str) -> list[str]:
+    """Return the terms that are a typing error away; the first letter of a word is seldom mistaken."""
+    term = stem_word(word)
+    most_errors = 1 if len(term) < _LONG else _MOST_ERRORS
+    candidates: list[tuple[str, int]] = db.execute(
+        "SELECT term, entries FROM held WHERE term >= :first AND term < :after "
+        "AND length(term) BETWEEN :shortest AND :longest LIMIT :most",
+        {
+            "first": term[0],
+            "after": chr(ord(term[0]) + 1),
+            "shortest": len(term) - most_errors,
+            "longest": len(term) + most_errors,
+            "most": _MOST_COMPARED,
+        },
+    ).fetchall()
+    # most terms have other letters; counting those that are missing is ten times as fast as comparing
+    letters = set(term)
+    likely = [(near, entries) for near, entries in candidates if len(letters - set(near)) <= most_errors]
+    distances = [(edit_distance(term, near), -entries, near) for near, entries in likely]
+    return [near for distance, _, near in sorted(distances) if distance <= most_errors][:_MOST_NEAR]
+
+
+def _find_surface(db: sqlite3.Connection, term: str) -> str:
+    """Return a word of the notes whose term is `term`, as it is written there; empty where none is found."""
+    row = db.execute(
+        "SELECT title, alias, tags, body FROM content WHERE id = (SELECT rowid FROM words WHERE words MATCH ? LIMIT 1)",
+        (quote_word(term),),
+    ).fetchone()
+    written = (word for text in row or () for word in split_words(text or ""))
+    return next((word for word in written if stem_word(word) == term), "")
