@@ -176,3 +176,23 @@ def test_a_file_without_an_id_is_shown_as_it_is(strays: World) -> None:
         with pytest.raises(NotFound) as caught:
             change("plain.org")
         assert "no :ID:" in caught.value.hint
+
+
+def test_a_file_that_is_there_and_not_read_says_why(kb: World) -> None:
+    """By any of its paths: to say that it doesn't exist would send its human looking."""
+    kb.note("copy.sync-conflict-20260101-101010-ABCDEFG.org", "* Old\n")
+    kb.note("secret.org.gpg", "no text")
+    (kb.kb / "out.org").symlink_to(kb.home)
+    with (kb.kb / "huge.org").open("wb") as file:
+        file.truncate(64 * 2**20 + 1)
+    for name, reason in {
+        "copy.sync-conflict-20260101-101010-ABCDEFG.org": "conflict copy",
+        "secret.org.gpg": "encrypted",
+        "out.org": "out of the knowledge base",
+        "huge.org": "larger than",
+        "nowhere.org": "give an id",
+    }.items():
+        for path in (name, str(kb.kb / name)):
+            ran = kb.run("show", path)
+            assert (2, "") == (ran.status, ran.out)
+            assert reason in ran.err, path

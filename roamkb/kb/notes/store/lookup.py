@@ -123,6 +123,8 @@ def get_place(directory: NodeDirectory, name: str, *, folder: Path | None = None
             raise Ambiguous(name, candidates)
         if matches:
             return matches[0]
+    if reason := _unread_reason(directory.notes, query_name, folder):
+        raise NotFound(name, hint=reason)
     raise NoNode(name, _spelt_like(directory, query_name))
 
 
@@ -200,9 +202,7 @@ def _places_at_path(notes: Notes, query_name: str, folder: Path | None, *, line:
     """
     if not query_name.endswith(".org"):
         return []
-    places = {str(notes.kb / query_name), expanduser(query_name)}
-    if folder is not None:
-        places.add(str(folder / query_name))
+    places = _named_places(notes, query_name, folder)
     inodes = set(map(_inode, places))
     for file in notes.kb_walk.files:
         # a path behind a link is that of the same inode
@@ -213,6 +213,29 @@ def _places_at_path(notes: Notes, query_name: str, folder: Path | None, *, line:
                 return []
             return [(note, next(iter(note.nodes), None) if line is None else _innermost_node(note, line))]
     return []
+
+
+def _named_places(notes: Notes, path: str, folder: Path | None) -> set[str]:
+    """Return the absolute paths that a path may mean."""
+    return {str(notes.kb / path), expanduser(path), *([str(folder / path)] if folder is not None else ())}
+
+
+def _unread_reason(notes: Notes, query_name: str, folder: Path | None) -> str:
+    """Return why the file at a path is none of the notes; empty where there is no such file."""
+    walk = notes.kb_walk
+    places = _named_places(notes, query_name, folder)
+    for copy in walk.conflict_copies:
+        if str(copy) in places:
+            return "it is a syncer's conflict copy, which nothing searches; `roamkb conflicts` compares it"
+    for encrypted in walk.encrypted:
+        if str(encrypted) in places:
+            return "it is encrypted, and only its human reads it, in Emacs"
+    named = (file for file in walk.files if {file.place, str(file.path)} & places)
+    read_files = (notes.read_data(file.place) for file in named)
+    for unread in (*walk.unreadable, *read_files):
+        if isinstance(unread, UnreadableFile) and str(unread.path) in places:
+            return f"the file is there, but {unread.reason}"
+    return ""
 
 
 def _inode(place: str) -> tuple[int, int] | None:
