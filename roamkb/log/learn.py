@@ -146,11 +146,13 @@ def learn(
     supersedes: str | None = None,
     any_type: bool = True,
     offer_paraphrases: bool = False,
+    counts_repetition: bool = True,
 ) -> LearnResult:
     """Add `new_learning` to `log`, whose lock is taken meanwhile, and return the outcome.
 
     Without `any_type` a type that nobody used yet, and that is nearly spelt as a known one, is asked about.
-    Where somebody reads the answer, `offer_paraphrases` has it name what seems to say the same.
+    Where somebody reads the answer, `offer_paraphrases` has it name what seems to say the same. Without
+    `counts_repetition` a learning that the log has stays as it is.
 
     Raises:
         UsageError, SecretFound, NotFound, Ambiguous, DiskError: nothing was written.
@@ -169,6 +171,14 @@ def learn(
         duplicate, rivals = duplicate_and_rivals(
             state, finder, new_learning, limit=LEARN_SIMILARITY, besides=superseded
         )
+        if duplicate is not None and not counts_repetition:
+            return LearnResult(
+                learning=duplicate.learning,
+                outcome="repeated",
+                confidence=duplicate.confidence,
+                occurrences=duplicate.occurrences,
+                path=log.knowledge,
+            )
         stamps = EventFactory(author, after=contents.last_event)
         if duplicate is not None:
             return _record_repetition(log, contents, duplicate, new_learning, stamps, superseded=superseded)

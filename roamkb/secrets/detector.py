@@ -219,8 +219,9 @@ _PRIVATE: tuple[tuple[str, str], ...] = (
     (
         r"\1 [secret]",
         (
-            r"(?i)(?<![\w/.-])(pass(?:word|wd|phrase|code)?|pin|token|secret|credentials?|api[ _-]?key)\b"
-            r"(?:\s+(?:is|was|to|uses?)\b|\s*[:=])*\s*[\"'`]?[^\s\"'`\[\]]+"
+            # where in the sentence it stands nobody knows: `the password of the router is …`
+            r"(?i)(?<![\w/.-])(pass(?:word|wd|phrase|code)?|pin|token|secret|credentials?|api[ _-]?key)\b(?!\])"
+            r"(?:(?![.;!?](?:\s|\Z))[^\n])+[.;!?]?"
         ),
     ),
     ("[url]", r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}:(?://|\\\\)\S+"),

@@ -98,6 +98,11 @@ def test_what_only_speaks_of_credentials_is_no_secret(text: str) -> None:
         ("10.1.2.3:8080 answers", "[address] answers"),
         ("the password is hunter2!", "the password [secret]"),
         ("token: abc123", "token [secret]"),
+        ("The password of the router is Zebra99x", "The password [secret]"),
+        (
+            "Wifi: Zebra99x is the password of the guests. It hangs in the hall",
+            "Wifi: Zebra99x is the password [secret] It hangs in the hall",
+        ),
         ("see https://wiki.acme.com/x?y=z now", "see [url] now"),
         ("two\nlines \x1b[31m", "two lines [31m"),
         (

@@ -33,6 +33,7 @@ from roamkb.pipeline.store import boot_files
 from roamkb.pipeline.store import own_addresses as pipeline_own_addresses
 from roamkb.pipeline.store import references_on_disk
 from roamkb.pipeline.store import transcripts
+from roamkb.secrets import detector
 from roamkb.text.store import lexicons
 
 
@@ -45,6 +46,7 @@ def take_learning(
     supersedes: str | None = None,
     any_type: bool = True,
     offer_paraphrases: bool = False,
+    counts_repetition: bool = True,
 ) -> "log_learn.LearnResult":
     """Add `new_learning` to the log, as `learn` does; with `any_type`, whatever its type's spelling.
 
@@ -60,15 +62,22 @@ def take_learning(
         supersedes=supersedes,
         any_type=any_type,
         offer_paraphrases=offer_paraphrases,
+        counts_repetition=counts_repetition,
     )
 
 
 def keep_refused(context: ProjectContext, fact: "write.NodeContent") -> Path | None:
-    """Add a fact that the knowledge base may not have to the log; return its file, if any."""
+    """Add a fact that the knowledge base may not have to the log; return its file, if any.
+
+    Nobody asked for it to be kept there, so what reads like a password isn't, and what is there already is no
+    surer by it.
+    """
     text = f"{fact.title}\n\n{fact.body}" if fact.body.strip() else fact.title
+    if detector.names_a_secret(text):
+        return None
     saying = new_learning.NewLearning(content=text, tags=fact.tags, provenance=fact.source)
     try:
-        return take_learning(context, saying, agent=fact.by).path
+        return take_learning(context, saying, agent=fact.by, counts_repetition=False).path
     except NotDurable as error:
         return error.path
     except RoamkbError:

@@ -58,14 +58,27 @@ def test_a_secret_is_refused_even_by_the_log(world: World) -> None:
 
 
 def test_the_same_refusal_twice_is_one_learning(world: World) -> None:
-    """The second is a repetition, recorded in the ledger."""
+    """Who tries again has learned nothing more, so that it is no surer."""
     world.run("init", cwd=world.work)
     for _ in range(2):
         done = world.run("write", "Staging deploys on Tuesdays", "--json", cwd=world.work)
-    refused = done.json["refused"]
-    assert isinstance(refused, dict)
-    assert str(world.work / ".roamkb" / "ledger.jsonl") == refused["written_to"]
+        refused = done.json["refused"]
+        assert isinstance(refused, dict)
+        assert str(world.work / ".roamkb" / "knowledge.jsonl") == refused["written_to"]
     assert 1 == len(said(world.work))
+    (learning,) = world.run("recall", "staging", "--json", cwd=world.work).json["learnings"]
+    assert (0.7, 1) == (learning["confidence"], learning["occurrences"])
+
+
+def test_what_reads_like_a_password_is_kept_nowhere_unasked(world: World) -> None:
+    """A log may travel with the employer's repository; who means it says `learn`, and is warned."""
+    world.run("init", cwd=world.work)
+    done = world.run("write", "The password of the router is Zebra99x", cwd=world.work)
+    assert (3, []) == (done.status, said(world.work))
+    assert "written nowhere" in done.err
+    assert "Zebra" not in done.err
+    left = (path for path in world.home.rglob("*") if path.is_file())
+    assert [] == [path for path in left if b"Zebra99x" in path.read_bytes()]
 
 
 def test_work_goes_into_no_looser_projects_log(world: World) -> None:
