@@ -60,7 +60,8 @@ _AROUND = ("", " ")
 _OPENING = " \t\n\"'(*_`“‘"
 #: What parts clauses, and what one list names.
 _PARTING = lazily(r"[,;:.!?()–—…、。，；：！？]|\s-\s|\n")
-_MAY_COUNT = lazily(rf"\d|\b(?:{'|'.join(NUMBERS)})\b", re.IGNORECASE)
+_DIGIT = lazily(r"\d")
+_RUN = lazily(r"\w+")
 _THOUSANDS = lazily(r"\d{1,3}(?:,\d{3})+")
 #: What says that nothing else does.
 _LIMITING = vocabulary("limiting")
@@ -185,7 +186,7 @@ def _align_negation(text: str, other_text: str) -> str:
 
 def counted_roots(text: str) -> frozenset[str]:
     """Return the roots of the words that a text's numbers are about; none where it has no number."""
-    if not _MAY_COUNT.search(text):
+    if not _DIGIT.search(text) and NUMBERS.keys().isdisjoint(_RUN.findall(fold_text(text))):
         return frozenset()
     claim = claim_of(text)
     return claim.subject_roots if claim.numbers else frozenset()

@@ -21,7 +21,7 @@ from roamkb.text.similarity.contradiction import claim_of
 from roamkb.text.similarity.contradiction import kinship_keys
 from roamkb.text.similarity.jaccard import PreparedText
 from roamkb.text.similarity.jaccard import TextLikeness
-from roamkb.text.similarity.jaccard import is_alike
+from roamkb.text.similarity.jaccard import alike_in_size
 from roamkb.text.similarity.jaccard import text_likeness
 from roamkb.text.similarity.set_bits import SetBits
 from roamkb.text.similarity.set_bits import numbers_of
@@ -68,9 +68,9 @@ class _TextVocabulary:
 
 
 @lru_cache(maxsize=4096)
-def _word_parts(word: str) -> tuple[str, ...]:
+def _word_parts(word: str) -> frozenset[str]:
     """Return the beginnings and the ends of a word."""
-    return tuple(part for n in range(1, len(word)) for part in (word[:n], word[n:]))
+    return frozenset(part for n in range(1, len(word)) for part in (word[:n], word[n:]))
 
 
 class DuplicateTexts(Generic[K]):
@@ -105,7 +105,8 @@ class DuplicateTexts(Generic[K]):
         limit, has_words = self._limit, bool(shape.normal)
         for number in self._candidate_numbers(shape):
             known = self._shapes[number]
-            if has_words and shape.normal != known.normal and not is_alike(shape, known, limit=limit):
+            # most have too few words
+            if has_words and not alike_in_size(shape, known, limit):
                 continue
             if text_likeness(shape, known, limit=limit) in DUPLICATE_LIKENESSES:
                 yield self._keys[number]
@@ -133,9 +134,8 @@ class DuplicateTexts(Generic[K]):
         roots_by_word: dict[str, set[str]] = {}
         words = [word.plain for word in claim.words]
         for place, word in enumerate(words):
-            for part in _word_parts(word):
-                if part in known_roots:
-                    roots_by_word.setdefault(word, set()).add(known_roots[part])
+            if known_parts := known_roots.keys() & _word_parts(word):
+                roots_by_word.setdefault(word, set()).update(map(known_roots.__getitem__, known_parts))
             for length in range(2, _LONGEST_RUN + 1):
                 run = words[place : place + length]
                 if len(run) == length and (compound := "".join(run)) in known_roots:

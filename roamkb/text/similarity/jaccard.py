@@ -46,16 +46,27 @@ class PreparedText:
     all_words: frozenset[str]
     content: frozenset[str]
 
-    @cached_property
+    @property
     def trigrams(self) -> frozenset[str]:
         """Every three letters in a row; most comparisons are settled without them."""
-        padded = f"  {self.normal} "
-        return frozenset(map("".join, zip(padded, padded[1:], padded[2:], strict=False)))
+        return _trigrams_of(self.normal)
+
+    @cached_property
+    def sizes(self) -> tuple[int, int, int]:
+        """How many content words, words and trigrams there are."""
+        return len(self.content), len(self.all_words), len(self.trigrams)
 
     @cached_property
     def counted_roots(self) -> frozenset[str]:
         """The roots of the words that the text's numbers are about; empty where it has no number."""
         return contradiction.counted_roots(self.text)
+
+
+# as many as one text is compared with in a row; those of all texts would take more room than all else
+@lru_cache(maxsize=1024)
+def _trigrams_of(normal: str) -> frozenset[str]:
+    padded = f"  {normal} "
+    return frozenset(map("".join, zip(padded, padded[1:], padded[2:], strict=False)))
 
 
 def prepare_text(text: str) -> PreparedText:
@@ -98,6 +109,17 @@ def is_alike(first_text: PreparedText, second_text: PreparedText, *, limit: floa
         reaches_jaccard(first_text.content, second_text.content, limit)
         or reaches_jaccard(first_text.all_words, second_text.all_words, limit)
         or reaches_jaccard(first_text.trigrams, second_text.trigrams, limit)
+    )
+
+
+def alike_in_size(first_text: PreparedText, second_text: PreparedText, limit: float) -> bool:
+    """Say whether the texts could be alike, by how much each has."""
+    my_content, my_words, my_trigrams = first_text.sizes
+    their_content, their_words, their_trigrams = second_text.sizes
+    return (
+        (my_content >= limit * their_content and their_content >= limit * my_content)
+        or (my_words >= limit * their_words and their_words >= limit * my_words)
+        or (my_trigrams >= limit * their_trigrams and their_trigrams >= limit * my_trigrams)
     )
 
 
@@ -146,6 +168,7 @@ def may_contradict(first_text: PreparedText, second_text: PreparedText) -> bool:
 
 def is_contradiction(first_text: PreparedText, second_text: PreparedText, *, limit: float) -> bool:
     """Say whether one of two like texts denies the other, as far as words show it."""
-    return text_likeness(
-        first_text, second_text, limit=limit
-    ) is TextLikeness.MAY_CONTRADICT and contradiction.deny_each_other(first_text.text, second_text.text)
+    return differ_only_in_number(first_text, second_text) or (
+        text_likeness(first_text, second_text, limit=limit) is TextLikeness.MAY_CONTRADICT
+        and contradiction.deny_each_other(first_text.text, second_text.text)
+    )

@@ -14,7 +14,7 @@ from math import ceil
 from typing import Final
 
 #: A member of no more sets is kept as their numbers: most words are rare, and a whole number for each takes room.
-_MOST_LISTED: Final = 32
+_MOST_LISTED: Final = 8
 #: What is that little over a whole number is meant to be it.
 _HAIR: Final = 1e-9
 
@@ -55,7 +55,7 @@ class SetBits:
         places = self._shared_counts(members)
         bits = 0
         for size, of_size in self._by_size.items():
-            bits |= of_size & _at_least(places, size)
+            bits |= _at_least(places, size, of_size)
         return bits
 
     def sharing(self, members: Collection[str], share: float) -> int:
@@ -64,7 +64,7 @@ class SetBits:
         bits = 0
         for size in range(ceil(share * mine - _HAIR), int(mine / share + _HAIR) + 1):
             if size in self._by_size:
-                bits |= self._by_size[size] & _at_least(places, ceil(share * max(size, mine) - _HAIR))
+                bits |= _at_least(places, ceil(share * max(size, mine) - _HAIR), self._by_size[size])
         return bits
 
     def _with_member(self, member: str) -> int:
@@ -84,17 +84,20 @@ class SetBits:
         return places
 
 
-def _at_least(places: Sequence[int], least: int) -> int:
-    """Return the bits whose count, given by its binary places, is at least `least`."""
+def _at_least(places: Sequence[int], least: int, among: int) -> int:
+    """Return those of the bits `among` whose count, given by its binary places, is at least `least`."""
     if least >> len(places):
         return 0
-    above, equal = 0, -1
+    above, equal = 0, among
     for place in reversed(range(len(places))):
+        if not equal:
+            break
         if least >> place & 1:
             equal &= places[place]
         else:
-            above |= equal & places[place]
-            equal &= ~places[place]
+            larger = equal & places[place]
+            above |= larger
+            equal ^= larger
     return above | equal
 
 

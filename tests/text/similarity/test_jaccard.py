@@ -9,6 +9,7 @@ from roamkb.text.similarity.jaccard import normal_words
 from roamkb.text.similarity.jaccard import prepare_text
 from roamkb.text.similarity.jaccard import text_likeness
 from roamkb.text.similarity.jaccard import text_similarity
+from roamkb.text.store.lexicons import lexicon
 
 
 @pytest.mark.parametrize(
@@ -88,3 +89,21 @@ def test_a_text_is_the_same_as_itself(text: str) -> None:
 def test_the_normal_form_alone_is_that_of_the_whole_shape(text: str) -> None:
     """For who needs no more of it."""
     assert prepare_text(text).normal == normal_words(text)
+
+
+def test_a_number_with_an_umlaut_is_a_number() -> None:
+    """Few words and other numbers: one of the two may be wrong, in whatever language it counts."""
+    assert text_likeness(prepare_text("Warte fünf Tage"), prepare_text("Warte zwölf Tage"), limit=0.85) is (
+        TextLikeness.MAY_CONTRADICT
+    )
+
+
+@pytest.mark.parametrize("apostrophe", ["'", "’", ""])
+@pytest.mark.parametrize("words", [line.split() for line in lexicon("contractions")])
+def test_every_contraction_is_spelt_out(words: list[str], apostrophe: str) -> None:
+    """In capitals, too; what only ends like one stays."""
+    begin, end, *meaning = words
+    contracted = begin + end.replace("'", apostrophe)
+    expected = f"the agent {(meaning or [begin])[0]} not wait"
+    assert expected == prepare_text(f"The agent {contracted} wait").normal
+    assert expected == prepare_text(f"The agent {contracted} wait".upper()).normal
