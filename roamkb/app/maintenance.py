@@ -21,14 +21,11 @@ from roamkb.core.text import as_text_tuple
 from roamkb.fs.user_dirs import default_data_dir
 from roamkb.harnesses.registry import declared_by
 from roamkb.install import doctor as install_doctor
-from roamkb.install import named_kb_removal
 from roamkb.install import plan
 from roamkb.install import requests
-from roamkb.install import uninstall as install_uninstall
 from roamkb.install import wall_setup
 from roamkb.install.checks import doctor_report
 from roamkb.install.checks import doctor_wall
-from roamkb.install.store import apply
 from roamkb.install.store import probe
 from roamkb.journal import journal as journal_verb
 from roamkb.journal.store import journal as journal_store
@@ -189,36 +186,6 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
             yes=request.yes,
             program=self._find_hook_program(),
             has_mcp=find_spec("mcp") is not None,
-        )
-
-    @takes_request(lambda: requests.UninstallRequest)
-    def uninstall(self, request: "requests.UninstallRequest") -> "plan.InstallReport":
-        """Remove the installed parts, and name what stays; with `purge`, roamkb's own data as well."""
-        if request.kb_name is not None:
-            human_consent.require_no_agent(self.environment.agent_evidence)
-            return named_kb_removal.remove_named_kb(
-                request.kb_name,
-                dry_run=request.dry_run,
-                home=self.environment.home,
-                account_home=self.environment.account_home,
-                session=self._call_origin,
-            )
-        options = plan.InstallOptions(
-            agents_md=self._optional_absolute_path(request.agents_md),
-            snippets=self._optional_absolute_path(request.snippets),
-            purge=request.purge,
-            dry_run=request.dry_run,
-            harnesses=requests.named_harnesses(request, declared_by("options")),
-        )
-        return install_uninstall.uninstall(
-            options,
-            home=self.environment.home,
-            data=self._data_folder,
-            state=self.state_folders,
-            account_home=self.environment.account_home,
-            session=self._call_origin,
-            rules=apply.shipped_rules(),
-            wall=self._wall_setup,
         )
 
     @property

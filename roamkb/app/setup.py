@@ -10,11 +10,14 @@ from roamkb.boundary import human_consent
 from roamkb.core.startup.dataclasses import fields
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import as_text_tuple
+from roamkb.harnesses.registry import declared_by
 from roamkb.install import install as install_verb
+from roamkb.install import named_kb_removal
 from roamkb.install import plan
 from roamkb.install import requests
 from roamkb.install import setup as install_setup
 from roamkb.install import undo as install_undo
+from roamkb.install import uninstall as install_uninstall
 from roamkb.install.store import apply
 from roamkb.kb import index_admin
 from roamkb.kb.graph import link_graph
@@ -23,7 +26,7 @@ from roamkb.log.store import project_log
 
 
 class KnowledgeBaseSetup(KnowledgeBaseMaintenance):
-    """Operations for somebody who begins."""
+    """Operations for somebody who begins, and the ways back."""
 
     @takes_request(lambda: requests.SetupRequest)
     def setup(self, request: "requests.SetupRequest") -> "plan.InstallReport":
@@ -56,6 +59,27 @@ class KnowledgeBaseSetup(KnowledgeBaseMaintenance):
         if context.ask and not request.dry_run and install_setup.is_first(context):
             return self.setup(**{field.name: getattr(request, field.name) for field in fields(request)})
         return install_verb.install(self._install_options(request), replace(context, ask=self._ask))
+
+    @takes_request(lambda: requests.UninstallRequest)
+    def uninstall(self, request: "requests.UninstallRequest") -> "plan.InstallReport":
+        """Remove the installed parts, and name what stays; with `purge`, roamkb's own data as well."""
+        if request.kb_name is not None:
+            human_consent.require_no_agent(self.environment.agent_evidence)
+            return named_kb_removal.remove_named_kb(
+                request.kb_name,
+                dry_run=request.dry_run,
+                home=self.environment.home,
+                account_home=self.environment.account_home,
+                session=self._call_origin,
+            )
+        options = plan.InstallOptions(
+            agents_md=self._optional_absolute_path(request.agents_md),
+            snippets=self._optional_absolute_path(request.snippets),
+            purge=request.purge,
+            dry_run=request.dry_run,
+            harnesses=requests.named_harnesses(request, declared_by("options")),
+        )
+        return install_uninstall.uninstall(options, self._setup_context())
 
     def _setup_context(self) -> "install_setup.SetupContext":
         now = self.environment.now()

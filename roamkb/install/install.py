@@ -23,6 +23,7 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
+from roamkb.fs.locks import StateFolders
 from roamkb.fs.marked_block import BadMarks
 from roamkb.fs.marked_block import has_block
 from roamkb.fs.marked_block import with_block
@@ -79,6 +80,7 @@ class InstallContext:
     home: Path
     account_home: Path
     data: Path
+    state: StateFolders
     session: CallOrigin
     #: The rules that came with the program, by where they are.
     rules: Mapping[Path, bytes]

@@ -22,7 +22,6 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
-from roamkb.fs.locks import StateFolders
 from roamkb.harnesses.registry import all_harnesses
 from roamkb.harnesses.registry import get_harness
 from roamkb.harnesses.settings_json import own_handlers
@@ -87,7 +86,6 @@ class SetupOptions:
 class SetupContext(InstallContext):
     """This machine, and what `setup` calls of the rest of the program."""
 
-    state: StateFolders
     #: $PATH
     search_path: str
     begin_log: Callable[[Path], InitialisedLog]

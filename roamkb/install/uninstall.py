@@ -1,13 +1,15 @@
 """Removal of what `install` made, a list of what remains, and a purge of roamkb's own files."""
 
+import shlex
 import sys
+from collections.abc import Callable
 from collections.abc import Container
 from collections.abc import Iterator
 from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 
 from roamkb.boundary.rule_copy import RuleCopy
-from roamkb.boundary.store.call_origin import CallOrigin
 from roamkb.boundary.store.folder_evidence import lies_within
 from roamkb.boundary.store.installed_rule import find_rule
 from roamkb.core.errors import BadRule
@@ -15,6 +17,7 @@ from roamkb.core.gitignore import literal_path
 from roamkb.core.model import Rule
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import count_phrase
+from roamkb.core.text import one_line
 from roamkb.fs.locks import TRASH
 from roamkb.fs.locks import StateFolders
 from roamkb.fs.marked_block import BadMarks
@@ -27,6 +30,7 @@ from roamkb.harnesses.registry import all_harnesses
 from roamkb.install.checks.doctor_report import join_first
 from roamkb.install.harness_settings import harness_removals
 from roamkb.install.install import SNIPPETS
+from roamkb.install.install import InstallContext
 from roamkb.install.install import requested_files
 from roamkb.install.install_permit import require_install_permit
 from roamkb.install.plan import AbsentPath
@@ -66,38 +70,58 @@ _PURGE_HINT = "`--purge` takes it"
 _FOLDERS_OF_RULES = 2
 
 
-def uninstall(
-    wishes: InstallOptions,
-    *,
-    home: Path,
-    data: Path,
-    state: StateFolders,
-    account_home: Path,
-    session: CallOrigin,
-    rules: Mapping[Path, bytes],
-    wall: WallSetup,
-) -> InstallReport:
+def uninstall(wishes: InstallOptions, context: InstallContext) -> InstallReport:
     """Remove the rules, and the block and the snippets from the files that `wishes` name.
 
     The knowledge base stays, whoever made it; so does what somebody edited since, and what roamkb keeps for
-    itself: a purge takes that. What stays is named.
+    itself: a purge takes that. What stays is named. A human who can be asked is asked about an edited rule.
 
     Raises:
         Refused: a session at work would take away the rule, or one that isn't personal a file in the KB.
     """
     if wishes.agents_md:
         wishes = replace(wishes, agents_md=real_path(wishes.agents_md))
-    steps = rule_removals(rules, home=home, data=data, purge=wishes.purge, folders=_FOLDERS_OF_RULES)
+    steps = _all_rule_removals(wishes, context)
     steps += plan_uninstall(wishes, path_states={path: read_path_state(path) for path in requested_files(wishes)})
     # where nobody says where the knowledge base is, the rules about it can't be told from the user's
+    home, account_home, wall = context.home, context.account_home, context.wall
     rule_in_force = find_rule(home, account_home=account_home)
     steps += harness_removals(wishes, home=home, kbs=kb_spellings(rule_in_force, home), wall=wall)
-    steps += _purge_steps(wishes, state, kbs=rule_in_force.all_folders if isinstance(rule_in_force, Rule) else ())
-    steps += remaining_steps(wishes, rule_in_force, home=home, data=data, wall=wall)
-    require_install_permit("uninstall", steps, rule=None, home=home, account_home=account_home, session=session)
+    kbs = rule_in_force.all_folders if isinstance(rule_in_force, Rule) else ()
+    steps += _purge_steps(wishes, context.state, kbs=kbs)
+    steps += remaining_steps(wishes, rule_in_force, home=home, data=context.data, wall=wall)
+    require_install_permit("uninstall", steps, rule=None, home=home, account_home=account_home, session=context.session)
     if not wishes.dry_run:
         apply_steps(steps)
     return InstallReport(steps=steps, dry_run=wishes.dry_run)
+
+
+def _all_rule_removals(wishes: InstallOptions, context: InstallContext) -> tuple[InstallStep, ...]:
+    """Return the steps that take away the rules; whether an edited one goes the human says, who may be asked."""
+
+    def removals(*, purge: bool) -> tuple[InstallStep, ...]:
+        return rule_removals(
+            context.rules, home=context.home, data=context.data, purge=purge, folders=_FOLDERS_OF_RULES
+        )
+
+    steps, with_edited = removals(purge=wishes.purge), removals(purge=True)
+    if (
+        context.ask
+        and not wishes.dry_run
+        and _is_edited_rule_meant([step for step in with_edited if step not in steps], context.ask)
+    ):
+        return with_edited
+    return steps
+
+
+def _is_edited_rule_meant(edited: Sequence[InstallStep], ask: Callable[[str], str]) -> bool:
+    """Ask about a rule that would stay because it was edited; return whether its steps are meant as well."""
+    path = next((step.path for step in edited if step.what == "rule"), None)
+    question = (
+        f"{one_line(str(path))}: you edited this rule, and agents in every project would go on to read that they must "
+        "run `roamkb`. Remove it, too? [y/N]"
+    )
+    return path is not None and ask(question).lower() in ("y", "yes")
 
 
 def plan_uninstall(wishes: InstallOptions, *, path_states: Mapping[Path, PathState]) -> tuple[InstallStep, ...]:
@@ -140,7 +164,8 @@ def _rule_steps(link_path: Path, copy: Path, shipped: bytes, *, purge: bool, fol
     linked_copy, user_copy = own_copy(copy_state), own_copy(link_state)
     is_edited = bool(linked_copy and not linked_copy.pristine)
     if is_edited and not purge and isinstance(link_state, SymbolicLink) and link_state.target == str(copy):
-        return (left_alone_step("rule", link_path, f"leads to {copy}, which you edited, and stays; {_PURGE_HINT}"),)
+        reason = f"leads to {copy}, which you edited, and stays; {_still_read((link_path, copy))}"
+        return (left_alone_step("rule", link_path, reason),)
     steps = [_rule_step(link_path, shipped, link_state, user_copy, purge=purge, folders=folders)]
     if linked_copy and (purge or not is_edited):
         steps.append(
@@ -169,10 +194,13 @@ def _rule_step(
     if user_copy is None:
         return left_alone_step("rule", link_path, "isn't roamkb's, and stays; remove it by hand if it is to go")
     if not user_copy.pristine and not purge:
-        return left_alone_step(
-            "rule", link_path, f"was edited, and stays; it counts until it is removed, and {_PURGE_HINT}"
-        )
+        return left_alone_step("rule", link_path, f"you edited it, and it stays; {_still_read((link_path,))}")
     return removal_step("rule", link_path, "your own copy", path_state, folders=folders)
+
+
+def _still_read(paths: Sequence[Path]) -> str:
+    """Return what becomes of a rule that stays, in words that are right once no roamkb is there."""
+    return f"agents read it in every project until `rm {shlex.join(map(str, paths))}`"
 
 
 # what roamkb keeps for itself

@@ -63,24 +63,13 @@ def put(
                 **wishes,
             }
         ),
-        InstallContext(
-            home=world.home,
-            data=world.home / ".local/share/roamkb",
-            account_home=world.home,
-            session=CallOrigin(cwd=cwd or world.home),
-            rules=shipped_rules(),
-            wall=wall_of(world.home),
-            now=NOON,
-            new_id=lambda: "id",
-            ask=ask,
-        ),
+        context_of(world, cwd=cwd, ask=ask),
     )
 
 
-def take(world: World, *, cwd: Path | None = None, **wishes: Any) -> InstallReport:
-    """Uninstall with `wishes` (Claude Code unless told otherwise)."""
-    return uninstall(
-        InstallOptions(**{"harnesses": ("claude-code",), **wishes}),
+def context_of(world: World, *, cwd: Path | None, ask: AskFunction | None = None) -> InstallContext:
+    """Return the world's machine, and a session in `cwd`."""
+    return InstallContext(
         home=world.home,
         data=world.home / ".local/share/roamkb",
         state=StateFolders(state=world.state, cache=world.home / "cache"),
@@ -88,7 +77,15 @@ def take(world: World, *, cwd: Path | None = None, **wishes: Any) -> InstallRepo
         session=CallOrigin(cwd=cwd or world.home),
         rules=shipped_rules(),
         wall=wall_of(world.home),
+        now=NOON,
+        new_id=lambda: "id",
+        ask=ask,
     )
+
+
+def take(world: World, *, cwd: Path | None = None, **wishes: Any) -> InstallReport:
+    """Uninstall with `wishes` (Claude Code unless told otherwise)."""
+    return uninstall(InstallOptions(**{"harnesses": ("claude-code",), **wishes}), context_of(world, cwd=cwd))
 
 
 def of(report: InstallReport, what: str = _WHAT) -> InstallStep:

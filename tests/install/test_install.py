@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -93,32 +94,35 @@ def installing(
     """Install with `wishes` into `home`, whatever is there."""
     return install(
         InstallOptions(**wishes),
-        InstallContext(
-            home=home,
-            data=data_of(home),
-            account_home=home,
-            session=CallOrigin(cwd=cwd or home),
-            rules=shipped_rules() if rules is None else rules,
-            wall=wall_of(home),
-            now=NOW,
-            new_id=lambda: ID,
-            ask=ask,
-        ),
+        context_of(home, ask=ask, rules=rules, cwd=cwd),
     )
 
 
-def take(home: Path, *, cwd: Path | None = None, **wishes: Any) -> InstallReport:
-    """Uninstall with `wishes` from `home`, from there or from `cwd`."""
-    return uninstall(
-        InstallOptions(**wishes),
+def context_of(
+    home: Path,
+    *,
+    ask: AskFunction | None = None,
+    rules: Mapping[Path, bytes] | None = None,
+    cwd: Path | None = None,
+) -> InstallContext:
+    """Return a machine with that HOME, and a session in `cwd`."""
+    return InstallContext(
         home=home,
         data=data_of(home),
         state=state_of(home),
         account_home=home,
         session=CallOrigin(cwd=cwd or home),
-        rules=shipped_rules(),
+        rules=shipped_rules() if rules is None else rules,
         wall=wall_of(home),
+        now=NOW,
+        new_id=lambda: ID,
+        ask=ask,
     )
+
+
+def take(home: Path, *, cwd: Path | None = None, **wishes: Any) -> InstallReport:
+    """Uninstall with `wishes` from `home`, from there or from `cwd`."""
+    return uninstall(InstallOptions(**wishes), context_of(home, cwd=cwd))
 
 
 def place(home: Path) -> Path:
@@ -668,7 +672,7 @@ def test_an_edited_copy_stays_and_is_named(home: Path) -> None:
     text = edit_the_copy(home)
     report = take(home)
     assert (StepOutcome.LEFT_ALONE, 2) == (outcomes(report)["rule"], report.exit_code)
-    assert any("you edited" in step.why and "--purge" in step.why for step in report.steps)
+    assert any("you edited" in step.why and f"rm '{place(home)}' " in step.why for step in report.steps)
     assert text == place(home).read_text()
     take(home, purge=True)
     assert not place(home).is_symlink()
@@ -934,16 +938,7 @@ def test_another_home_doesn_t_hide_the_account_s_knowledge_base(home: Path, at_w
     with pytest.raises(Refused):
         install(
             InstallOptions(snippets=home / "sync/org/roam"),
-            InstallContext(
-                home=home.parent / "another",
-                data=data_of(home.parent / "another"),
-                account_home=home,
-                session=CallOrigin(cwd=at_work),
-                rules=shipped_rules(),
-                wall=wall_of(home),
-                now=NOW,
-                new_id=lambda: ID,
-            ),
+            replace(context_of(home.parent / "another", cwd=at_work), account_home=home, wall=wall_of(home)),
         )
 
 

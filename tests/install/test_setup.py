@@ -404,6 +404,22 @@ def test_uninstall_names_no_notes_that_are_not_there(home: Path) -> None:
     assert "keep  notes" not in person.run("uninstall", "--dry-run").out
 
 
+def test_a_rule_that_was_edited_is_asked_about_before_the_program_goes(home: Path) -> None:
+    """Agents would read it for ever; what stays is said in words that need no roamkb."""
+    person = notes_of_org_roam(home)
+    assert 0 == person.run(*("setup", "--kb", str(person.notes), "--no-work", "--no-hooks", "--no-logs")).status
+    rule = home / ".claude/rules/knowledge-base.md"
+    rule.write_text(f"{rule.read_text()}\nBe brief.\n")
+    for answer in ("", "n"):
+        status, shown = person.talk("uninstall", answers=(("Remove it, too? [y/N]", answer),))
+        assert (2, True) == (status, f"until `rm '{rule}'`" in shown), shown
+        assert rule.exists()
+    # who may not be asked is told the same
+    assert f"until `rm '{rule}'`" in person.run("uninstall").out
+    status, shown = person.talk("uninstall", answers=(("you edited this rule", "y"),))
+    assert (0, False) == (status, rule.exists()), shown
+
+
 def test_work_can_neither_set_up_nor_undo(home: Path) -> None:
     """From a work project both are refused, and nothing is touched."""
     person = notes_of_org_roam(home)
