@@ -262,7 +262,10 @@ def _contains_work_root(place: FolderIdentity, work: WorkRoot, fold: bool) -> bo
 def _judge_allowance(survey: FolderSurvey, rule: Rule, root: Path) -> Project:
     """Return personal where everything lies under a project parent, else unknown."""
     whose = "" if rule.kb_name == DEFAULT_KB else f" of {rule.kb_name}"
-    hint = f"ask your human: if it is personal, only they add its folder to the project parents{whose} in {rule.source}"
+    hint = (
+        f"ask your human: if it is personal, only they add its folder to the project parents{whose} in {rule.source}, "
+        "by `roamkb setup` at a terminal"
+    )
     entry = ""
     for place in survey.roots:
         for name in (place.path, place.real):

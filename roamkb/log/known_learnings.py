@@ -38,8 +38,8 @@ _QUERY_LENGTH = 1000
 #: A cosine that two of three paraphrases reach, and no two statements about different things.
 _NEAR_IN_MEANING = 0.7
 _MOST_OFFERED = 3
-#: Characters of a key that are no mere type.
-_SHORTEST_KEY_START = 12
+#: Characters that the beginning of a key has after its type.
+_SHORTEST_KEY_START = 4
 
 
 class LearningMatches(Protocol):
@@ -162,7 +162,7 @@ def learnings_by_name(state: LogState, name: str) -> list[LearningState]:
     """
     exact = state.learnings_called(name)
     start, _, id_end = name.partition(KEY_CUT)
-    if exact or len(start) < _SHORTEST_KEY_START:
+    if exact or len(start.partition("-")[2]) < _SHORTEST_KEY_START:
         return exact
     return [standing for standing in state.learnings_beginning(KEY, start) if standing.id.endswith(id_end)]
 
@@ -175,7 +175,9 @@ def get_learning(log: Log, state: LogState, name: str) -> LearningState:
     """
     matches = learnings_by_name(state, name)
     if not matches:
-        raise NotFound(name, kind="learning", hint="give its key or id, as `roamkb recall WORDS --json` shows them")
+        raise NotFound(
+            name, kind="learning", hint="give its key, the beginning of it, or its id; `roamkb recall WORDS` shows keys"
+        )
     if len(matches) > 1:
         raise Ambiguous(
             name,

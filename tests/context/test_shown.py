@@ -64,6 +64,20 @@ def test_what_was_shown_before_says_so(told: World) -> None:
     assert "not shown: " in told.run("shown").out
 
 
+def test_a_reader_is_spared_what_was_far_below(told: World) -> None:
+    """The nearest few that weren't shown, and how many more there were; JSON has all."""
+    for number in range(6):
+        told.run(
+            "learn", f"The celery worker of queue {number} needs a pool of {number + 2} processes", "--type", "fact"
+        )
+    prompt(told, "celery and its workers")
+    (occasion,) = occasions(told)
+    assert len(occasion["near"]) > 3
+    text = told.run("shown").out
+    assert 3 == text.count("not shown: ")
+    assert f"and {len(occasion['near']) - 3} more that were weighed" in text
+
+
 def test_what_came_of_it_stands_beside_it(told: World) -> None:
     """An outcome is the receipt's."""
     prompt(told, _PROMPT)

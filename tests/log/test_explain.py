@@ -74,3 +74,13 @@ def test_what_lowers_its_rank_is_told(world: World) -> None:
         "missing_file_anchor: src/gone.ts"
         in world.run("explain", "learned-invoices-are-rendered-in-src-gone-ts-by-hand").out
     )
+
+
+def test_the_beginning_of_a_key_is_enough_behind_its_type(world: World) -> None:
+    """As long as one key begins so; a type alone names nothing."""
+    world.run("init")
+    world.run("learn", "Rendering of feeds needs lxml 5, not 4", "--type", "gotcha")
+    (key,) = (one["key"] for one in world.run("recall", "lxml", "--json").json["learnings"])
+    assert key in world.run("explain", key[: len("gotcha-rend")]).out
+    for short in ("gotcha", "gotcha-", "gotcha-ren"):
+        assert "no learning" in world.run("explain", short).err

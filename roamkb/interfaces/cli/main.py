@@ -220,9 +220,11 @@ def _serve_interface(call: OperationCall) -> int:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("roamkb"):
             raise
+        # the page's extra has all that serving needs
+        extra = "page" if call.arguments.get("page") else name
         raise UsageError(
-            f"{name} needs the extra roamkb[{name}], which isn't installed ({error.name} is missing)",
-            hint=package_manager.extra_install_command(name),
+            f"{name} needs the extra roamkb[{extra}], which isn't installed ({error.name} is missing)",
+            hint=package_manager.extra_install_command(extra),
         ) from error
     status: int = serve(call)
     return status

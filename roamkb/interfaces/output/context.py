@@ -21,6 +21,9 @@ from roamkb.interfaces.output.render import PrintedResult
 from roamkb.pipeline import promote
 from roamkb.remedies import effectiveness
 
+#: Answers of an occasion that somebody reads who asks why they weren't shown.
+_MOST_NEAR = 3
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BriefAnswer:
@@ -101,18 +104,18 @@ def shown(result: "ShownList") -> PrintedResult:
 
     def render_text(_: bool) -> str:
         more = [f"{result.more} more: --limit {len(result.occasions) + result.more}"] if result.more else []
-        return "\n".join((trace_text(result), *more))
+        return "\n".join((trace_text(result, most_near=_MOST_NEAR), *more))
 
     return PrintedResult(result=result, text=render_text, status=0 if result.occasions else 1)
 
 
-def trace_text(shown_list: "ShownList") -> str:
-    """Return the occasions with what was shown and weighed, a line each."""
-    lines = [line for occasion in shown_list.occasions for line in _occasion_lines(occasion)]
+def trace_text(shown_list: "ShownList", *, most_near: int | None = None) -> str:
+    """Return the occasions with what was shown and weighed, a line each; of what wasn't shown the nearest."""
+    lines = [line for occasion in shown_list.occasions for line in _occasion_lines(occasion, most_near)]
     return "\n".join(lines or ["nothing was shown"])
 
 
-def _occasion_lines(occasion: "ShownOccasion") -> Iterator[str]:
+def _occasion_lines(occasion: "ShownOccasion", most_near: int | None) -> Iterator[str]:
     """Yield an occasion's line, then one for each thing that was shown or weighed."""
     details = [f"prompt {occasion.prompt}"] if occasion.prompt else []
     details += [f"worktree {one_line(occasion.worktree)}"] if occasion.worktree else []
@@ -121,9 +124,12 @@ def _occasion_lines(occasion: "ShownOccasion") -> Iterator[str]:
     for item in occasion.shown:
         outcome = f" ({item.outcome})" if item.outcome else ""
         yield f"  shown: {one_line(item.name or item.id)}{outcome}"
-    for miss in occasion.near:
+    near = occasion.near if most_near is None else sorted(occasion.near, key=lambda miss: -miss.bits)[:most_near]
+    for miss in near:
         bits = f"{miss.bits:.1f} of {miss.least_bits:.1f} bits"
         yield f"  not shown: {one_line(miss.name or miss.id)}: {miss.dropped} ({bits})"
+    if len(near) < len(occasion.near):
+        yield f"  and {len(occasion.near) - len(near)} more that were weighed: --json"
 
 
 def inject(result: bool) -> Annotated[PrintedResult, InjectAnswer]:
