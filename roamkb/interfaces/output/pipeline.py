@@ -57,8 +57,8 @@ def verify(result: "pipeline_verify.VerifyResult") -> PrintedResult:
 
 _UNSCORED_HINT = (
     "what nobody scored stays unverified: --judge heuristic scores what a transcript bears out; --judge MODEL, or "
-    "--accuracy, --relevance and --specificity of your own, from 0 to 1, score the rest; `roamkb write` makes a note of "
-    "what you know yourself, without any of it"
+    "--accuracy, --relevance and --specificity of your own, from 0 to 1, score the rest; `roamkb write` makes a note "
+    "of what you know yourself, without any of it"
 )
 
 
