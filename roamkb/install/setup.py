@@ -156,10 +156,7 @@ def _require_writable(*paths: Path) -> None:
 
 def _set_up(options: SetupOptions, context: SetupContext) -> InstallReport:
     report = install(options.wishes, context)
-    # the human has seen the change, or could have, or said yes to it unseen; --dry-run shows it
-    is_known = context.ask or options.wishes.yes
-    seen = tuple(replace(step, diff="") if is_known else step for step in report.steps)
-    steps = (*seen, *(_begin_log(root, context) for root in options.logs), *_index_steps(report.rule, context))
+    steps = (*report.steps, *(_begin_log(root, context) for root in options.logs), *_index_steps(report.rule, context))
     if not (options.no_hooks or find_harnesses(context.home, context.search_path)):
         steps += (_hooks_offer(),)
     return replace(report, steps=steps, next_commands=tuple(_next_commands(options, report.rule, context)))

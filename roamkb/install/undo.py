@@ -113,8 +113,6 @@ def undo(wishes: InstallOptions, context: SetupContext) -> InstallReport:
     )
     if not wishes.dry_run:
         apply_steps(steps)
-        # a dry run shows what is taken out, line by line
-        steps = tuple(replace(step, diff="") for step in steps)
     return InstallReport(steps=steps, dry_run=wishes.dry_run)
 
 

@@ -174,7 +174,8 @@ def execute_call(call: OperationCall) -> int:
     text = render.dump_json(printed.as_json) if call.as_json else _layout_text(printed)
     for warning in () if call.as_json else printed.warnings:
         _print_error_line(warning)
-    if call.as_json or "\0" in text or not _is_for_reader() or not screen.show_in_pager(text):
+    is_paged = printed.is_pageable and not call.as_json and "\0" not in text and _is_for_reader()
+    if not is_paged or not screen.show_in_pager(text):
         _print_output(text, printed.status)
     if not (text or printed.warnings) and printed.status and _is_for_reader():
         _print_error_line("nothing found")

@@ -14,6 +14,7 @@ from roamkb.install.checks.doctor_report import DoctorCheck
 from roamkb.install.checks.doctor_report import DoctorReport
 from roamkb.install.plan import InstallReport
 from roamkb.install.plan import InstallStep
+from roamkb.install.plan import StepOutcome
 from roamkb.interfaces.output.render import PrintedResult
 from roamkb.interfaces.output.render import format_location
 from roamkb.kb.conflicts import ConflictCopy
@@ -64,8 +65,10 @@ def doctor(result: DoctorReport) -> PrintedResult:
 def install(result: InstallReport) -> PrintedResult:
     """Render the steps of `install`; status 2 where another's file is in the way."""
     dry_run_lines = ["a dry run: nothing was changed"] if result.dry_run else []
+    # what stays is said last, where it is read
+    steps = sorted(result.steps, key=lambda step: step.outcome is StepOutcome.KEPT)
     lines = [
-        *(line for step in result.steps for line in _step_lines(step)),
+        *(line for step in steps for line in _step_lines(step, is_planned=result.dry_run)),
         *_boundary_lines(result.rule),
         *dry_run_lines,
         *(["", "Try:"] if result.next_commands else []),
@@ -76,6 +79,7 @@ def install(result: InstallReport) -> PrintedResult:
         text=lambda _: "\n".join(lines),
         status=result.exit_code,
         warnings=tuple(map(one_line, result.warnings)),
+        is_pageable=result.dry_run,
     )
 
 
@@ -177,10 +181,11 @@ def _check_lines(check: DoctorCheck, terminal: bool) -> Iterator[str]:
         yield f"   {one_line(check.fix)}"
 
 
-def _step_lines(step: InstallStep) -> Iterator[str]:
+def _step_lines(step: InstallStep, *, is_planned: bool) -> Iterator[str]:
+    """Yield the line of a step, and how it would change its file; what was done is shown by --dry-run before."""
     about = f"{one_line(str(step.path))} ({one_line(step.why)})" if step.path else one_line(step.why)
     yield f"{step.outcome.value:5} {step.what}: {about}"
-    if step.diff:
+    if step.diff and (is_planned or step.outcome is StepOutcome.SHOWN):
         yield step.diff
 
 

@@ -50,6 +50,8 @@ class PrintedResult:
     warnings: tuple[str, ...] = ()
     #: Said there as well, after the text, to a human at a terminal.
     advice: str = ""
+    #: Whether it may be shown in a pager: what was changed is said at once, and waits for no key.
+    is_pageable: bool = True
 
     @property
     def as_json(self) -> "encode.Json":

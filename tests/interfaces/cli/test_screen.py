@@ -81,6 +81,23 @@ def test_a_human_sees_what_the_columns_of_the_journal_are(world: World) -> None:
     assert "mark when" not in world.run("journal").out
 
 
+def on_a_small_screen(world: World, *words: str, rows: int, **extra: str) -> tuple[int, str]:
+    """Run a command on a terminal of so many rows, with a pager that says so; return its status and what was shown."""
+    pager = world.home / "pager"
+    pager.write_text("#!/bin/sh\necho PAGED\nexec cat\n")
+    pager.chmod(0o755)
+    # a terminal's size is set on the terminal, before the program asks for it
+    size = f"import fcntl, struct, sys, termios, runpy; fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack('HHHH', {rows}, 200, 0, 0)); "
+    program = size + f"sys.argv = {['roamkb', *words]!r}; runpy.run_module('roamkb', run_name='__main__')"
+    return converse(
+        [sys.executable, "-c", program],
+        maker=emulator(world.home.parent, "xterm"),
+        cwd=world.personal,
+        environment={**world.environment(), "TERM": "xterm", "PAGER": str(pager), **extra},
+        answers=(),
+    )
+
+
 @pytest.mark.parametrize(
     ("rows", "extra", "is_paged"),
     [
@@ -98,22 +115,22 @@ def test_what_is_longer_than_the_screen_is_paged(
     """For a human alone: an agent would wait for its keys, and a pipe gets all at once."""
     for number in range(3):
         world.node(f"{number}.org", str(number), f"Zebra {number}", "zebra")
-    pager = world.home / "pager"
-    pager.write_text("#!/bin/sh\necho PAGED\nexec cat\n")
-    pager.chmod(0o755)
-    # a terminal's size is set on the terminal, before the program asks for it
-    size = f"import fcntl, struct, sys, termios, runpy; fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack('HHHH', {rows}, 200, 0, 0)); "
-    program = size + "sys.argv = ['roamkb', 'search', 'zebra']; runpy.run_module('roamkb', run_name='__main__')"
-    status, shown = converse(
-        [sys.executable, "-c", program],
-        maker=emulator(world.home.parent, "xterm"),
-        cwd=world.personal,
-        environment={**world.environment(), "TERM": "xterm", "PAGER": str(pager), **extra},
-        answers=(),
-    )
+    status, shown = on_a_small_screen(world, "search", "zebra", rows=rows, **extra)
     assert 0 == status, shown
     assert is_paged is ("PAGED" in shown)
     assert 3 == shown.count("Zebra ")
+
+
+def test_a_command_that_changes_something_waits_for_no_key(world: World) -> None:
+    """What it did is said at once, what stays last; how a file changes is shown by a dry run alone, in the pager."""
+    world.run("install", "--claude", "--yes", cwd=world.home)
+    for words, is_dry in ((("--dry-run",), True), ((), False)):
+        _, shown = on_a_small_screen(world, "uninstall", "--claude", *words, rows=4)
+        assert (is_dry, is_dry) == ("PAGED" in shown, "hook session-start" in shown), shown
+        outcomes = [line.split()[0] for line in shown.splitlines() if line.startswith(("remove", "skip", "keep"))]
+        assert outcomes == sorted(outcomes, key=lambda outcome: outcome == "keep")
+    _, shown = on_a_small_screen(world, "install", "--claude", "--yes", rows=4)
+    assert (False, False) == ("PAGED" in shown, "hook session-start" in shown), shown
 
 
 @pytest.mark.parametrize(
