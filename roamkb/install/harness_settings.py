@@ -102,6 +102,18 @@ def _removed(file: SettingsFile, place: Path, request: SettingsRequest) -> Insta
     return _plan_edit(file, place, lambda data: file.take_out(data or b"", request), removing=True)
 
 
+def sessions_steps(steps: Iterable[InstallStep]) -> tuple[InstallStep, ...]:
+    """Return the step that says whose open sessions to start anew, where settings were changed."""
+    changed = {step.what for step in steps if step.change}
+    titles = [
+        harness.title for harness in all_harnesses() if any(file.label in changed for file in harness.settings_files)
+    ]
+    if not titles:
+        return ()
+    why = f"end those of {' and '.join(titles)} and start them anew: an open one goes on with the settings of before"
+    return (InstallStep(what="open sessions", path=None, outcome=StepOutcome.OFFERED, why=why),)
+
+
 def ask_approval(
     steps: Iterable[InstallStep], *, assume_yes: bool, ask: Callable[[str], str] | None
 ) -> tuple[InstallStep, ...]:

@@ -29,6 +29,7 @@ from roamkb.fs.marked_block import has_block
 from roamkb.fs.marked_block import with_block
 from roamkb.install.harness_settings import ask_approval
 from roamkb.install.harness_settings import harness_steps
+from roamkb.install.harness_settings import sessions_steps
 from roamkb.install.install_permit import FIRST_NOTE_STEP
 from roamkb.install.install_permit import KB_STEP
 from roamkb.install.install_permit import require_fit
@@ -129,6 +130,7 @@ def install(wishes: InstallOptions, context: InstallContext) -> InstallReport:
     if not wishes.dry_run:
         steps = ask_approval(steps, assume_yes=wishes.yes, ask=context.ask)
         apply_steps(steps)
+        steps += sessions_steps(steps)
         if any(step.path == context.wall.launcher_path and step.outcome in _IN_PLACE for step in steps):
             context.wall.renew_plan_file()
         rule_in_force = find_rule(context.home, account_home=context.account_home)

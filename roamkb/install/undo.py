@@ -23,6 +23,7 @@ from roamkb.fs.user_dirs import SHARED_FOLDER
 from roamkb.fs.user_dirs import TRUST_FOLDER
 from roamkb.harnesses.registry import get_harness
 from roamkb.install.harness_settings import harness_removals
+from roamkb.install.harness_settings import sessions_steps
 from roamkb.install.install import requested_files
 from roamkb.install.install_permit import FIRST_NOTE_STEP
 from roamkb.install.install_permit import require_install_permit
@@ -41,6 +42,7 @@ from roamkb.install.rule_steps import rule_path
 from roamkb.install.setup import INDEX_STEP
 from roamkb.install.setup import LOG_STEP
 from roamkb.install.setup import SetupContext
+from roamkb.install.setup_dialog import AskFunction
 from roamkb.install.snippets import is_first_node
 from roamkb.install.store.apply import apply_steps
 from roamkb.install.store.apply import read_path_state
@@ -112,8 +114,18 @@ def undo(wishes: InstallOptions, context: SetupContext) -> InstallReport:
         session=context.session,
     )
     if not wishes.dry_run:
+        if context.ask and not wishes.yes:
+            _require_confirmation(taken_back, context.ask)
         apply_steps(steps)
+        steps += sessions_steps(steps)
     return InstallReport(steps=steps, dry_run=wishes.dry_run)
+
+
+def _require_confirmation(steps: Sequence[InstallStep], ask: AskFunction) -> None:
+    """Raise unless the human says that what `steps` change is to go."""
+    parts = dict.fromkeys(step.what for step in steps if step.change)
+    if ask(f"Take back what setup did ({', '.join(parts)})? [y/N]").lower() not in ("y", "yes"):
+        raise UsageError("nothing was taken back, as you said", hint="`roamkb setup --undo --dry-run` shows it all")
 
 
 def _rule_steps(receipt: SetupReceipt, context: SetupContext) -> Iterator[InstallStep]:

@@ -29,6 +29,7 @@ from roamkb.fs.user_dirs import JOURNAL
 from roamkb.harnesses.registry import all_harnesses
 from roamkb.install.checks.doctor_report import join_first
 from roamkb.install.harness_settings import harness_removals
+from roamkb.install.harness_settings import sessions_steps
 from roamkb.install.install import SNIPPETS
 from roamkb.install.install import InstallContext
 from roamkb.install.install import requested_files
@@ -93,6 +94,7 @@ def uninstall(wishes: InstallOptions, context: InstallContext) -> InstallReport:
     require_install_permit("uninstall", steps, rule=None, home=home, account_home=account_home, session=context.session)
     if not wishes.dry_run:
         apply_steps(steps)
+        steps += sessions_steps(steps)
     return InstallReport(steps=steps, dry_run=wishes.dry_run)
 
 

@@ -404,6 +404,23 @@ def test_uninstall_names_no_notes_that_are_not_there(home: Path) -> None:
     assert "keep  notes" not in person.run("uninstall", "--dry-run").out
 
 
+def test_an_undo_at_a_terminal_asks_once(home: Path) -> None:
+    """It names what would go; Enter leaves all as it is. Open sessions are to be started anew, now as after setup."""
+    person = notes_of_org_roam(home)
+    before = everything(home)
+    assert "open sessions: end those of Claude Code" in person.run("setup", *options_of(person)).out
+    after = everything(home)
+    question = "Take back what setup did (rule, agents block"
+    for answer in ("", "n"):
+        status, shown = person.talk("setup", "--undo", answers=((question, answer),))
+        assert (2, True) == (status, "nothing was taken back" in shown), shown
+        assert after == everything(home)
+    assert 0 == person.talk("setup", "--undo", "--dry-run", answers=())[0]
+    status, shown = person.talk("setup", "--undo", answers=((question, "y"),))
+    assert (0, True) == (status, "open sessions: end those of Claude Code" in shown), shown
+    assert before == everything(home)
+
+
 def test_a_rule_that_was_edited_is_asked_about_before_the_program_goes(home: Path) -> None:
     """Agents would read it for ever; what stays is said in words that need no roamkb."""
     person = notes_of_org_roam(home)

@@ -29,6 +29,8 @@ from roamkb.org.report import quote_for_org
 #: Of a conflict copy, that are shown; and letters of each.
 _MOST_LINES = 40
 _LINE_WIDTH = 240
+#: Outcomes of steps that are named after all others, in this order.
+_LAST = (StepOutcome.KEPT, StepOutcome.OFFERED)
 
 
 def hygiene(result: HygieneReport) -> PrintedResult:
@@ -65,8 +67,8 @@ def doctor(result: DoctorReport) -> PrintedResult:
 def install(result: InstallReport) -> PrintedResult:
     """Render the steps of `install`; status 2 where another's file is in the way."""
     dry_run_lines = ["a dry run: nothing was changed"] if result.dry_run else []
-    # what stays is said last, where it is read
-    steps = sorted(result.steps, key=lambda step: step.outcome is StepOutcome.KEPT)
+    # what stays and what is left to do is said last, where it is read
+    steps = sorted(result.steps, key=lambda step: _LAST.index(step.outcome) if step.outcome in _LAST else -1)
     lines = [
         *(line for step in steps for line in _step_lines(step, is_planned=result.dry_run)),
         *_boundary_lines(result.rule),
