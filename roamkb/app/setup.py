@@ -95,6 +95,7 @@ class KnowledgeBaseSetup(KnowledgeBaseMaintenance):
             now=now,
             new_id=lambda: self.environment.new_id(now),
             ask=self._asked_human,
+            human=self._human,
             begin_log=self._begin_log,
             build_index=lambda: index_admin.index(self._open_index(self._open_notes())),
             most_linked_title=self._most_linked_title,

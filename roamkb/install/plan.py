@@ -167,6 +167,8 @@ class InstallOptions:
 
     kb: Path | None = None
     work_roots: tuple[Path, ...] = ()
+    #: Folders that are work by entries of their own, and shall not be: only a human at a terminal takes one back.
+    dropped_work: tuple[Path, ...] = ()
     project_parents: tuple[Path, ...] = ()
     #: A further knowledge base, which is added to the rule; of `uninstall`, one that is taken out of it by its name.
     named_kb: NamedKb | None = None
@@ -190,7 +192,8 @@ class InstallOptions:
     @property
     def own_copy(self) -> bool:
         """Whether the rule has to differ from the shipped one."""
-        return bool(self.kb or self.work_roots or self.project_parents or self.named_kb or self.omits_absent)
+        folders = (self.work_roots, self.dropped_work, self.project_parents)
+        return bool(self.kb or any(folders) or self.named_kb or self.omits_absent)
 
 
 def unchanged_step(step_name: str, path: Path, reason: str) -> InstallStep:

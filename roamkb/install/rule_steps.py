@@ -167,7 +167,7 @@ def _own_copy_data(
     """Return the bytes of the user's own copy with its mark.
 
     Settings that aren't wished for stay as they are. The work roots and project parents of a copy are
-    only ever added to: to take one away takes an editor. The shipped rule's roots stay as well, where
+    only ever added to, but for what the human takes back in the dialogue. The shipped rule's roots stay as well, where
     the project parents would make them personal. The text follows the shipped rule until the
     user edits it; from then on it is theirs and only the settings change.
     """
@@ -175,7 +175,7 @@ def _own_copy_data(
     added_roots = tuple(_rule_entry(path, home) for path in wishes.work_roots)
     wished_parents = tuple(escape_path(str(path)) for path in wishes.project_parents)
     known_parents = present_rule.project_parents if old_copy or not wished_parents else ()
-    known_roots = present_rule.work_roots
+    known_roots = tuple(root for root in present_rule.work_roots if entry_folder(root) not in wishes.dropped_work)
     if wishes.omits_absent and old_copy is None:
         # the shipped ones are examples; where none is there, they still say what could be
         known_roots = tuple(filter(_is_there, known_roots))

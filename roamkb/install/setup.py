@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
+from roamkb.boundary.human_consent import HumanAtTerminal
+from roamkb.boundary.human_consent import require_yes
 from roamkb.boundary.store.folder_evidence import classify_folder
 from roamkb.boundary.store.folder_evidence import lies_within
 from roamkb.boundary.store.installed_rule import find_rule
@@ -93,6 +95,8 @@ class SetupContext(InstallContext):
     build_index: Callable[[], IndexState]
     #: Returns the title that most notes link to; empty without one.
     most_linked_title: Callable[[], str]
+    #: At a terminal of a login; None where nobody is.
+    human: HumanAtTerminal | None = None
 
 
 def setup(options: SetupOptions, context: SetupContext) -> InstallReport:
@@ -231,10 +235,11 @@ def _with_boundary(options: SetupOptions, dialog: SetupDialog, context: SetupCon
     for attempt in range(MAX_ANSWERS):
         wishes = given
         if attempt:
-            dialog.say("Then once more: what you said of work and of who may write is dropped.")
+            dialog.say("Then once more: what you said just now of work and of who may write is dropped.")
         projects = _projects(wishes, context)
         if not (given.work_roots or options.no_work):
-            wishes = replace(wishes, work_roots=dialog.choose_work(projects))
+            answer = dialog.choose_work(projects, _marked_work(wishes, context))
+            wishes = replace(wishes, work_roots=answer.work, dropped_work=answer.dropped)
         if not given.project_parents:
             wishes = _with_parents(wishes, dialog, context)
         if attempt and not given.project_parents and (named := dialog.choose_personal()):
@@ -249,8 +254,23 @@ def _with_boundary(options: SetupOptions, dialog: SetupDialog, context: SetupCon
         if dialog.confirm_boundary(
             *(shorten_entries(entries, context.home) for entries in (rule.work_roots, rule.project_parents))
         ):
+            _require_unmarking(wishes.dropped_work, dialog, context)
             return wishes
     raise UsageError("what is work wasn't confirmed; nothing was changed", hint="say it with --work-root DIR")
+
+
+def _marked_work(wishes: InstallOptions, context: SetupContext) -> tuple[Path, ...]:
+    """Return the folders that are work by an entry of their own, which can be taken back."""
+    rule = preview_rule(wishes, home=context.home, data=context.data, rules=context.rules)
+    return tuple(folder for folder in map(entry_folder, rule.work_roots) if folder)
+
+
+def _require_unmarking(dropped: Sequence[Path], dialog: SetupDialog, context: SetupContext) -> None:
+    """Raise unless a human at a terminal of theirs types that what was work is no more."""
+    if dropped:
+        folders = one_line(", ".join(map(dialog.short, dropped)))
+        question = f"{folders}: no longer work. What agents do there, and what they learned, may reach your notes."
+        require_yes(context.human, question, word="unmark")
 
 
 def _with_parents(wishes: InstallOptions, dialog: SetupDialog, context: SetupContext) -> InstallOptions:

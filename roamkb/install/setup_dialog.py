@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Project
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
 from roamkb.install.store.discovery import NotesAtHand
@@ -21,6 +22,14 @@ MAX_ANSWERS = 3
 #: More would push the question itself off the screen.
 _MAX_LISTED = 40
 _NOTES_AGAIN = "A folder such as ~/notes, but not your home itself:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkAnswer:
+    """Folders that the human calls work, and those that were marked so and aren't any more."""
+
+    work: tuple[Path, ...] = ()
+    dropped: tuple[Path, ...] = ()
 
 
 class SetupDialog:
@@ -94,8 +103,8 @@ class SetupDialog:
     def _are_these(self, path: Path, count: int) -> bool:
         return self.confirm(f"{count_phrase(count, 'note')} in {self.short(path)}: these?", is_default=True)
 
-    def choose_work(self, projects: Sequence[Project]) -> tuple[Path, ...]:
-        """Return the folders that the human calls work, beside those that the rule calls so."""
+    def choose_work(self, projects: Sequence[Project], marked: Sequence[Path] = ()) -> WorkAnswer:
+        """Return what the human calls work beside what the rule calls so, and which of the `marked` isn't any more."""
         roots = [project.root or Path("?") for project in projects]
         lines = [
             f"{number:4}  {project.kind.value:8}  {self.short(root)}"
@@ -103,39 +112,42 @@ class SetupDialog:
         ]
         if len(lines) > _MAX_LISTED:
             lines[_MAX_LISTED:] = [f"      … and {len(lines) - _MAX_LISTED} more"]
-        which = "Which of them are work? Numbers or folders" if lines else "Which folders are work? Some from ~ or /"
+        which = "Numbers, names or folders" if lines else "Some from ~ or /"
+        take_back = "; `-` before one takes its mark back, `none` takes back all" if marked else ""
         question = [
-            "Agents in personal projects may write to your notes, wherever those are carried. Work never may.",
+            "Agents in personal projects may write to your notes. Work never may.",
             *lines,
-            f"{which} with blanks between, or Enter for none{' but those marked so' if lines else ''}:",
+            f"Which {'of them' if lines else 'folders'} are work? {which} with blanks between{take_back}; or Enter for "
+            f"{'what is marked so' if marked else 'none'}:",
         ]
-
         return self._ask_until(
-            "\n".join(question),
-            lambda answer: self._present_folders(answer, roots),
-            f"Only {f'{_numbers_phrase(len(roots))} and ' if roots else ''}folders that are there, one with blanks in "
-            "its name in quotes:",
+            "\n".join(question), lambda answer: self._work_answer(answer, roots, marked), _again(roots)
         )
+
+    def _work_answer(self, answer: str, listed: Sequence[Path], marked: Sequence[Path]) -> WorkAnswer | None:
+        """Return what an answer calls work and what no more; None unless all of it is there, and was marked."""
+        if answer.lower() == "none":
+            return WorkAnswer(dropped=tuple(marked))
+        if (whole := self._named(answer, listed)) and whole.is_dir():
+            return WorkAnswer(work=(whole,))
+        try:
+            words = shlex.split(answer.replace(",", " "))
+        except ValueError:
+            return None
+        work = [self._named(word, listed) for word in words if not word.startswith("-")]
+        dropped = [self._named(word[1:], [*listed, *marked]) for word in words if word.startswith("-")]
+        if not all(folder in marked for folder in dropped) or not all(folder and folder.is_dir() for folder in work):
+            return None
+        return WorkAnswer(work=tuple(filter(None, work)), dropped=tuple(filter(None, dropped)))
 
     def choose_personal(self) -> tuple[Path, ...]:
         """Return the folders in whose projects agents may write to the notes."""
         return self._ask_until(
             "In the projects of which folders may agents write to your notes? Some from ~ or / with blanks between, "
             "or Enter to leave that as it is:",
-            lambda answer: self._present_folders(answer, ()),
-            "Only folders that are there, one with blanks in its name in quotes:",
+            lambda answer: found.work if (found := self._work_answer(answer, (), ())) else None,
+            _again(()),
         )
-
-    def _present_folders(self, answer: str, listed: Sequence[Path]) -> tuple[Path, ...] | None:
-        """Return the folders that an answer means, by number or path; None unless all are there."""
-        if (whole := self._folder(answer)) and whole.is_dir():
-            return (whole,)
-        try:
-            folders = [self._numbered(word, listed) for word in shlex.split(answer.replace(",", " "))]
-        except ValueError:
-            return None
-        present = tuple(folder for folder in folders if folder and folder.is_dir())
-        return present if len(present) == len(folders) else None
 
     def confirm_boundary(self, work_roots: Sequence[str], parents: Sequence[str]) -> bool:
         """Return whether the human says that this is work and that personal."""
@@ -154,7 +166,7 @@ class SetupDialog:
         def parse(answer: str) -> tuple[Path, ...] | None:
             if answer.lower() == "all":
                 return tuple(roots)
-            folders = [self._numbered(word, roots) for word in answer.replace(",", " ").split()]
+            folders = [self._named(word, roots) for word in answer.replace(",", " ").split()]
             return tuple(folder for folder in folders if folder in roots) if None not in folders else None
 
         return self._ask_until(
@@ -163,11 +175,11 @@ class SetupDialog:
                     "What agents learn about a project is kept in its log, `.roamkb/`, in the project itself, and "
                     "travels with its git; `roamkb init --untracked` begins one that doesn't.",
                     *lines,
-                    "Which get one? Numbers, `all`, or Enter for none:",
+                    "Which get one? Numbers or names, `all`, or Enter for none:",
                 )
             ),
             parse,
-            f"Only {_numbers_phrase(len(roots))}, `all`, or Enter:",
+            f"{_numbers_phrase(len(roots))}, a name, `all`, or Enter:",
         )
 
     def choose_hooks(self, summary: Sequence[str], diff: str) -> bool:
@@ -194,6 +206,11 @@ class SetupDialog:
         if word.isascii() and word.isdigit():
             return folders[int(word) - 1] if len(word) < 5 and 1 <= int(word) <= len(folders) else None
         return self._folder(word)
+
+    def _named(self, word: str, listed: Sequence[Path]) -> Path | None:
+        """Return the folder that a number, a path or a listed name means; None where it means none, or two."""
+        meant = {folder for folder in listed if folder.name == word} | {*filter(None, [self._numbered(word, listed)])}
+        return meant.pop() if len(meant) == 1 else None
 
     def _notes_folder(self, text: str, listed: Sequence[NotesAtHand] = ()) -> Path | None:
         """Return the folder that is meant, which may be yet to come; None for HOME itself, and for no answer."""
@@ -223,4 +240,10 @@ class SetupDialog:
 
 
 def _numbers_phrase(last: int) -> str:
-    return "the number 1" if last == 1 else f"numbers from 1 to {last}"
+    return "The number 1" if last == 1 else f"A number from 1 to {last}"
+
+
+def _again(listed: Sequence[Path]) -> str:
+    """Return what is said where an answer names no folder."""
+    numbers = f"{_numbers_phrase(len(listed))}, a name from the list, or a" if listed else "A"
+    return f"{numbers} folder that is there, in quotes if its name has a blank:"

@@ -438,12 +438,14 @@ OPERATIONS: tuple[Operation, ...] = (
         "Put the rule where agents read it; describe your own KB and projects in it.",
         "roamkb install --kb ~/org/roam --work-root ~/work --project-parent ~/code",
         panel=_BOUNDARY,
+        asks_human=True,
     ),
     Operation(
         "setup",
         "Find your notes and projects, ask what is work, and set everything up; --undo takes it back.",
         "roamkb setup --kb ~/org-roam --no-work --no-hooks --no-logs",
         panel=_BOUNDARY,
+        asks_human=True,
     ),
     Operation(
         "uninstall",

@@ -317,7 +317,7 @@ def test_no_boundary_counts_that_was_not_confirmed(home: Path) -> None:
     work, *others = person.answers[1:]
     status, shown = person.talk("setup", answers=(*mistaken, work, ("may agents write", ""), *others))
     assert 0 == status, shown
-    assert 1 == shown.count("what you said of work and of who may write is dropped")
+    assert 1 == shown.count("what you said just now of work and of who may write is dropped")
     assert "work" == person.run("classify", str(person.work), "--json").json["kind"]
     assert "personal" == person.run("classify", str(person.project), "--json").json["kind"]
     person.run("setup", "--undo")
@@ -402,6 +402,25 @@ def test_uninstall_names_no_notes_that_are_not_there(home: Path) -> None:
     assert "keep  notes" in person.run("uninstall", "--dry-run").out
     shutil.rmtree(home / "sync")
     assert "keep  notes" not in person.run("uninstall", "--dry-run").out
+
+
+def test_what_was_called_work_is_taken_back_in_the_dialogue(home: Path) -> None:
+    """By a word that is typed on the terminal, whoever has none keeps the mark; the rule is as it was, byte for byte."""
+    person = notes_of_the_rule(home)
+    words = ("setup", "--no-hooks", "--no-logs")
+    rule = home / ".claude/rules/knowledge-base.md"
+    assert 0 == person.run(*words, "--no-work", "--kb", str(person.notes)).status
+    before = rule.read_bytes()
+    for answer in ("-acme", "none"):
+        assert 0 == person.talk(*words, answers=(("these?", ""), ("are work?", "acme"), ("right?", "y")))[0]
+        assert "work" == person.run("classify", str(person.work), "--json").json["kind"]
+        marked = rule.read_bytes()
+        taken_back = (("these?", ""), ("`-` before one takes its mark back", answer), ("right?", "y"))
+        status, shown = person.talk(*words, answers=(*taken_back, ("~/code/acme: no longer work", "y")))
+        assert (2, marked) == (status, rule.read_bytes()), shown
+        status, shown = person.talk(*words, answers=(*taken_back, ("Type unmark to do it:", "unmark")))
+        assert (0, before) == (status, rule.read_bytes()), shown
+        assert "personal" == person.run("classify", str(person.work), "--json").json["kind"]
 
 
 def test_an_undo_at_a_terminal_asks_once(home: Path) -> None:

@@ -36,8 +36,30 @@ def test_numbers_and_folders_are_work(tmp_path: Path) -> None:
     """With commas or blanks between them, quoted where a name has a blank."""
     there = projects(tmp_path, "code/a", "code/b", "my job")
     ask, asked = answering("2, '~/my job'")
-    assert (there[1].root, there[2].root) == SetupDialog(ask, tmp_path).choose_work(there)
+    assert (there[1].root, there[2].root) == SetupDialog(ask, tmp_path).choose_work(there).work
     assert "   2  personal  ~/code/b" in asked[0]
+
+
+def test_a_name_that_is_listed_means_its_project(tmp_path: Path) -> None:
+    """Unless two have it, or HOME has another folder of that name."""
+    there = projects(tmp_path, "code/a", "code/b", "job/b", "a")
+    ask, asked = answering("a", "b", "~/a")
+    assert (there[3].root,) == SetupDialog(ask, tmp_path).choose_work(there).work
+    assert 3 == len(asked)
+    assert (there[2].root,) == SetupDialog(answering("b")[0], tmp_path).choose_logs((there[0], there[2]))
+
+
+def test_a_mark_of_work_is_taken_back(tmp_path: Path) -> None:
+    """Of what has a mark of its own alone: a minus before anything else is no answer."""
+    there = projects(tmp_path, "code/a", "code/b", "job/shop")
+    marked = (there[0].root or tmp_path, tmp_path / "job")
+    ask, asked = answering("-b", "-shop", "2 -1")
+    answer = SetupDialog(ask, tmp_path).choose_work(there, marked)
+    assert ((there[1].root,), (there[0].root,), 3) == (answer.work, answer.dropped, len(asked))
+    assert "takes its mark back" in asked[0]
+    for words, dropped in (("none", marked), ("-~/job, -a", (marked[1], marked[0])), ("", ())):
+        answer = SetupDialog(answering(words)[0], tmp_path).choose_work(there, marked)
+        assert ((), dropped) == (answer.work, answer.dropped)
 
 
 @pytest.mark.parametrize("nonsense", ["all of them", "4", "0", "-1", "~/gone", "1 x", "'1", "１"])
@@ -45,8 +67,8 @@ def test_what_is_no_answer_is_asked_again(tmp_path: Path, nonsense: str) -> None
     """After the third nothing is done: a guess could let work out."""
     there = projects(tmp_path, "code/a", "code/b")
     ask, asked = answering(nonsense, nonsense, "1")
-    assert (there[0].root,) == SetupDialog(ask, tmp_path).choose_work(there)
-    assert asked[1].startswith("Only numbers from 1 to 2")
+    assert (there[0].root,) == SetupDialog(ask, tmp_path).choose_work(there).work
+    assert asked[1].startswith("A number from 1 to 2, a name from the list")
     with pytest.raises(UsageError, match="nothing was changed"):
         SetupDialog(answering(nonsense, nonsense, nonsense)[0], tmp_path).choose_work(there)
 
@@ -89,6 +111,6 @@ def test_a_folder_is_named_as_one_says_it(tmp_path: Path) -> None:
     for name in ("work", "my clients/acme"):
         (tmp_path / name).mkdir(parents=True)
     dialog = SetupDialog(answering("wrok", "work", "my clients/acme", "work 'my clients'")[0], tmp_path)
-    assert (tmp_path / "work",) == dialog.choose_work(())
-    assert (tmp_path / "my clients/acme",) == dialog.choose_work(())
-    assert (tmp_path / "work", tmp_path / "my clients") == dialog.choose_work(())
+    assert (tmp_path / "work",) == dialog.choose_work(()).work
+    assert (tmp_path / "my clients/acme",) == dialog.choose_work(()).work
+    assert (tmp_path / "work", tmp_path / "my clients") == dialog.choose_work(()).work
