@@ -32,6 +32,7 @@ from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
 from roamkb.pipeline import consolidation_plan
 from roamkb.pipeline.gate import noise
+from roamkb.secrets import detector
 from roamkb.text import code_identifiers
 from roamkb.text.similarity import jaccard
 from roamkb.text.tokenize import split_words
@@ -49,6 +50,7 @@ SHOWN_BEFORE: Final = "shown before"
 NOT_BORNE_OUT: Final = "not borne out yet"
 REPEATS: Final = "says what another one says"
 OVER_LIMIT: Final = "others come first"
+PRIVATE: Final = "reads as if it told a password"
 
 _T = TypeVar("_T")
 
@@ -100,6 +102,8 @@ def suggest_nodes(
         dropped = _too_weak(bits, threshold) or (SHOWN_BEFORE if answer.id in besides else "")
         if not dropped and len(hits) == limit:
             dropped = OVER_LIMIT
+        if not dropped and _tells_a_password(answer):
+            dropped = PRIVATE
         if not dropped:
             hits.append(search.hit_of(answer, notes.kb, answer.line, answer.title))
         if answer.id:
@@ -132,6 +136,11 @@ def suggest_learnings(
         for answer, bits in worths
     )
     return Suggested(items=unlike[:limit], weighed=tuple(weighed))
+
+
+def _tells_a_password(answer: PassageHit) -> bool:
+    """Return whether a note's text is nothing to send to a model unasked."""
+    return any(map(detector.names_a_secret, (answer.title, *(line for _, line in answer.lines))))
 
 
 def _too_weak(bits: float, threshold: float) -> str:

@@ -200,3 +200,12 @@ def test_a_remedy_that_was_offered_is_listed(told: World) -> None:
         told.run("hook", "post-tool-use-failure", input=json.dumps(payload | {"error": said}))
     (occasion,) = occasions(told, "--session", "s3")
     assert ("error", ["pip install pyyaml"]) == (occasion["by"], [item["name"] for item in occasion["shown"]])
+
+
+def test_a_password_is_told_to_who_asks_alone(told: World) -> None:
+    """A note that reads as if it told one goes into no prompt unasked, and `shown` says why; a search finds it."""
+    told.node("b.org", "node-b", "Router of the attic", "The password of the attic router is Zebra99x.")
+    assert "Zebra" not in prompt(told, "the router in the attic?")
+    (occasion,) = occasions(told)
+    assert ["reads as if it told a password"] == [miss["dropped"] for miss in occasion["near"] if miss["id"] == "node-b"]
+    assert "Zebra99x" in told.run("search", "attic router").out
