@@ -17,7 +17,6 @@ from roamkb.app.named_kb import for_named_kb
 from roamkb.app.operation_method import takes_request
 from roamkb.app.setup import KnowledgeBaseSetup
 from roamkb.boundary import human_consent
-from roamkb.context import brief_text
 from roamkb.context import relevance_threshold
 from roamkb.context import suggestions
 from roamkb.core.errors import UsageError
@@ -156,7 +155,7 @@ class KnowledgeBase(KnowledgeBaseSetup, KnowledgeBaseWriting):
         return KnowledgeBaseReading(
             notes=changes.notes,
             waiting=waiting,
-            is_ready=waiting <= brief_text.MOST_UNINDEXED,
+            is_ready=waiting <= suggestions.MOST_UNINDEXED,
             conflict_copies=changes.conflict_copies,
             # who asks on has the files that were seen: to look for them takes most of the time
             find_relevant=partial(suggestions.suggest_nodes, index, notes),

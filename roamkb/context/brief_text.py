@@ -37,8 +37,6 @@ LONGEST_BRIEF: Final = 10_000
 _LONGEST_TITLE: Final = 160
 #: From here on a pattern is worth a subagent's while (document 004), in hundredths.
 SUBAGENT_CONFIDENCE: Final = 70
-#: Notes that aren't indexed yet and are read in a moment; while there are more, no session is told of any.
-MOST_UNINDEXED: Final = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

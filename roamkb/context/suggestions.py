@@ -44,6 +44,8 @@ _MOST_NAMING = 50
 _MOST_OF_NAME = 3
 
 
+#: Notes that aren't indexed yet and are read in a moment; while there are more, no session is told of any.
+MOST_UNINDEXED: Final = 300
 #: Why an answer that was weighed isn't suggested.
 TOO_WEAK: Final = "too little evidence"
 SHOWN_BEFORE: Final = "shown before"

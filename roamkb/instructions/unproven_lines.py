@@ -10,16 +10,17 @@ from roamkb.core.text import clip_text
 from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
 from roamkb.harnesses.registry import declared
-from roamkb.instructions.instruction_block import BadPlace
-from roamkb.instructions.instruction_block import block_lines
+from roamkb.instructions import instruction_block
 from roamkb.instructions.store.instruction_files import read_instruction_file
-from roamkb.log.proof.event_proof import CLAIMED_FIELD
+from roamkb.log.proof import event_proof
 from roamkb.log.state.learning_state import UNPROVEN
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.learning_state import is_signed
 from roamkb.log.store.project_log import Log
 
+#: A part of a block's marks: most rule files have no block, and what reads one takes long to import.
+_BLOCK_NAME: Final = b"roamkb:learned"
 _APPROVED: Final = "approved"
 #: The human acts that say that a line isn't to stand there.
 _REFUSALS: Final = ("rejected", "rolled_back")
@@ -46,19 +47,24 @@ def find_unproven_lines(log: Log, state: LogState, *, must_sign: bool) -> tuple[
 
     With `must_sign` a typed word doesn't count either.
     """
-    approvals = [
-        event
-        for event in state.events_named(_APPROVED, *_REFUSALS, UNPROVEN)
-        if event.event != UNPROVEN or event.text_field(CLAIMED_FIELD) == _APPROVED
-    ]
     targets = {*(name for name in declared("boot_files") if "*" not in name)}
     targets |= {event.text_field("target") for event in state.events_named("proposed", _APPROVED, "applied")}
+    told_lines = [(target, text) for target in sorted(filter(None, targets)) for text in _told_lines(log, target)]
+    approvals = _recorded_approvals(state) if told_lines else []
     return tuple(
         UnprovenLine(target=target, text=text, reason=reason)
-        for target in sorted(filter(None, targets))
-        for text in _told_lines(log, target)
+        for target, text in told_lines
         if (reason := _missing_proof(target, text, approvals, must_sign=must_sign))
     )
+
+
+def _recorded_approvals(state: LogState) -> list[LedgerEvent]:
+    """Return the events that approve or refuse lines, and those that claim to and prove nothing."""
+    return [
+        event
+        for event in state.events_named(_APPROVED, *_REFUSALS, UNPROVEN)
+        if event.event != UNPROVEN or event.text_field(event_proof.CLAIMED_FIELD) == _APPROVED
+    ]
 
 
 def describe_unproven(lines: Collection[UnprovenLine]) -> str:
@@ -73,9 +79,15 @@ def describe_unproven(lines: Collection[UnprovenLine]) -> str:
 
 def _told_lines(log: Log, target: str) -> Iterator[str]:
     try:
-        yield from sorted(block_lines(read_instruction_file(log.root, target)))
-    except (RoamkbError, BadPlace):
+        content = read_instruction_file(log.root, target)
+    except RoamkbError:
         # what isn't there, or can't be read, tells nobody anything
+        return
+    if _BLOCK_NAME not in content:
+        return
+    try:
+        yield from sorted(instruction_block.block_lines(content))
+    except instruction_block.BadPlace:
         return
 
 

@@ -15,11 +15,11 @@ from roamkb.core.timestamps import format_iso
 from roamkb.log.known_learnings import get_learning
 from roamkb.log.state import confidence
 from roamkb.log.state.confidence import Hundredths
+from roamkb.log.state.initial_state import starting_confidence
 from roamkb.log.state.learning_state import EVERY_KEY
 from roamkb.log.state.learning_state import FORGOTTEN
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
-from roamkb.log.state.replay import starting_confidence
 from roamkb.log.store.project_log import Log
 
 #: What every number of it comes from, by the names that a reader knows (D13).

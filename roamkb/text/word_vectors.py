@@ -132,9 +132,10 @@ class PieceRows(Mapping[str, int]):
 def table_of(lines: bytes, data: bytes | memoryview | mmap) -> WordVectors | None:
     """Return the table from its two files' contents; None where they don't fit together."""
     rows = PieceRows(lines)
-    if not rows or len(data) % len(rows):
+    count = len(rows)
+    if not count or len(data) % count:
         return None
-    return WordVectors(rows, data, len(data) // len(rows), {})
+    return WordVectors(rows, data, len(data) // count, {})
 
 
 def vector_cosine(first_vector: bytes, second_vector: bytes) -> float:

@@ -208,9 +208,9 @@ class HookEventSession(HookSession):
         return True
 
     def _keep_receipt(self, log: "project_log.Log", suggestions: HookSuggestions, *, shown_by: str) -> HookSuggestions:
-        self._project_log.keep_receipt(
-            log, self._project_log.make_author(session=self.session), suggestions.suggested_ids, shown_by=shown_by
-        )
+        if suggestions.suggested_ids:
+            author = self._project_log.make_author(session=self.session)
+            self._project_log.keep_receipt(log, author, suggestions.suggested_ids, shown_by=shown_by)
         return suggestions
 
     def handle_failure(self) -> "effectiveness.Remedy | None":

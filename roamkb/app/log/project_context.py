@@ -11,9 +11,10 @@ from pathlib import Path
 from roamkb import __version__
 from roamkb.app import environment
 from roamkb.app import knowledge_base
-from roamkb.boundary import classify
 from roamkb.boundary import human_consent
 from roamkb.boundary import policy
+from roamkb.boundary.store import folder_evidence
+from roamkb.boundary.store import installed_rule
 from roamkb.core import model
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import DiskError
@@ -108,7 +109,8 @@ class ProjectContext:
         return self.checkout_project if home is None or home == root else self._classify_folder(home)
 
     def _classify_folder(self, folder: Path) -> "model.Project":
-        return classify.classify(folder, home=self.environment.home, account_home=self.environment.account_home)
+        rule = installed_rule.find_rule(self.environment.home, account_home=self.environment.account_home)
+        return folder_evidence.classify_folder(folder, rule)
 
     @property
     def project_root(self) -> Path:

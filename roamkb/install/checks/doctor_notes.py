@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from roamkb.context.brief_text import MOST_UNINDEXED
+from roamkb.context.suggestions import MOST_UNINDEXED
 from roamkb.core.errors import NotWritable
 from roamkb.core.errors import RoamkbError
 from roamkb.core.model import Rule

@@ -18,9 +18,9 @@ from roamkb.core.model import ProjectKind
 from roamkb.core.startup.typing import Any
 from roamkb.core.startup.typing import Final
 from roamkb.log.learning import Learning
-from roamkb.log.state import replay
 from roamkb.log.state.deferred import DeferredList
 from roamkb.log.state.deferred import DeferredSet
+from roamkb.log.state.initial_state import initial_state
 from roamkb.log.state.learning_state import ConfidenceStep
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LedgerEvent
@@ -95,7 +95,7 @@ def _build_standing(row_values: Sequence[Any], deferred: bytes) -> LearningState
     learning_values, is_archived, *rest = row_values
     learning = _build_learning(learning_values)
     if not rest:
-        return replay.initial_state(learning, is_archived=is_archived)
+        return initial_state(learning, is_archived=is_archived)
     values, (preferred_by, tasks), checksum = rest
     if checksum != zlib.crc32(deferred):
         # said now, while who reads can still take the lines instead

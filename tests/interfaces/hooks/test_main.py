@@ -339,6 +339,28 @@ def test_a_prompt_goes_by_its_sessions_judgement_until_the_rule_is_another(world
     assert say("stork"), "of a kind that nobody knows, the session is judged anew"
 
 
+@pytest.mark.parametrize(
+    ("name", "heavy"),
+    [
+        ("UserPromptSubmit", "roamkb.log.new_learning roamkb.context.brief_text urllib.parse"),
+        ("SessionStart", "roamkb.instructions.instruction_block roamkb.log.proof.key_signature difflib urllib.parse"),
+    ],
+)
+def test_a_session_waits_for_no_module_that_it_doesnt_use(lived_in: World, name: str, heavy: str) -> None:
+    """What tells nothing is signed by nobody; no rule file here holds an approved line."""
+    prompt = event(lived_in.personal, name, prompt="go on then, as you said", source="startup")
+    answer(lived_in, prompt)
+    code = (
+        f"import sys; from roamkb.__main__ import main; sys.argv = ['roamkb', 'hook', '{dashed(name)}']; main(); "
+        f"print(sorted(set('{heavy}'.split()) & sys.modules.keys()), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=json.dumps(prompt), env=lived_in.environment(), cwd=lived_in.personal,
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "[]" == done.stderr.strip()
+
+
 def test_most_prompts_are_answered_with_nothing(lived_in: World) -> None:
     """Silence is an answer, and what Claude Code says of a background task is no prompt."""
     notice = "<task-notification>\nredis evicts sessions at maxmemory\n</task-notification>"

@@ -20,6 +20,7 @@ from roamkb.log.learning import Learning
 from roamkb.log.state import state_rows as rows
 from roamkb.log.state.adoption import AdoptedLines
 from roamkb.log.state.adoption import countable_events
+from roamkb.log.state.initial_state import initial_state
 from roamkb.log.state.learning_state import FORGOTTEN
 from roamkb.log.state.learning_state import UNDONE
 from roamkb.log.state.learning_state import LearningState
@@ -29,7 +30,6 @@ from roamkb.log.state.replay import FOLDED_EVENTS
 from roamkb.log.state.replay import TASK_EVENT
 from roamkb.log.state.replay import distinct_learnings
 from roamkb.log.state.replay import fold_events
-from roamkb.log.state.replay import initial_state
 from roamkb.log.state.replay import preferred_event
 from roamkb.log.state.replay import undone_ids
 from roamkb.log.state.tombstones import Tombstones

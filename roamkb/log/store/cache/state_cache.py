@@ -67,8 +67,8 @@ _PART_FOLDER = "part"
 _MAKER_FILES = [
     Path(__file__).parents[2] / name
     for name in (
-        *("jsonl.py", "learning.py", "state/adoption.py", "state/confidence.py", "state/learning_state.py"),
-        *("state/replay.py", "state/state_rows.py", "state/tombstones.py"),
+        *("jsonl.py", "learning.py", "state/adoption.py", "state/confidence.py", "state/initial_state.py"),
+        *("state/learning_state.py", "state/replay.py", "state/state_rows.py", "state/tombstones.py"),
     )
 ]
 _CACHE_ERRORS = (OSError, RoamkbError, sqlite3.Error, *DECODE_ERRORS)
