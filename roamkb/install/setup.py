@@ -24,6 +24,7 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
+from roamkb.fs.user_dirs import JOURNAL
 from roamkb.harnesses.registry import all_harnesses
 from roamkb.harnesses.registry import get_harness
 from roamkb.harnesses.settings_json import own_handlers
@@ -321,10 +322,25 @@ def _with_hooks(wishes: InstallOptions, dialog: SetupDialog, context: SetupConte
     if not diff:
         return wishes
     hooks = ", ".join(f"{get_harness(name).title} ({_hook_count(steps)})" for name, steps in steps_by_name.items())
-    wall = next((step.why for step in steps if step.what == LAUNCHER_STEP), "none of these has one")
-    summary = (f"hooks: {hooks}: they recall what you know, and ask what was learned", f"wall:  {wall}")
+    wall = next((step for step in steps if step.what == LAUNCHER_STEP), None)
+    summary = _hooks_summary(hooks, wall, journal=dialog.short(context.state.state / JOURNAL))
     is_wanted = dialog.choose_hooks(summary, diff)
     return replace(wishes, harnesses=names, yes=True) if is_wanted else wishes
+
+
+def _hooks_summary(hooks: str, wall: InstallStep | None, *, journal: str) -> tuple[str, ...]:
+    """Return what hooks and wall mean for the human, a line each."""
+    is_walled = wall is not None and wall.outcome is not StepOutcome.OFFERED
+    return (
+        f"hooks:  {hooks}: they recall what you know, and ask what was learned",
+        f"wall:   {wall.why if wall else 'none of these has one'}",
+        *(("sudo:   doesn't work in agents' commands any more",) if is_walled else ()),
+        "notes:  agents can no longer edit, move or delete those that you wrote, not even when you ask them to",
+        "read:   agents of every project, work ones too, may read your notes, and are shown what fits a prompt; in a",
+        "        project, `roamkb init --untracked && roamkb inject off` keeps your notes out of its prompts",
+        f"copies: of your notes are kept in {journal}, so that what an agent destroys comes back; of encrypted",
+        "        ones the encrypted file, which is never read",
+    )
 
 
 def _hook_count(steps: tuple[InstallStep, ...]) -> str:

@@ -27,8 +27,8 @@ from roamkb.wall.protected import gather_plan
 LAUNCHER_STEP = "wall"
 #: How each wall is called to people, by its name in a plan.
 WALL_NAMES = {
-    plans.NAMESPACE: "read-only mounts in a namespace of the command's own",
-    plans.BUBBLEWRAP: "read-only mounts by bubblewrap",
+    plans.NAMESPACE: "mounts in a namespace of the command's own",
+    plans.BUBBLEWRAP: "bubblewrap's mounts",
     plans.LANDLOCK: "Landlock",
     plans.SEATBELT: "sandbox-exec",
 }
@@ -91,7 +91,7 @@ def launcher_step(wall: WallSetup) -> InstallStep:
     launcher = wall.launcher_path
     path_state, data = read_path_state(launcher), launcher_text(str(launcher.with_name(plans.PLAN))).encode()
     (wall_method, _), *_ = find_wall_methods()
-    reason = f"around shell commands, by {WALL_NAMES[wall_method]}"
+    reason = f"around shell commands: your notes are read-only there, by {WALL_NAMES[wall_method]}"
     if isinstance(path_state, RegularFile) and path_state.data == data and os.access(launcher, os.X_OK):
         return unchanged_step(LAUNCHER_STEP, launcher, reason)
     if not isinstance(path_state, RegularFile | AbsentPath):

@@ -160,7 +160,7 @@ def test_setup_is_walked_and_taken_back(home: Path, make: object) -> None:
     status, shown = person.talk("setup")
     assert 0 == status, shown
     assert '+  "hooks": {' in shown
-    assert "hooks: Claude Code (11 hooks)" in shown
+    assert "hooks:  Claude Code (11 hooks)" in shown
     assert shown.rstrip().endswith("roamkb doctor")
     rule = person.run("classify", str(person.work), "--json").json
     assert ("work", str(person.work)) == (rule["kind"], rule["root"])
@@ -402,6 +402,25 @@ def test_uninstall_names_no_notes_that_are_not_there(home: Path) -> None:
     assert "keep  notes" in person.run("uninstall", "--dry-run").out
     shutil.rmtree(home / "sync")
     assert "keep  notes" not in person.run("uninstall", "--dry-run").out
+
+
+def test_what_hooks_and_wall_take_from_the_human_is_said_before_they_say_yes(home: Path) -> None:
+    """A line each: own notes, sudo where a wall stands, who reads them, and the copies."""
+    person = notes_of_the_rule(home)
+    _, shown = person.talk(
+        "setup", "--no-work", "--no-logs", answers=(person.answers[0], person.answers[2], ("Add", "n"))
+    )
+    shown = shown[: shown.index("Add them?")].replace("\r", "")
+    is_walled = "your notes are read-only there" in shown
+    assert is_walled is ("sudo:   doesn't work in agents' commands" in shown)
+    assert "notes:  agents can no longer edit, move or delete those that you wrote" in shown
+    assert "read:   agents of every project, work ones too, may read your notes" in shown
+    assert "copies: of your notes are kept in ~/.local/state/roamkb/journal" in shown
+    # what it says about turning that off works as it is printed
+    assert "`roamkb init --untracked && roamkb inject off`" in shown
+    assert (0, 0) == tuple(
+        person.run(*words, cwd=person.work).status for words in (("init", "--untracked"), ("inject", "off"))
+    )
 
 
 def test_what_was_called_work_is_taken_back_in_the_dialogue(home: Path) -> None:
