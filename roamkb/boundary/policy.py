@@ -2,10 +2,11 @@
 
 `boundary/store/folder_evidence` gathers what the disk says of a folder; here it is judged, in the order
 of docs/boundary.md: denial, doubt, leave, and unknown for everything else. Nothing here
-asks the disk, and nothing is inferred from names, remotes or content.
+asks the disk, and no leave is inferred from names, remotes or content.
 """
 
 from collections.abc import Iterable
+from collections.abc import Mapping
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from roamkb.core.errors import NotWritable
 from roamkb.core.errors import Refused
 from roamkb.core.gitignore import is_under
 from roamkb.core.gitignore import is_within
+from roamkb.core.gitignore import literal_path
 from roamkb.core.gitignore import may_contain
 from roamkb.core.model import DEFAULT_KB
 from roamkb.core.model import Project
@@ -21,6 +23,7 @@ from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
 from roamkb.core.startup.dataclasses import InitVar
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import field
 from roamkb.core.startup.dataclasses import replace
 from roamkb.secrets import detector
 
@@ -82,6 +85,9 @@ class FolderSurvey:
     work_roots: tuple[WorkRoot, ...] = ()
     #: The rule's entries, and where those without wildcards really are.
     parents: tuple[str, ...] = ()
+    #: Host and owner of the remotes elsewhere: its own, and by theirs the work roots.
+    owners: tuple[str, ...] = ()
+    work_owners: Mapping[str, str] = field(default_factory=dict)
     #: Why the root could not be resolved to the end.
     doubt: str | None = None
     #: The file system doesn't tell `Work` from `work`.
@@ -275,6 +281,12 @@ def _judge_allowance(survey: FolderSurvey, rule: Rule, root: Path) -> Project:
                 reason = f"{place.path}{name_phrase} lies under no project parent{whose}"
                 return Project(kind=ProjectKind.UNKNOWN, root=root, reason=reason, hint=hint)
             entry = entry or parent_entry
+    shared = next((owner for owner in survey.owners if owner in survey.work_owners), None)
+    # who names the folder itself has said which it is
+    if shared and not any(literal_path(parent) in survey.roots[0].all_names for parent in survey.parents):
+        reason = f"its remote {shared} is of the same owner as that of the work root {survey.work_owners[shared]}"
+        hint += f" (`roamkb install --project-parent {root}`); if it is work, they mark it in `roamkb setup`"
+        return Project(kind=ProjectKind.UNKNOWN, root=root, reason=reason, hint=hint)
     return Project(kind=ProjectKind.PERSONAL, root=root, reason=f"{root} lies under the project parent {entry}")
 
 

@@ -45,6 +45,7 @@ _ENTRY_LINE = lazily(r"^\s*([A-Za-z][\w:-]*)\s*=\s*(.*)$")
 #: Of a value: a piece in quotes, an escape, a comment, anything else.
 _VALUE_PIECE = lazily(r'"((?:[^"\\]|\\.)*)"|(\\.)|([#;].*)|(.)')
 _PLAIN_VALUE = lazily(r"[^\"\\#;]*")
+_PORT = lazily(r":\d*$")
 #: A configuration that includes itself ends somewhere.
 _MOST_CONFIGS = 32
 
@@ -56,6 +57,8 @@ class RepositoryPointers:
     paths: tuple[str, ...]
     #: Where its remotes are, if that is on this disk; they needn't be there.
     remotes: tuple[str, ...] = ()
+    #: Host and owner of its remotes elsewhere, `HOST/OWNER`.
+    owners: tuple[str, ...] = ()
     doubt: str | None = None
 
 
@@ -76,9 +79,12 @@ def read_repository_pointers(folder: str) -> RepositoryPointers:
     """Return the repositories that `folder` is a worktree, a submodule or a share of."""
     paths: list[str] = []
     remotes: list[str] = []
+    owners: list[str] = []
     doubt = None
     try:
-        remotes += _local_remotes(folder)
+        for url in _remotes_in_force(folder):
+            remotes += _local_paths(url, folder)
+            owners += _remote_owners(url)
         for path in _linked_folders(folder):
             paths.append(path)
             if not lexists(path):
@@ -88,7 +94,7 @@ def read_repository_pointers(folder: str) -> RepositoryPointers:
         doubt = str(broken)
     except OSError as error:
         doubt = f"its repository can't be looked at: {error_reason(error)}"
-    return RepositoryPointers(paths=tuple(paths), remotes=tuple(remotes), doubt=doubt)
+    return RepositoryPointers(paths=tuple(paths), remotes=tuple(remotes), owners=tuple(owners), doubt=doubt)
 
 
 def remote_urls(folder: str) -> tuple[str, ...]:
@@ -110,8 +116,8 @@ def is_bare_repository(folder: str) -> bool:
     return isdir(join(folder, "objects")) and lexists(join(folder, "HEAD"))
 
 
-def _local_remotes(folder: str) -> Iterator[str]:
-    """Yield the paths of the remotes that are on this disk, of `folder`'s repository."""
+def _remotes_in_force(folder: str) -> Iterator[str]:
+    """Yield the URLs of the remotes of `folder`'s repository, as its configuration rewrites them."""
     for git in _git_folders(folder):
         configs = (join(git, "config"), join(git, "config.worktree"))
         settings = [setting for config in configs for setting in _read_settings(config)]
@@ -121,11 +127,26 @@ def _local_remotes(folder: str) -> Iterator[str]:
         for setting in settings:
             if setting.is_of("remote", "url", "pushurl"):
                 prefix = max((head for head in name_of_prefix if setting.value.startswith(head)), key=len, default="")
-                url = name_of_prefix[prefix] + setting.value[len(prefix) :] if prefix else setting.value
-                yield from _local_paths(url, folder)
+                yield name_of_prefix[prefix] + setting.value[len(prefix) :] if prefix else setting.value
     for setting in _read_settings(join(folder, ".hg", "hgrc")):
         if setting.section == "paths":
-            yield from _local_paths(setting.value, folder)
+            yield setting.value
+
+
+def _remote_owners(url: str) -> Iterator[str]:
+    """Yield the host of a remote and the first name of its path there: whose it is, on a host that many share."""
+    scheme, has_scheme, address = url.partition("://")
+    if has_scheme and scheme.lower() != "file":
+        authority, _, path = address.partition("/")
+        host = _PORT.sub("", authority.rpartition("@")[2])
+    elif not has_scheme and ":" in url and "/" not in url.partition(":")[0] and not url.lower().startswith("file:"):
+        authority, _, path = url.partition(":")
+        host = authority.rpartition("@")[2]
+    else:
+        return
+    owner, has_name, _ = path.strip("/").partition("/")
+    # without an owner the whole host is one's
+    yield f"{host}/{owner if has_name else ''}".casefold()
 
 
 def _local_paths(url: str, folder: str) -> Iterator[str]:

@@ -4,8 +4,8 @@ Nothing here decides: it finds the project's root, and every name, inode,
 repository and mount by which a folder might be work. What can't be found out becomes a
 doubt, and a doubt makes a project unknown; no exception gets out to the user.
 
-What no fact on this disk tells isn't seen: a copy of work files, a clone whose remote is no path or
-was taken out, an overlay or network mount of a work root, a second worktree of a repository that is
+What no fact on this disk tells isn't seen: a copy of work files, a clone whose remote is elsewhere, of
+another owner, or was taken out, an overlay or network mount of a work root, a second worktree of a repository that is
 kept elsewhere.
 """
 
@@ -13,6 +13,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from posixpath import basename
 from posixpath import dirname
@@ -164,6 +165,7 @@ class RuleOnDisk:
         if not stat.S_ISDIR(Path(path).stat().st_mode):
             return self._survey_of_file(identity)
         places, doubt = [identity], self.doubt
+        owners: dict[str, None] = {}
         marked: dict[str, None] = {}
         tops: dict[str, None] = {}
         for folder in dict.fromkeys((path, identity.real)):
@@ -176,7 +178,9 @@ class RuleOnDisk:
                 self.identify_path(_with_physical_dots(pointer), "its repository ") for pointer in pointers.paths
             )
             places += self._remote_identities(pointers)
+            owners.update(dict.fromkeys(pointers.owners))
             doubt = doubt or pointers.doubt
+        work_owners, owners_doubt = self._work_owners if owners else ({}, None)
         roots = tuple(self.identify_path(top) for top in tops)
         # a root that holds a mount is rare, and "/" holds them all: nobody is personal there
         mounted = {point: None for root in roots for point in mount_points_below(root.real, self.mounts)}
@@ -189,9 +193,24 @@ class RuleOnDisk:
             mounted=tuple(self.identify_path(point) for point in mounted),
             work_roots=self.work_roots,
             parents=self.parents,
-            doubt=doubt,
+            owners=tuple(owners),
+            work_owners=work_owners,
+            doubt=doubt or owners_doubt,
             fold=_folds_case(identity.real),
         )
+
+    @cached_property
+    def _work_owners(self) -> tuple[dict[str, str], str | None]:
+        """The entries of work roots by host and owner of their remotes, and why some can't be known."""
+        owners: dict[str, str] = {}
+        doubt = None
+        folders = [(work.entry, place) for work in self.work_roots for place in work.places if place.inode]
+        for entry, place in folders[:_MOST_REMOTES]:
+            pointers = git_repository.read_repository_pointers(place.real)
+            owners |= dict.fromkeys(pointers.owners, entry)
+            if pointers.doubt and not pointers.owners:
+                doubt = f"of the work root {entry} {pointers.doubt}"
+        return owners, doubt
 
     def _remote_identities(self, pointers: "git_repository.RepositoryPointers") -> Iterator[FolderIdentity]:
         """Yield the remotes of a repository that are on this disk, and theirs in turn.
@@ -231,6 +250,8 @@ class RuleOnDisk:
             places=(identity, *typed_survey.places, *real_survey.places),
             roots=(*typed_survey.roots, *real_survey.roots),
             mounted=(*typed_survey.mounted, *real_survey.mounted),
+            owners=(*typed_survey.owners, *real_survey.owners),
+            work_owners={**typed_survey.work_owners, **real_survey.work_owners},
             doubt=typed_survey.doubt or real_survey.doubt,
         )
 

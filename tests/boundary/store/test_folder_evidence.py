@@ -62,6 +62,63 @@ def test_a_relative_folder_is_below_the_one_at_work(home: Path, rule: Rule, monk
     assert home / "code/site/src" == classify_folder(Path("site/src"), rule).root
 
 
+def config(folder: Path, *urls: str) -> None:
+    """Make a folder a repository with these remotes."""
+    (folder / ".git").mkdir(parents=True, exist_ok=True)
+    (folder / ".git/HEAD").touch()
+    (folder / ".git/config").write_text("".join(f'[remote "r{n}"]\n\turl = {url}\n' for n, url in enumerate(urls)))
+
+
+@pytest.mark.parametrize(
+    ("url", "kind"),
+    [
+        ("git@github.com:acme-corp/web.git", "unknown"),
+        ("https://ada@GitHub.com/Acme-Corp/web", "unknown"),
+        ("ssh://git@github.com:22/acme-corp/tools/web.git", "unknown"),
+        ("git@git.acme.example:other.git", "unknown"),
+        ("git@github.com:acme-corporation/web.git", "personal"),
+        ("git@gitlab.com:acme-corp/web.git", "personal"),
+        ("git@github.com:ada/acme-corp.git", "personal"),
+    ],
+)
+def test_the_owner_of_work_has_no_personal_project(url: str, kind: str, home: Path, rule: Rule) -> None:
+    """The employer's second repository lies where the first one did; nobody said that it is personal."""
+    config(home / "job/billing", "git@github.com:acme-corp/billing.git", "git@git.acme.example:billing")
+    rule = replace(rule, work_roots=(*rule.work_roots, str(home / "job/billing")))
+    config(home / "code/web", "https://example.org/ada/web", url)
+    project = classify_folder(home / "code/web", rule)
+    assert kind == project.kind.value
+    (home / "code/web/src").mkdir()
+    assert project == classify_folder(home / "code/web/src", rule)
+    # a worktree has its repository's remotes
+    git = home / "code/web/.git/worktrees/w"
+    git.mkdir(parents=True)
+    (git / "commondir").write_text("../..\n")
+    (home / "code/w").mkdir()
+    (home / "code/w/.git").write_text(f"gitdir: {git}\n")
+    assert kind == classify_folder(home / "code/w", rule).kind.value
+    # the human says which it is by the folder itself; work stays work
+    for parent, folder in (("code/web", "code/web"), ("job/billing", "job/billing")):
+        named = replace(rule, project_parents=(*rule.project_parents, str(home / parent)))
+        expected = ProjectKind.PERSONAL if folder == "code/web" else ProjectKind.WORK
+        assert expected == classify_folder(home / folder, named).kind
+    if kind == "unknown":
+        assert f"is of the same owner as that of the work root {home}/job/billing" in project.reason
+        assert "roamkb install --project-parent" in (project.hint or "")
+
+
+def test_a_work_root_whose_remotes_cannot_be_read_lets_nothing_with_a_remote_out(home: Path, rule: Rule) -> None:
+    """They could be of the same owner; a project without a remote is judged as before."""
+    config(home / "job/billing", "git@github.com:acme-corp/billing.git")
+    rule = replace(rule, work_roots=(*rule.work_roots, str(home / "job/billing")))
+    (home / "job/billing/.git/config").unlink()
+    (home / "job/billing/.git/config").mkdir()
+    config(home / "code/web", "git@github.com:ada/web.git")
+    assert "config" in classify_folder(home / "code/web", rule).reason
+    assert ProjectKind.UNKNOWN == classify_folder(home / "code/web", rule).kind
+    assert ProjectKind.PERSONAL == classify_folder(home / "code/site", rule).kind
+
+
 def test_a_hollow_repository_marks_nothing(home: Path, rule: Rule) -> None:
     """Codex's sandbox puts an empty `.git` into the folder that it was started in, and git looks further up."""
     (home / "code/a/.git/objects").mkdir(parents=True)
