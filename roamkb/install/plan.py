@@ -170,6 +170,8 @@ class InstallOptions:
     #: Folders that are work by entries of their own, and shall not be: only a human at a terminal takes one back.
     dropped_work: tuple[Path, ...] = ()
     project_parents: tuple[Path, ...] = ()
+    #: Parents of which only `project_parents` stay: what begins there later is nobody's leave.
+    dropped_parents: tuple[Path, ...] = ()
     #: A further knowledge base, which is added to the rule; of `uninstall`, one that is taken out of it by its name.
     named_kb: NamedKb | None = None
     #: Whether the shipped rule's folders that aren't there are left out: the human says which are meant.
@@ -192,7 +194,7 @@ class InstallOptions:
     @property
     def own_copy(self) -> bool:
         """Whether the rule has to differ from the shipped one."""
-        folders = (self.work_roots, self.dropped_work, self.project_parents)
+        folders = (self.work_roots, self.dropped_work, self.project_parents, self.dropped_parents)
         return bool(self.kb or any(folders) or self.named_kb or self.omits_absent)
 
 

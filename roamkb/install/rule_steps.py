@@ -182,6 +182,7 @@ def _own_copy_data(
         if present_parents := tuple(filter(_is_there, known_parents)):
             work = (*known_roots, *(escape_path(str(path)) for path in wishes.work_roots))
             known_parents = tuple(parent for parent in present_parents if not _holds_only_work(parent, work))
+    known_parents = tuple(parent for parent in known_parents if entry_folder(parent) not in wishes.dropped_parents)
     parents = tuple(dict.fromkeys((*known_parents, *wished_parents)))
     keeps_all = old_copy or not added_roots or wishes.omits_absent
     kept_roots = tuple(root for root in known_roots if keeps_all or _is_below(root, parents))

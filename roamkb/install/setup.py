@@ -242,7 +242,7 @@ def _with_boundary(options: SetupOptions, dialog: SetupDialog, context: SetupCon
             answer = dialog.choose_work(projects, _marked_work(wishes, context))
             wishes = replace(wishes, work_roots=answer.work, dropped_work=answer.dropped)
         if not given.project_parents:
-            wishes = _with_parents(wishes, dialog, context)
+            wishes = _with_parents(_with_later_projects(wishes, dialog, context), dialog, context)
         if attempt and not given.project_parents and (named := dialog.choose_personal()):
             wishes = replace(wishes, project_parents=named)
         rule = preview_rule(wishes, home=context.home, data=context.data, rules=context.rules)
@@ -272,6 +272,29 @@ def _require_unmarking(dropped: Sequence[Path], dialog: SetupDialog, context: Se
         folders = one_line(", ".join(map(dialog.short, dropped)))
         question = f"{folders}: no longer work. What agents do there, and what they learned, may reach your notes."
         require_yes(context.human, question, word="unmark")
+
+
+def _with_later_projects(wishes: InstallOptions, dialog: SetupDialog, context: SetupContext) -> InstallOptions:
+    """Return the wishes without the parents of what was called work, where the human gives later projects no leave.
+
+    The projects that are personal there now stay so, each by its own folder.
+    """
+    rule = preview_rule(wishes, home=context.home, data=context.data, rules=context.rules)
+    parents = tuple(folder for folder in map(entry_folder, rule.project_parents) if folder and folder.is_dir())
+    personal = [project.root for project in _projects(wishes, context) if project.kind is ProjectKind.PERSONAL]
+    closed = []
+    for parent in parents:
+        work = [root for root in wishes.work_roots if root != parent and root.is_relative_to(parent)]
+        if work and not dialog.confirm(
+            f"{', '.join(map(dialog.short, work))} lies in {dialog.short(parent)}, where agents may write to your "
+            "notes. May projects that come there later write, too? Those of now may."
+        ):
+            closed.append(parent)
+    if not closed:
+        return wishes
+    kept = [root for root in personal if root and any(root.is_relative_to(parent) for parent in closed)]
+    others = (parent for parent in parents if parent not in closed)
+    return replace(wishes, project_parents=(*others, *kept), dropped_parents=tuple(closed))
 
 
 def _with_parents(wishes: InstallOptions, dialog: SetupDialog, context: SetupContext) -> InstallOptions:

@@ -87,7 +87,7 @@ def beginner(home: Path, notes: str, *, code: str = "code", found: tuple[tuple[s
     answers = (
         *found,
         ("are work?", "1"),
-        *(() if is_known else (("May agents there write", "y"),)),
+        ("May projects that come there later write, too?", "y") if is_known else ("May agents there write", "y"),
         ("Is that right?", "y"),
         ("Add them?", "d"),
         ("Add them?", "y"),
@@ -309,19 +309,39 @@ def test_a_setup_that_was_killed_is_taken_back(home: Path) -> None:
     assert before == everything(home)
 
 
+def test_what_comes_later_beside_work_may_not_write(home: Path) -> None:
+    """The shipped rule calls the folder personal, and nobody has seen what will be cloned there; what is there stays."""
+    person = notes_of_the_rule(home)
+    rule = home / ".claude/rules/knowledge-base.md"
+    words = ("setup", "--no-hooks", "--no-logs")
+    later = "~/code/acme lies in ~/code, where agents may write to your notes. May projects that come there later"
+    answers = (("these?", ""), ("are work?", "acme"), (later, ""), ("personal, may write: ~/code/lantern", "y"))
+    status, shown = person.talk(*words, answers=answers)
+    assert 0 == status, shown
+    for name, kind in (("lantern", "personal"), ("acme", "work"), ("acme-web", "unknown")):
+        (home / "code" / name).mkdir(exist_ok=True)
+        assert kind == person.run("classify", str(home / "code" / name), "--json").json["kind"]
+    # asked once: what was said stays said
+    before = rule.read_bytes()
+    shutil.rmtree(home / "code/acme-web")
+    assert 0 == person.talk(*words, answers=(("these?", ""), ("are work?", ""), ("right?", "y")))[0]
+    assert before == rule.read_bytes()
+
+
 def test_no_boundary_counts_that_was_not_confirmed(home: Path) -> None:
     """Who says no is asked again; the third no ends it, with nothing changed."""
     person = notes_of_the_rule(home)
     before = everything(home)
-    mistaken = (("these?", ""), ("are work?", "2"), ("Is that right? [y/n]", ""), ("y or n:", "n"))
-    work, *others = person.answers[1:]
-    status, shown = person.talk("setup", answers=(*mistaken, work, ("may agents write", ""), *others))
+    later = ("later write, too?", "y")
+    mistaken = (("these?", ""), ("are work?", "2"), later, ("Is that right? [y/n]", ""), ("y or n:", "n"))
+    work, _, *others = person.answers[1:]
+    status, shown = person.talk("setup", answers=(*mistaken, work, later, ("may agents write", ""), *others))
     assert 0 == status, shown
     assert 1 == shown.count("what you said just now of work and of who may write is dropped")
     assert "work" == person.run("classify", str(person.work), "--json").json["kind"]
     assert "personal" == person.run("classify", str(person.project), "--json").json["kind"]
     person.run("setup", "--undo")
-    again = (mistaken[1], ("may agents write", ""), ("Is that right?", "n"))
+    again = (mistaken[1], later, ("may agents write", ""), ("Is that right?", "n"))
     status, shown = person.talk("setup", answers=(*mistaken, *again, *again))
     assert (2, True) == (status, "nothing was changed" in shown)
     assert before == everything(home)
@@ -331,7 +351,7 @@ def test_notes_are_never_works(home: Path) -> None:
     """Who calls the notes' own folder work is told so."""
     person = notes_of_the_rule(home)
     before = everything(home)
-    status, shown = person.talk("setup", answers=(("these?", ""), ("are work?", "~/sync ~/code/acme")))
+    status, shown = person.talk("setup", answers=(("these?", ""), ("are work?", "~/sync ~/code/acme"), ("later", "")))
     assert (2, True) == (status, "which you call work" in shown)
     assert before == everything(home)
 
@@ -408,7 +428,7 @@ def test_what_hooks_and_wall_take_from_the_human_is_said_before_they_say_yes(hom
     """A line each: own notes, sudo where a wall stands, who reads them, and the copies."""
     person = notes_of_the_rule(home)
     _, shown = person.talk(
-        "setup", "--no-work", "--no-logs", answers=(person.answers[0], person.answers[2], ("Add", "n"))
+        "setup", "--no-work", "--no-logs", answers=(person.answers[0], person.answers[3], ("Add", "n"))
     )
     shown = shown[: shown.index("Add them?")].replace("\r", "")
     is_walled = "your notes are read-only there" in shown
@@ -431,7 +451,10 @@ def test_what_was_called_work_is_taken_back_in_the_dialogue(home: Path) -> None:
     assert 0 == person.run(*words, "--no-work", "--kb", str(person.notes)).status
     before = rule.read_bytes()
     for answer in ("-acme", "none"):
-        assert 0 == person.talk(*words, answers=(("these?", ""), ("are work?", "acme"), ("right?", "y")))[0]
+        assert (
+            0
+            == person.talk(*words, answers=(("these?", ""), ("are work?", "acme"), ("later", "y"), ("right?", "y")))[0]
+        )
         assert "work" == person.run("classify", str(person.work), "--json").json["kind"]
         marked = rule.read_bytes()
         taken_back = (("these?", ""), ("`-` before one takes its mark back", answer), ("right?", "y"))
