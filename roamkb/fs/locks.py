@@ -24,7 +24,7 @@ from roamkb.fs.user_dirs import JOURNAL
 #: A write holds the lock for some milliseconds; whoever holds it for seconds is stuck.
 DEFAULT_WAIT = 5.0
 #: Of the state folder; the trash holds notes.
-LOCKS, SHOWN, SNAPSHOTS, TRASH = "locks", "shown", "snapshots", "trash"
+LOCKS, SHOWN, SNAPSHOTS, TRASH, UNLOGGED = "locks", "shown", "snapshots", "trash", "unlogged"
 #: What `setup` made, in the state folder as well.
 SETUP_RECEIPT = "setup.json"
 
@@ -88,6 +88,10 @@ class StateFolders:
         """Return the folder that records which notes of `kb` each session saw; None if inside `kb`."""
         folder = self.state / SHOWN / _kb_key(kb)
         return None if _lies_in(folder, kb) else folder
+
+    def unlogged_folder(self, root: Path) -> Path:
+        """Return the folder for what a person set for the project at `root` while it had no log."""
+        return self.state / UNLOGGED / _kb_key(root)
 
     def cache_folder(self, kb: Path) -> Path | None:
         """Return the folder for data that a rescan of `kb` rebuilds; None where that is in `kb`."""

@@ -12,9 +12,9 @@ from roamkb.app.hooks import journal as hooks_journal
 from roamkb.app.hooks.session_project import harness_environment
 from roamkb.app.hooks.session_project import harness_session
 from roamkb.app.knowledge_base import KnowledgeBase
+from roamkb.app.log import brief as log_brief
 from roamkb.app.log import project_log as log_project_log
 from roamkb.boundary.store.call_origin import CallOrigin
-from roamkb.context.store import injections
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import Refused
@@ -171,8 +171,7 @@ class HookSession:
     @property
     def may_inject(self) -> bool:
         """Whether hooks may put anything into this project's prompts."""
-        log = self._project_log.log_or_none()
-        return log is None or not injections.is_injection_off(log.local_folder)
+        return log_brief.may_inject(self._project_log)
 
     def record_payload(self) -> None:
         """Record the payload's events; learn marked statements at once."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Container
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from roamkb.app import knowledge_base
@@ -219,15 +220,31 @@ def inject(context: ProjectContext, request: "shown.InjectRequest") -> bool:
     What happens is recorded either way.
 
     Raises:
-        NoLog: the project has none. Refused. UsageError: neither on nor off.
+        NoLog: this is no project. Refused. UsageError: neither on nor off.
     """
+    # notes are offered without a log, too, and what was turned off stays so when the project gets one
+    unlogged = context.kb.state_folders.unlogged_folder(context.project_root)
     if request.action is None:
-        return not injections.is_injection_off(context.log_to_read().local_folder)
+        return may_inject(context)
     if request.action not in ("on", "off"):
         raise UsageError(f"inject {one_line(request.action)}?", hint="roamkb inject on|off")
-    log = context.log_to_write("")
-    injections.set_injection(log.local_folder, on=request.action == "on")
-    return request.action == "on"
+    is_on = request.action == "on"
+    try:
+        injections.set_injection(context.log_to_write("").local_folder, on=is_on)
+    except NoLog:
+        injections.set_injection(unlogged, on=is_on)
+    if is_on and injections.is_injection_off(unlogged):
+        injections.set_injection(unlogged, on=True)
+    return is_on
+
+
+def may_inject(context: ProjectContext) -> bool:
+    """Return whether hooks may put anything into this project's prompts."""
+    with suppress(NoLog):
+        if injections.is_injection_off(context.kb.state_folders.unlogged_folder(context.project_root)):
+            return False
+    log = context.log_or_none()
+    return log is None or not injections.is_injection_off(log.local_folder)
 
 
 def _unusable_log_notice(context: ProjectContext) -> str:

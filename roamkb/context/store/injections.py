@@ -41,7 +41,9 @@ def is_injection_off(local: Path) -> bool:
 def set_injection(local: Path, *, on: bool) -> None:
     """Turn the hooks' injections on or off; events are recorded either way."""
     path = local / _OFF_MARKER
-    with as_disk_error(path):
+    if not on:
+        make_private_folder(local)
+    with as_disk_error(path), contextlib.suppress(FileNotFoundError):
         if on:
             untrusted_files.remove_file(path)
         else:

@@ -27,6 +27,7 @@ from roamkb.fs.locks import SETUP_RECEIPT
 from roamkb.fs.locks import SHOWN
 from roamkb.fs.locks import SNAPSHOTS
 from roamkb.fs.locks import TRASH
+from roamkb.fs.locks import UNLOGGED
 from roamkb.fs.user_dirs import ADOPTIONS_FOLDER
 from roamkb.fs.user_dirs import BROKERS
 from roamkb.fs.user_dirs import CACHE_FOLDER
@@ -172,6 +173,7 @@ def roamkb_names(names: tuple[str, ...]) -> tuple[str, ...]:
         SHOWN,
         SNAPSHOTS,
         TRASH,
+        UNLOGGED,
         SETUP_RECEIPT,
         MACHINE_KEY,
         KEPT_NAMES_FILE,

@@ -5,6 +5,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -377,6 +378,23 @@ def test_injection_is_turned_off_and_capture_goes_on(lived_in: World) -> None:
     assert observed(lived_in.personal)
     lived_in.run("inject", "on")
     assert "personal" in context(answer(lived_in, event(lived_in.personal, "SessionStart", source="resume")))
+
+
+@pytest.mark.parametrize("place", ["personal", "work", "unknown"])
+def test_injection_is_turned_off_without_a_log_and_stays_off_with_one(world: World, place: str) -> None:
+    """Notes are offered everywhere, so that whoever works for others turns it off before anything else."""
+    folder: Path = getattr(world, place)
+    world.node("a.org", "a", "Quokkas", "Quokkas live on Rottnest Island.")
+    world.run("index")
+    ask = partial(event, folder, "UserPromptSubmit", prompt="where do quokkas live?")
+    assert "Rottnest" in context(answer(world, ask(session_id="s1")))
+    assert 0 == world.run("inject", "off", cwd=folder).status
+    assert {} == answer(world, ask(session_id="s2"))
+    world.run("init", cwd=folder)
+    assert {} == answer(world, ask(session_id="s3"))
+    assert "off" in world.run("inject", cwd=folder).out
+    assert 0 == world.run("inject", "on", cwd=folder).status
+    assert "Rottnest" in context(answer(world, ask(session_id="s4")))
 
 
 @pytest.mark.parametrize("is_curated", [False, True])
