@@ -97,6 +97,7 @@ class KnowledgeBaseSetup(KnowledgeBaseMaintenance):
             ask=self._asked_human,
             human=self._human,
             begin_log=self._begin_log,
+            is_log_adopted=lambda root: self._log_of(root).is_adopted,
             build_index=lambda: index_admin.index(self._open_index(self._open_notes())),
             most_linked_title=self._most_linked_title,
         )
@@ -107,9 +108,12 @@ class KnowledgeBaseSetup(KnowledgeBaseMaintenance):
         variables, harness = self.environment.variables, self.environment.nearest_harness
         return None if human_consent.agent_evidence(variables, harness) else self._ask
 
+    def _log_of(self, root: Path) -> "project_log.Log":
+        return project_log.Log(root, self.state_folders.state, account_home=self.environment.trust_home)
+
     def _begin_log(self, root: Path) -> "log_init.InitialisedLog":
         return log_init.init(
-            project_log.Log(root, self.state_folders.state, account_home=self.environment.trust_home),
+            self._log_of(root),
             home=self.environment.home,
             kbs=self.rule.all_folders,
             led_by=self.environment.agent_evidence,

@@ -92,6 +92,8 @@ class SetupContext(InstallContext):
     #: $PATH
     search_path: str
     begin_log: Callable[[Path], InitialisedLog]
+    #: Says whether the log of a project counts on this machine.
+    is_log_adopted: Callable[[Path], bool]
     #: Builds the search index by the rule that counts now.
     build_index: Callable[[], IndexState]
     #: Returns the title that most notes link to; empty without one.
@@ -224,9 +226,10 @@ def _answered(options: SetupOptions, context: SetupContext, ask: AskFunction) ->
         projects = [
             project
             for project in _projects(wishes, context)
-            if project.root and is_repository(project.root) and not (project.root / LOG_FOLDER).exists()
+            if project.root and is_repository(project.root) and not context.is_log_adopted(project.root)
         ]
-        logs = dialog.choose_logs(projects) if projects else ()
+        present = [project.root for project in projects if project.root and (project.root / LOG_FOLDER).exists()]
+        logs = dialog.choose_logs(projects, present) if projects else ()
     return replace(options, wishes=wishes, logs=logs)
 
 
@@ -414,7 +417,8 @@ def _begin_log(root: Path, context: SetupContext) -> InstallStep:
         return left_alone_step(LOG_STEP, root / LOG_FOLDER, one_line(str(error)))
     if not made.made:
         return unchanged_step(LOG_STEP, made.folder, "is there already")
-    return InstallStep(what=LOG_STEP, path=made.folder, outcome=StepOutcome.WRITTEN, why="a new log")
+    why = f"was there, and counts here from now on: {made.adopted}" if made.adopted else "a new log"
+    return InstallStep(what=LOG_STEP, path=made.folder, outcome=StepOutcome.WRITTEN, why=why)
 
 
 def _index_steps(rule: Rule | None, context: SetupContext) -> Iterator[InstallStep]:

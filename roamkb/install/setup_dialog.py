@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Callable
+from collections.abc import Collection
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -158,10 +159,13 @@ class SetupDialog:
         )
         return self.confirm("\n".join(lines), is_default=None)
 
-    def choose_logs(self, projects: Sequence[Project]) -> tuple[Path, ...]:
-        """Return the projects that get a log."""
+    def choose_logs(self, projects: Sequence[Project], present: Collection[Path] = ()) -> tuple[Path, ...]:
+        """Return the projects that get a log, or whose `present` one is to count on this machine."""
         roots = [project.root for project in projects if project.root]
-        lines = [f"{number:4}  {self.short(root)}" for number, root in enumerate(roots[:_MAX_LISTED], start=1)]
+        lines = [
+            f"{number:4}  {self.short(root)}{' (has one, which does not count here yet)' if root in present else ''}"
+            for number, root in enumerate(roots[:_MAX_LISTED], start=1)
+        ]
 
         def parse(answer: str) -> tuple[Path, ...] | None:
             if answer.lower() == "all":

@@ -97,7 +97,7 @@ def undo(wishes: InstallOptions, context: SetupContext) -> InstallReport:
         *taken_back,
         *_folder_steps(receipt, gone=unused_logs, kept=_kept_paths(taken_back)),
         *remaining_steps(
-            wishes,
+            replace(wishes, purge=False),
             rule_in_force,
             home=context.home,
             data=context.data,

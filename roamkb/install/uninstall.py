@@ -281,15 +281,13 @@ def remaining_steps(
             for kb in rule_in_force.all_folders
             if not kb_fault(kb)
         )
-        for entry in dict.fromkeys((*rule_in_force.project_parents, *rule_in_force.work_roots)):
-            parent = literal_path(entry) if not entry.startswith("!") else None
-            folders = (Path(parent), *folders_in(Path(parent))) if parent else ()
-            logs = (folder / LOG_FOLDER for folder in folders)
-            steps += (
-                kept_step("project's log", log, "the project's")
-                for log in logs
-                if log not in gone and isinstance(read_path_state(log), FolderOnDisk)
-            )
+        # which logs are one's own is known by a key in the state folder
+        later = "; without the state a stranger's, until `setup` or `init` asks you about it" if wishes.purge else ""
+        steps += (
+            kept_step("project's log", log, f"the project's{later}")
+            for log in _project_logs(rule_in_force)
+            if log not in gone
+        )
     for harness in all_harnesses():
         others = replace(wishes, harnesses=() if harness.name in wishes.harnesses else (harness.name,))
         for step in harness_removals(others, home=home, kbs=(), wall=wall):
@@ -299,6 +297,15 @@ def remaining_steps(
     if is_installed(Path(sys.prefix)) and not real_path(Path(sys.prefix)).is_relative_to(real_path(data)):
         steps.append(kept_step("program", Path(sys.prefix), f"`{uninstall_command()}` takes it away"))
     return tuple(steps)
+
+
+def _project_logs(rule: Rule) -> Iterator[Path]:
+    """Yield the logs in the folders that the rule names, and in those right below, each once."""
+    entries = (*rule.project_parents, *rule.work_roots)
+    named = [Path(path) for entry in entries if not entry.startswith("!") and (path := literal_path(entry))]
+    for folder in dict.fromkeys(folder for top in named for folder in (top, *folders_in(top))):
+        if isinstance(read_path_state(folder / LOG_FOLDER), FolderOnDisk):
+            yield folder / LOG_FOLDER
 
 
 def _block_step(path: Path, path_state: PathState) -> InstallStep:

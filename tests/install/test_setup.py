@@ -482,6 +482,26 @@ def test_an_undo_at_a_terminal_asks_once(home: Path) -> None:
     assert before == everything(home)
 
 
+def test_ones_own_logs_count_again_after_a_purge(home: Path) -> None:
+    """The key that knew them went with the state, which is said; setup asks for them, and takes them as `init` does."""
+    person = notes_of_the_rule(home)
+    words = ("setup", "--kb", str(person.notes), "--no-work", "--no-hooks")
+    assert 0 == person.run(*words, "--log", str(person.project)).status
+    assert 0 == person.run("learn", "Invoices restart each January", cwd=person.project).status
+    # named once, by whichever entries of the rule
+    assert 0 == person.run("setup", "--project-parent", str(person.project), "--no-hooks").status
+    assert 1 == person.run("uninstall", "--dry-run").out.count("(the project's)")
+    assert "the project's; without the state a stranger's, until" in person.run("uninstall", "--purge").out
+    asked = ("code/lantern (has one, which does not count here yet)", "lantern")
+    right = ("Is that right?", "y")
+    status, shown = person.talk(*words, answers=(right, asked, ("Take it? [y/N]", "y")))
+    assert (0, True) == (status, "counts here from now on: 1 learning" in shown), shown
+    assert "Invoices restart" in person.run("recall", "invoices", cwd=person.project).out
+    # nothing is left to ask but for the other
+    status, shown = person.talk(*words, answers=(right, ("1  ~/code/acme", "")))
+    assert (0, False) == (status, "lantern (has" in shown), shown
+
+
 def test_a_rule_that_was_edited_is_asked_about_before_the_program_goes(home: Path) -> None:
     """Agents would read it for ever; what stays is said in words that need no roamkb."""
     person = notes_of_org_roam(home)
