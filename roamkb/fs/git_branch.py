@@ -15,7 +15,7 @@ from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.fs.files import read_file
-from roamkb.fs.git_worktrees import pointed_folder
+from roamkb.fs.worktrees import pointed_folder
 
 _MAX_POINTER_BYTES: Final = 16 * 1024
 #: A log of years; only its end is of interest.

@@ -12,8 +12,8 @@ from roamkb.core.model import UnreadableFile
 from roamkb.fs import untrusted_files
 from roamkb.fs.files import error_reason
 from roamkb.fs.files import read_file
-from roamkb.fs.git_worktrees import pointed_folder
-from roamkb.fs.git_worktrees import read_pointer
+from roamkb.fs.worktrees import pointed_folder
+from roamkb.fs.worktrees import read_pointer
 
 _IGNORE_FILE = ".gitignore"
 _EXCLUDE_FILE = Path("info") / "exclude"

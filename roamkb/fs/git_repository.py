@@ -23,7 +23,7 @@ from roamkb import lazy_module
 from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.fs import git_worktrees
+from roamkb.fs import worktrees
 from roamkb.fs.files import MissingFile
 from roamkb.fs.files import error_reason
 from roamkb.fs.files import read_file
@@ -243,8 +243,8 @@ def _alternate_stores(objects: str) -> Iterator[str]:
 
 def _configured_worktree(config: str) -> str | None:
     """Return `core.worktree` of a git configuration: the folder of a submodule's files."""
-    worktrees = [setting.value for setting in _read_settings(config) if setting.is_of("core", "worktree")]
-    return worktrees[-1] if worktrees else None
+    values = [setting.value for setting in _read_settings(config) if setting.is_of("core", "worktree")]
+    return values[-1] if values else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -306,7 +306,7 @@ def _unquote_value(text: str) -> str:
 def _named_git_folder(git: str) -> str:
     """Return the folder that a `.git` file names."""
     try:
-        return git_worktrees.named_folder(git, _read_pointer(git))
+        return worktrees.named_folder(git, _read_pointer(git))
     except ValueError as error:
         raise _BrokenPointer(f"its file {git} {error}") from error
 
@@ -314,7 +314,7 @@ def _named_git_folder(git: str) -> str:
 def _read_pointer(path: str) -> str:
     """Return the line that a pointer file holds."""
     try:
-        return git_worktrees.read_pointer(path, follows_links=True)
+        return worktrees.read_pointer(path, follows_links=True)
     except OSError as error:
         raise _BrokenPointer(f"its file {path} {error_reason(error)}") from error
     except ValueError as error:

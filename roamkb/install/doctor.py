@@ -23,9 +23,9 @@ from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
 from roamkb.fs.append import read_lines
 from roamkb.fs.git_index import tracked_files_below
-from roamkb.fs.git_worktrees import linked_worktrees
 from roamkb.fs.package_manager import installed_version
 from roamkb.fs.package_manager import uninstall_command
+from roamkb.fs.worktrees import linked_worktrees
 from roamkb.install.checks import doctor_proof
 from roamkb.install.checks.doctor_harnesses import check_harnesses
 from roamkb.install.checks.doctor_notes import MAX_CLOCK_LEAD

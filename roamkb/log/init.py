@@ -24,7 +24,8 @@ from roamkb.fs.files import create_file
 from roamkb.fs.files import make_folder
 from roamkb.fs.git_ignore import exclude_from_git
 from roamkb.fs.git_ignore import find_ignoring_file
-from roamkb.fs.git_worktrees import linked_worktrees
+from roamkb.fs.worktrees import is_unlisted_workspace
+from roamkb.fs.worktrees import linked_worktrees
 from roamkb.log.learning import MUST_CHECK
 from roamkb.log.state.adoption import NONE_ADOPTED
 from roamkb.log.state.adoption import AdoptedLines
@@ -113,6 +114,8 @@ class InitialisedLog:
     is_in_git: bool
     #: The linked worktrees, which share it.
     worktrees: tuple[Path, ...]
+    #: Whether it lies in a jj workspace whose repository doesn't list it, so that the main one's isn't shared.
+    is_unlisted_workspace: bool = False
 
     @property
     def is_adopted(self) -> bool:
@@ -174,6 +177,7 @@ def init(
         adopted=foreign_log,
         is_in_git=is_in_git,
         worktrees=tuple(map(Path, linked_worktrees(str(log.home)))),
+        is_unlisted_workspace=is_unlisted_workspace(str(log.home)),
     )
 
 

@@ -22,7 +22,7 @@ from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import one_line
-from roamkb.fs import git_worktrees
+from roamkb.fs import worktrees
 from roamkb.harnesses import transcript
 from roamkb.log import learn
 from roamkb.log import new_learning
@@ -201,7 +201,7 @@ def record_events(
 ) -> ObserveResult:
     """Append the events to the session's file of observations."""
     path, count = None, 0
-    worktree = git_worktrees.worktree_name(str(log.root))
+    worktree = worktrees.worktree_name(str(log.root))
     for observation in _as_observations(events, author, task):
         path = record_observation(log.observed, replace(observation, worktree=worktree))
         count += 1

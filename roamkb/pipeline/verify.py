@@ -16,7 +16,7 @@ from roamkb.core.request import text_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
-from roamkb.fs.git_worktrees import worktree_name
+from roamkb.fs.worktrees import worktree_name
 from roamkb.harnesses.transcript import Speaker
 from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory

@@ -33,7 +33,7 @@ from roamkb.core.startup.dataclasses import replace
 from roamkb.core.startup.typing import Final
 from roamkb.fs import append
 from roamkb.fs import files
-from roamkb.fs import git_worktrees
+from roamkb.fs import worktrees
 from roamkb.fs.tree_digest import TreeDigest
 from roamkb.log.state import learning_state
 from roamkb.log.store import observations
@@ -337,7 +337,7 @@ class HookEventSession(HookSession):
 
     def session_facts(self) -> dict[str, object]:
         """Return the facts of this session that hooks at every step need."""
-        worktree = git_worktrees.worktree_name(str(self.writable_log.root)) if self.writable_log else ""
+        worktree = worktrees.worktree_name(str(self.writable_log.root)) if self.writable_log else ""
         return {
             "keeps": self.writable_log is not None,
             "agent": self.environment.agent_name,

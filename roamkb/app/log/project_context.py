@@ -21,7 +21,7 @@ from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import RoamkbError
 from roamkb.core.startup.typing import Final
-from roamkb.fs import git_worktrees
+from roamkb.fs import worktrees
 from roamkb.kb.notes.file_names import require_name
 from roamkb.kb.search import query
 from roamkb.log import new_learning
@@ -105,7 +105,7 @@ class ProjectContext:
     def log_project(self) -> "model.Project":
         """The log's project, classified by its folder alone: a worktree's is its main checkout."""
         root = self.checkout_project.root
-        home = root and Path(git_worktrees.shared_folder(str(root)))
+        home = root and Path(worktrees.shared_folder(str(root)))
         return self.checkout_project if home is None or home == root else self._classify_folder(home)
 
     def _classify_folder(self, folder: Path) -> "model.Project":
@@ -234,5 +234,5 @@ class ProjectContext:
                     ids,
                     requested_by=shown_by,
                     task=task or "",
-                    worktree=git_worktrees.worktree_name(str(log.root)),
+                    worktree=worktrees.worktree_name(str(log.root)),
                 )

@@ -7,7 +7,7 @@ knows no answer somebody else finds one.
 """
 
 # pathlib alone takes as long to import as Python to start
-# ruff: noqa: PTH110, PTH113, PTH116, PTH118, PTH119, PTH120, PTH208
+# ruff: noqa: PTH110, PTH116, PTH118, PTH119, PTH120, PTH208
 
 import json
 import os
@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 
-from roamkb.fs import git_worktrees
+from roamkb.fs import worktrees
 from roamkb.fs.untrusted_files import append_file
 from roamkb.fs.untrusted_files import list_files
 from roamkb.fs.untrusted_files import make_private_folder
@@ -214,8 +214,8 @@ def _local_folders(folder: str) -> Iterator[str]:
     """
     for _ in range(_MAX_DEPTH):
         home = folder
-        if os.path.isfile(os.path.join(folder, ".git")) or _is_real_folder(os.path.join(folder, ".roamkb")):
-            home = git_worktrees.shared_folder(folder)
+        if worktrees.is_linked(folder) or _is_real_folder(os.path.join(folder, ".roamkb")):
+            home = worktrees.shared_folder(folder)
         log = os.path.join(home, ".roamkb")
         if _is_real_folder(log):
             ignored = os.path.join(log, "local")

@@ -41,6 +41,11 @@ def init(result: "log_init.InitialisedLog") -> PrintedResult:
             "what is committed travels with the repository; where that is public, "
             "keep the log out of it with `roamkb init --untracked`"
         )
+    if result.is_unlisted_workspace:
+        warnings.append(
+            f"the log of this jj workspace is its own: the repository that {one_line(str(result.root))}/.jj/repo names "
+            "doesn't list this folder; `jj workspace add` of a present jj does"
+        )
 
     def render_text(_: bool) -> str:
         shared = [f"shared with the worktree {one_line(str(folder))}" for folder in result.worktrees]

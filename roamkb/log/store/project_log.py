@@ -25,8 +25,8 @@ from roamkb.core.errors import RoamkbError
 from roamkb.core.startup.dataclasses import fields
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.startup.digests import blake2b
-from roamkb.fs import git_worktrees
 from roamkb.fs import user_dirs
+from roamkb.fs import worktrees
 from roamkb.fs.append import ARCHIVE
 from roamkb.fs.append import KNOWLEDGE
 from roamkb.fs.append import LEDGER
@@ -100,7 +100,7 @@ class Log:
         self.root = root
         self._budget = budget
         #: The checkout that the log lies in, or git's common folder where there is no main checkout.
-        self.home = Path(git_worktrees.shared_folder(str(root)))
+        self.home = Path(worktrees.shared_folder(str(root)))
         self.folder = self.home / LOG_FOLDER
         self.knowledge = self.folder / KNOWLEDGE
         self.archive = self.folder / ARCHIVE

@@ -22,8 +22,8 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.fs.files import read_file
 from roamkb.fs.git_repository import is_bare_repository
-from roamkb.fs.git_worktrees import linked_worktrees
-from roamkb.fs.git_worktrees import shared_folder
+from roamkb.fs.worktrees import linked_worktrees
+from roamkb.fs.worktrees import shared_folder
 from roamkb.pipeline.gate.references import last_part
 
 #: Files that are looked at: more than all but the largest projects have.

@@ -19,8 +19,8 @@ from roamkb.fs.append import replace_content
 from roamkb.fs.files import as_disk_error
 from roamkb.fs.files import is_missing
 from roamkb.fs.git_index import tracked_files_below
-from roamkb.fs.git_worktrees import linked_worktrees
 from roamkb.fs.untrusted_files import remove_file
+from roamkb.fs.worktrees import linked_worktrees
 from roamkb.log.redaction import RedactedBytes
 from roamkb.log.redaction import Redaction
 from roamkb.log.store.observations import restate_consolidated

@@ -10,6 +10,8 @@ from tests.app.log.killed_learners import git
 from tests.app.log.killed_learners import learn_while_killed
 from tests.app.log.killed_learners import make_repository
 from tests.conftest import World
+from tests.fs.test_worktrees import jj_repository
+from tests.fs.test_worktrees import jj_workspace
 
 
 @pytest.fixture
@@ -178,3 +180,47 @@ def test_doctor_tells_what_a_worktree_learned_before_the_log_was_shared(world: W
 def test_nothing_acknowledged_is_lost_by_killed_learners(world: World, other: Path) -> None:
     """Several worktrees, each with processes that are killed at random, and all that was said is in the one log."""
     assert 48 == learn_while_killed(world, [other, *add_worktrees(world, 3)], each=12)
+
+
+def test_what_is_learned_in_a_jj_workspace_is_the_projects(world: World) -> None:
+    """Without `init` there, also for hooks; it stays when the workspace goes, and `init` names the workspace."""
+    place = world.personal.parent / "second"
+    jj_repository(world.personal, ("default", "../.."), ("second", "../../../second"))
+    jj_workspace(place, "../../site/.jj/repo")
+    assert str(place) in world.run("init", "--json").json["worktrees"]
+    fact = "the staging proxy drops websocket frames over 64 kB"
+    assert world.run("learn", fact, "--type", "must-check", "--file", "proxy.conf", cwd=place).status == 0
+    assert [fact] == contents(world, world.personal, "websocket")
+    payload = {
+        "session_id": "s1",
+        "cwd": str(place),
+        "tool_name": "Edit",
+        "tool_input": {"file_path": str(place / "proxy.conf"), "old_string": "a", "new_string": "b"},
+    }
+    assert "websocket" in world.run("hook", "pre-tool-use", cwd=place, input=json.dumps(payload)).out
+    assert not (place / ".roamkb").exists()
+
+
+def test_a_jj_workspace_that_the_repository_doesnt_list_has_its_own_log(world: World) -> None:
+    """A hostile archive may name any project's repository; it sees and writes nothing there, and `init` says so."""
+    assert world.run("init").status == 0
+    assert world.run("learn", "the vault is opened by the blue key").status == 0
+    jj_repository(world.personal, ("default", "../.."))
+    hostile = world.personal.parent / "hostile"
+    jj_workspace(hostile, "../../site/.jj/repo")
+    assert world.run("recall", "vault", cwd=hostile).status == 2
+    ran = world.run("init", cwd=hostile)
+    assert "doesn't list this folder" in ran.err
+    assert [] == contents(world, hostile, "vault")
+    assert world.run("learn", "the hostile archive was here", cwd=hostile).status == 0
+    assert [] == contents(world, world.personal, "hostile")
+
+
+def test_a_jj_workspace_at_work_writes_nothing_into_a_personal_log(world: World) -> None:
+    """What may be written is judged by both ends."""
+    assert world.run("init").status == 0
+    place = world.work / "second"
+    jj_repository(world.personal, ("default", "../.."), ("second", str(place)))
+    jj_workspace(place, str(world.personal / ".jj" / "repo"))
+    assert world.run("learn", "the client's tariff is secret", cwd=place).status == 3
+    assert [] == contents(world, world.personal, "tariff")

@@ -21,8 +21,8 @@ from roamkb.core.unreadable_file import UnreadableFile
 from roamkb.fs.files import create_file
 from roamkb.fs.files import make_folder
 from roamkb.fs.files import read_file
-from roamkb.fs.git_worktrees import pointed_folder
 from roamkb.fs.locks import make_private_folder
+from roamkb.fs.worktrees import pointed_folder
 from roamkb.log.trust.store.system_programs import find_system_program
 
 _OBJECT_ID = lazily(r"[0-9a-f]{40}")

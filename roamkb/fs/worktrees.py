@@ -1,22 +1,28 @@
-"""Worktrees of a git repository share one folder for a project's log: the main checkout, or what stands for it.
+"""Worktrees of a repository share one folder for a project's log: the main checkout, or what stands for it.
 
 A worktree's `.git` is a file that names a folder below the repository's own `worktrees`. Such a file can come
 from anywhere with an unpacked archive, so it counts only where that folder names the worktree in return, as git
-itself wants it (gitrepository-layout(5): `gitdir` and `commondir`). Hooks ask at every step, so that this
+itself wants it (gitrepository-layout(5): `gitdir` and `commondir`). A jj workspace's `.jj/repo` is such a file, too,
+and counts where the repository that it names lists the workspace's folder. Hooks ask at every step, so that this
 imports nothing that takes time.
 """
 
 # pathlib alone takes as long to import as Python to start
-# ruff: noqa: PTH112, PTH118, PTH119, PTH120, PTH121, PTH208
+# ruff: noqa: PTH112, PTH113, PTH118, PTH119, PTH120, PTH121, PTH208
 
 import os
 import stat
+from collections.abc import Iterator
 from contextlib import suppress
 
 #: A path and a word around it.
 _MAX_POINTER_BYTES = 16 * 1024
 #: Of a repository's configuration.
 _MAX_CONFIG_BYTES = 256 * 1024
+#: Of the list of a jj repository's workspaces.
+_MAX_LIST_BYTES = 256 * 1024
+#: Of a number in Protocol Buffers.
+_MAX_VARINT_BYTES = 10
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 #: Folders up to the root; no project is nested so deep.
 _MAX_DEPTH = 64
@@ -30,9 +36,9 @@ def shared_folder(root: str) -> str:
     """
     folder = root
     for _ in range(_MAX_DEPTH):
-        git = os.path.join(folder, ".git")
-        if os.path.lexists(git):
-            top = _main_checkout(git)
+        git, jj = os.path.join(folder, ".git"), os.path.join(folder, ".jj", "repo")
+        if os.path.lexists(git) or os.path.lexists(jj):
+            top = _main_checkout(git) if os.path.lexists(git) else _main_workspace(folder)
             if top is None:
                 return root
             inner = os.path.normpath(os.path.join(os.path.realpath(top), os.path.relpath(root, folder)))
@@ -45,23 +51,40 @@ def shared_folder(root: str) -> str:
     return root
 
 
+def is_linked(folder: str) -> bool:
+    """Say whether `folder` has a file that may make it a worktree of a repository elsewhere."""
+    return any(os.path.isfile(os.path.join(folder, *names)) for names in ((".git",), (".jj", "repo")))
+
+
+def is_unlisted_workspace(root: str) -> bool:
+    """Say whether `root` names a jj repository elsewhere that doesn't list it among its workspaces."""
+    named = os.path.isfile(os.path.join(root, ".jj", "repo")) and not os.path.lexists(os.path.join(root, ".git"))
+    return named and _jj_workspace(root) is None
+
+
 def worktree_name(root: str) -> str:
-    """Return git's name of the linked worktree at `root`; empty where it is none."""
+    """Return the name that git or jj has for the linked worktree at `root`; empty where it is none."""
     admin = _admin_folder(os.path.join(root, ".git"))
-    return os.path.basename(admin) if admin else ""
+    if admin:
+        return os.path.basename(admin)
+    workspace = _jj_workspace(root)
+    return workspace[1] if workspace else ""
 
 
 def linked_worktrees(root: str) -> tuple[str, ...]:
     """Return the folders of the worktrees that are linked to the main checkout, or bare repository, at `root`."""
     git = os.path.join(root, ".git")
     listed = os.path.join(git if os.path.isdir(git) else root, "worktrees")
-    try:
+    names: list[str] = []
+    with suppress(OSError):
         names = sorted(os.listdir(listed))
-    except OSError:
-        return ()
     gits = (os.path.join(listed, name, _read_line(os.path.join(listed, name, "gitdir"))) for name in names)
     # a worktree that was removed by hand is listed until git prunes it
-    return tuple(os.path.dirname(git) for git in gits if _admin_folder(git) is not None)
+    folders = [os.path.dirname(git) for git in gits if _admin_folder(git) is not None]
+    repository = os.path.realpath(os.path.join(root, ".jj", "repo"))
+    workspaces = (folder for _, folder in _listed_workspaces(repository))
+    folders += sorted(folder for folder in workspaces if (_jj_workspace(folder) or ("",))[0] == repository)
+    return tuple(dict.fromkeys(folders))
 
 
 def _main_checkout(git: str) -> str | None:
@@ -77,6 +100,74 @@ def _main_checkout(git: str) -> str | None:
     # a submodule's files lie where its configuration says, if they say so, too
     checkout = os.path.realpath(os.path.join(common, settings.get("worktree", "")))
     return checkout if pointed_folder(os.path.join(checkout, ".git")) == common else common
+
+
+def _main_workspace(folder: str) -> str | None:
+    """Return the main checkout of the jj workspace at `folder`; None where it is no other's."""
+    workspace = _jj_workspace(folder)
+    if workspace is None:
+        return None
+    main = os.path.dirname(os.path.dirname(workspace[0]))
+    # which may be a worktree of git's in turn
+    return _main_checkout(os.path.join(main, ".git")) or main
+
+
+def _jj_workspace(folder: str) -> tuple[str, str] | None:
+    """Return the repository of the jj workspace at `folder`, with its name there; None unless both agree."""
+    jj = os.path.realpath(os.path.join(folder, ".jj"))
+    line = _read_line(os.path.join(jj, "repo"))
+    repository = os.path.realpath(os.path.join(jj, line))
+    if not line or not repository.endswith("/.jj/repo"):
+        return None
+    for name, listed in _listed_workspaces(repository):
+        with suppress(OSError):
+            if os.path.samefile(listed, folder):
+                return repository, name
+    return None
+
+
+def _listed_workspaces(repository: str) -> list[tuple[str, str]]:
+    """Return the names and the folders of the workspaces that a jj repository lists; none where it can't be read.
+
+    As jj's `simple_workspace_store` writes them: field 1 of the file for each, of which field 1 is the name and
+    field 2 the path, absolute or relative to the repository.
+    """
+    try:
+        data = _read_bytes(os.path.join(repository, "workspace_store", "index"), _MAX_LIST_BYTES + 1)
+        if len(data) > _MAX_LIST_BYTES:
+            return []
+        workspaces = [dict(_fields(body)) for number, body in _fields(data) if number == 1]
+        return [
+            (os.fsdecode(workspace.get(1, b"")), os.path.realpath(os.path.join(repository, os.fsdecode(workspace[2]))))
+            for workspace in workspaces
+            if workspace.get(2)
+        ]
+    except (OSError, ValueError):
+        return []
+
+
+def _fields(message: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield the texts of a message of Protocol Buffers by their numbers; raise `ValueError` where it is none."""
+    place = 0
+    while place < len(message):
+        tag, place = _read_varint(message, place)
+        size, place = _read_varint(message, place)
+        if tag & 7 == 0:
+            # a number, which has been read
+            continue
+        if tag & 7 != 2 or place + size > len(message):
+            raise ValueError("no message")
+        yield tag >> 3, message[place : place + size]
+        place += size
+
+
+def _read_varint(message: bytes, place: int) -> tuple[int, int]:
+    value = 0
+    for shift, byte in enumerate(message[place : place + _MAX_VARINT_BYTES]):
+        value |= (byte & 0x7F) << 7 * shift
+        if byte < 0x80:
+            return value, place + shift + 1
+    raise ValueError("no number")
 
 
 def _admin_folder(git: str) -> str | None:
@@ -155,11 +246,15 @@ def _core_settings(config: str) -> dict[str, str]:
 
 
 def _read_text(path: str, limit: int, *, follows_links: bool = False) -> str:
+    return os.fsdecode(_read_bytes(path, limit, follows_links=follows_links))
+
+
+def _read_bytes(path: str, limit: int, *, follows_links: bool = False) -> bytes:
     """Return the beginning of a regular file; raise `OSError` or `ValueError` where there is none."""
     fd = os.open(path, _READ_FLAGS & ~os.O_NOFOLLOW if follows_links else _READ_FLAGS)
     try:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise ValueError("isn't a regular file")
-        return os.fsdecode(os.read(fd, limit))
+        return os.read(fd, limit)
     finally:
         os.close(fd)
