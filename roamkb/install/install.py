@@ -6,6 +6,7 @@ What isn't ours is reported and left alone.
 
 import shlex
 from collections.abc import Callable
+from collections.abc import Iterator
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -71,6 +72,8 @@ from roamkb.install.wall_setup import WallSetup
 from roamkb.kb.notes.file_names import note_name
 from roamkb.kb.notes.store.walk import kb_fault
 
+#: Where `make install`, pipx and uv put the command, from HOME.
+USER_PROGRAMS = ".local/bin"
 _IN_PLACE = (StepOutcome.WRITTEN, StepOutcome.UNCHANGED)
 
 
@@ -88,6 +91,8 @@ class InstallContext:
     wall: WallSetup
     now: datetime
     new_id: Callable[[], str]
+    #: $PATH
+    search_path: str = ""
     #: Asks the human; None where there is none at a terminal.
     ask: AskFunction | None = None
 
@@ -130,12 +135,21 @@ def install(wishes: InstallOptions, context: InstallContext) -> InstallReport:
     if not wishes.dry_run:
         steps = ask_approval(steps, assume_yes=wishes.yes, ask=context.ask)
         apply_steps(steps)
-        steps += sessions_steps(steps)
+        steps += (*sessions_steps(steps), *_path_steps(context))
         if any(step.path == context.wall.launcher_path and step.outcome in _IN_PLACE for step in steps):
             context.wall.renew_plan_file()
         rule_in_force = find_rule(context.home, account_home=context.account_home)
         warnings += (str(rule_in_force),) if isinstance(rule_in_force, BadRule) else ()
     return InstallReport(steps=steps, dry_run=wishes.dry_run, warnings=warnings, rule=plan.rule)
+
+
+def _path_steps(context: InstallContext) -> Iterator[InstallStep]:
+    """Yield the step that says what a shell needs that doesn't find the command."""
+    folder = context.home / USER_PROGRAMS
+    if (folder / "roamkb").exists() and str(folder) not in context.search_path.split(":"):
+        line = f'export PATH="$HOME/{USER_PROGRAMS}:$PATH"'
+        why = f"this shell doesn't find roamkb; type `{line}` now, and add it to ~/.profile or ~/.bashrc for later"
+        yield InstallStep(what="PATH", path=None, outcome=StepOutcome.OFFERED, why=why)
 
 
 def _with_real_files(wishes: InstallOptions) -> InstallOptions:

@@ -116,8 +116,8 @@ class InstallStep:
 
     JSON = "what path outcome why diff"
     #: `rule`, `copy of the rule`, `knowledge base`, `first note`, `agents block`, `Emacs setting`,
-    #: `.stignore lines`, `snippets`, the label of a harness's settings file, `open sessions`; of `setup` also `hooks`;
-    #: of `uninstall` also `notes`, `project's log`, `index`, `state`, `trash` and `program`.
+    #: `.stignore lines`, `snippets`, the label of a harness's settings file, `open sessions`, `PATH`;
+    #: of `setup` also `hooks`; of `uninstall` also `notes`, `project's log`, `index`, `state`, `trash` and `program`.
     what: str
     path: Path | None
     outcome: Annotated[StepOutcome, member_name]

@@ -89,8 +89,6 @@ class SetupOptions:
 class SetupContext(InstallContext):
     """This machine, and what `setup` calls of the rest of the program."""
 
-    #: $PATH
-    search_path: str
     begin_log: Callable[[Path], InitialisedLog]
     #: Says whether the log of a project counts on this machine.
     is_log_adopted: Callable[[Path], bool]

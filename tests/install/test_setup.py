@@ -502,6 +502,30 @@ def test_ones_own_logs_count_again_after_a_purge(home: Path) -> None:
     assert (0, False) == (status, "lantern (has" in shown), shown
 
 
+def test_the_commands_to_try_work_as_they_are_printed(home: Path) -> None:
+    """In a shell that doesn't find the program yet, once what stands above them was typed."""
+    person = notes_of_the_rule(home)
+    program = home / ".local/bin/roamkb"
+    program.parent.mkdir(parents=True)
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m roamkb "$@"\n')
+    program.chmod(0o755)
+    words = ("setup", "--kb", str(person.notes), "--no-work", "--no-hooks", "--log", str(person.project))
+    poor = "/usr/bin:/bin"
+    shown = person.run(*words, PATH=poor).out
+    before, _, commands = shown.partition("\nTry:\n")
+    line = next(line for line in before.splitlines() if "this shell doesn't find roamkb" in line).split("`")[1]
+    assert 3 == len(commands.splitlines())
+    tried = subprocess.run(
+        ["/bin/bash", "-ec", f"cd\n{line}\n{commands}"],
+        env={**person.world.environment(), "PATH": poor},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (0, "") == (tried.returncode, tried.stderr)
+    assert "doesn't find roamkb" not in person.run(*words, PATH=f"{program.parent}:{poor}").out
+
+
 def test_a_rule_that_was_edited_is_asked_about_before_the_program_goes(home: Path) -> None:
     """Agents would read it for ever; what stays is said in words that need no roamkb."""
     person = notes_of_org_roam(home)
