@@ -1,0 +1,39 @@
+"""The lines of a note that are shown for a query."""
+
+import sqlite3
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamkb.kb.search.index.snippets import SnippetView
+from roamkb.text.tokenize import split_words
+from roamkb.text.tokenize import terms_of
+
+_WORDS = ("redis", "maxBytes", "max_bytes", "evicted", "Straße", "way", "v2", "--flag", "a", "日本語", "redisson", "É")
+
+
+def _terms_in(view: SnippetView, line: str) -> frozenset[str]:
+    """Return the query's terms that a line holds, by a look at each of its words."""
+    return view._query_terms.intersection(term for word in split_words(line) for term in terms_of(word))
+
+
+@given(
+    query=st.lists(st.sampled_from(_WORDS), min_size=1, max_size=4),
+    line=st.lists(st.sampled_from((*_WORDS, "xredis", "redis-cli", "a_redis", "(bytes)", "\t")), max_size=8).map(
+        " ".join
+    ),
+)
+def test_a_line_is_worth_what_its_words_are(query: list[str], line: str) -> None:
+    """Only likely words are looked at, and no word with a term is passed over."""
+    terms = {term for word in query for term in terms_of(word)}
+    view = SnippetView(sqlite3.connect(":memory:"), words=query, phrases=(), weights=dict.fromkeys(terms, 2.0))
+    assert pytest.approx(2.1 * len(_terms_in(view, line))) == view._line_worth(line)
+
+
+@given(st.permutations([f"word{n}" for n in range(24)]))
+def test_lines_with_the_same_words_are_worth_the_same(words: list[str]) -> None:
+    """In whatever order a set has them: each process would show another line first."""
+    weights = {f"word{n}": 0.1 + n / 7 for n in range(24)}
+    view = SnippetView(sqlite3.connect(":memory:"), words=words, phrases=(), weights=weights)
+    assert view._line_worth(" ".join(sorted(words))) == view._line_worth(" ".join(words))
