@@ -3,8 +3,8 @@
 import sqlite3
 from collections.abc import Iterator
 from collections.abc import Sequence
-from typing import Final
 
+from roamkb.core.startup.typing import Final
 from roamkb.core.text import fold_text
 from roamkb.kb.search.hits import UnknownWord
 from roamkb.kb.search.index.document_frequency import document_frequency
