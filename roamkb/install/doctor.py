@@ -246,7 +246,8 @@ def _check_trust(context: DoctorContext) -> DoctorCheck:
     ]
     return build_check(
         map(one_line, faults),
-        fine=join_first(list(map(one_line, trusted))) if trusted else "no digest and no key: a human adopts each log",
+        fine=join_first(list(map(one_line, trusted)))
+        or "nobody's: you are asked about each log that came with a project",
         fix="root's list and its folders are root's alone (`chmod go-w`), the user's is written by `roamkb trust`",
     )
 

@@ -361,7 +361,7 @@ def _hooks_summary(hooks: str, wall: InstallStep | None, *, journal: str) -> tup
         *(("sudo:   doesn't work in agents' commands any more",) if is_walled else ()),
         "notes:  agents can no longer edit, move or delete those that you wrote, not even when you ask them to",
         "read:   agents of every project, work ones too, may read your notes, and are shown what fits a prompt; in a",
-        "        project, `roamkb init --untracked && roamkb inject off` keeps your notes out of its prompts",
+        "        project, `roamkb inject off` keeps your notes out of its prompts",
         f"copies: of your notes are kept in {journal}, so that what an agent destroys comes back; of encrypted",
         "        ones the encrypted file, which is never read",
     )

@@ -56,8 +56,11 @@ class SetupDialog:
         def parse(answer: str) -> bool | None:
             return {"": is_default, "y": True, "yes": True, "n": False, "no": False}.get(answer.lower())
 
-        choices = {None: "y/n", True: "Y/n", False: "y/N"}[is_default]
-        return self._ask_until(f"{question} [{choices}]", parse, "y or n:")
+        # brackets promise that Enter is an answer
+        choices = {None: "Type y or n:", True: "[Y/n]", False: "[y/N]"}[is_default]
+        return self._ask_until(
+            f"{question} {choices}", parse, "y or n:" if is_default is not None else "y or n; Enter is neither:"
+        )
 
     def choose_notes(self, folders: Sequence[NotesAtHand], *, usual: Path) -> tuple[Path, bool]:
         """Return the folder of the notes, and whether they are to begin there: in `usual`, if nothing else is said."""
@@ -89,9 +92,9 @@ class SetupDialog:
             count = count_notes(path)
             if count and (path in listed or self._are_these(path, count)):
                 return path, False
-            if not count and self.confirm(
-                f"There are no notes in {self.short(path)}: begin there, with a note that explains it?"
-            ):
+            state = "There are no notes in" if path.is_dir() else "There is no folder"
+            act = "begin there" if path.is_dir() else "make it and begin there"
+            if not count and self.confirm(f"{state} {self.short(path)}: {act}, with a note that explains it?"):
                 return path, True
             numbers = f", a number from 1 to {len(folders)}" if folders else ""
             path = self._ask_until(

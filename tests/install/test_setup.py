@@ -333,7 +333,13 @@ def test_no_boundary_counts_that_was_not_confirmed(home: Path) -> None:
     person = notes_of_the_rule(home)
     before = everything(home)
     later = ("later write, too?", "y")
-    mistaken = (("these?", ""), ("are work?", "2"), later, ("Is that right? [y/n]", ""), ("y or n:", "n"))
+    mistaken = (
+        ("these?", ""),
+        ("are work?", "2"),
+        later,
+        ("Is that right? Type y or n:", ""),
+        ("Enter is neither:", "n"),
+    )
     work, _, *others = person.answers[1:]
     status, shown = person.talk("setup", answers=(*mistaken, work, later, ("may agents write", ""), *others))
     assert 0 == status, shown
@@ -437,10 +443,8 @@ def test_what_hooks_and_wall_take_from_the_human_is_said_before_they_say_yes(hom
     assert "read:   agents of every project, work ones too, may read your notes" in shown
     assert "copies: of your notes are kept in ~/.local/state/roamkb/journal" in shown
     # what it says about turning that off works as it is printed
-    assert "`roamkb init --untracked && roamkb inject off`" in shown
-    assert (0, 0) == tuple(
-        person.run(*words, cwd=person.work).status for words in (("init", "--untracked"), ("inject", "off"))
-    )
+    assert "`roamkb inject off`" in shown
+    assert 0 == person.run("inject", "off", cwd=person.work).status
 
 
 def test_what_was_called_work_is_taken_back_in_the_dialogue(home: Path) -> None:

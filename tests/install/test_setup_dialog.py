@@ -81,6 +81,15 @@ def test_only_a_yes_is_a_yes() -> None:
     assert not SetupDialog(answering("sure", "n")[0], HOME).confirm("?", is_default=True)
 
 
+def test_a_folder_that_is_not_there_is_said_to_be_none(tmp_path: Path) -> None:
+    """A slip reads as one; who means it makes the folder."""
+    ask, asked = answering("y", "~/nots", "n", "~/empty", "y")
+    (tmp_path / "empty").mkdir()
+    assert (tmp_path / "empty", True) == SetupDialog(ask, tmp_path).choose_notes((), usual=tmp_path / "usual")
+    assert asked[2].startswith("There is no folder ~/nots: make it and begin there")
+    assert asked[4].startswith("There are no notes in ~/empty: begin there")
+
+
 def test_other_notes_than_the_found_ones_are_named(tmp_path: Path) -> None:
     """A folder without notes is begun only when the human says so."""
     (tmp_path / "mine").mkdir()

@@ -32,7 +32,11 @@ def check_approvers(context: DoctorContext) -> DoctorCheck:
     if isinstance(context.rule, Rule) and context.rule.must_sign and not approvers.keys:
         faults.append("the rule demands a signed yes, and no key counts")
     if not approvers.keys:
-        return build_check(faults, fine="no key: a yes is a typed word, which proves nothing", fix=_KEYS_FIX)
+        return build_check(
+            faults,
+            fine="no security key: your yes is a word that you type, which proves nothing of who typed it",
+            fix=_KEYS_FIX,
+        )
     since = f"root's, {one_line(str(approvers.source))}"
     if approvers.first_use:
         since = f"the first trusted on {one_line(approvers.first_use)} because it was the first"
