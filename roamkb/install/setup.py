@@ -415,7 +415,11 @@ def _begin_log(root: Path, context: SetupContext) -> InstallStep:
         return left_alone_step(LOG_STEP, root / LOG_FOLDER, one_line(str(error)))
     if not made.made:
         return unchanged_step(LOG_STEP, made.folder, "is there already")
-    why = f"was there, and counts here from now on: {made.adopted}" if made.adopted else "a new log"
+    why = "a new log"
+    if made.adopted:
+        why = f"was there, and counts here from now on: {made.adopted}"
+    elif made.is_in_git and not made.ignored_by:
+        why += "; commit it, and it travels with the project"
     return InstallStep(what=LOG_STEP, path=made.folder, outcome=StepOutcome.WRITTEN, why=why)
 
 

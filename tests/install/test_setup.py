@@ -220,6 +220,8 @@ def test_every_answer_is_an_option_as_well(home: Path) -> None:
         "next_commands"
     ]
     assert str(person.work) in done.json["work_roots"]
+    (log,) = (step for step in done.json["steps"] if step["what"] == "project's log")
+    assert "a new log; commit it, and it travels with the project" == log["why"]
     assert 0 == person.run("setup", "--undo").status
     assert before == everything(home)
 
