@@ -28,6 +28,7 @@ from roamkb.org.writer import normalised_alias
 from roamkb.org.writer import normalised_ref
 from roamkb.org.writer import normalised_tag
 from roamkb.org.writer import normalised_title
+from roamkb.org.writer import reduced_targets
 from roamkb.org.writer import render_node
 from tests.examples import examples
 
@@ -441,3 +442,10 @@ def test_normalising_twice_is_normalising_once(text: str) -> None:
     once = normalise_text(text)
     assert normalise_text(once) == once
     assert once.encode().decode() == once
+
+
+def test_where_the_links_of_a_title_led_is_known() -> None:
+    """Those that keep their words alone; a bare link stays, and what has none led nowhere."""
+    title = "Read [[https://example.org/a][the page]] and [[id:b][the node]]"
+    assert ("https://example.org/a", "id:b") == reduced_targets(title)
+    assert () == reduced_targets("Zebras are striped")

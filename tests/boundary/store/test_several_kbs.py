@@ -8,6 +8,8 @@ from roamkb.boundary.store.folder_evidence import classify_folder
 from roamkb.boundary.store.installed_rule import find_rule
 from roamkb.boundary.store.installed_rule import load_rule
 from roamkb.boundary.store.kb_paths import all_kb_names
+from roamkb.boundary.store.knowledge_bases import account_rule_for
+from roamkb.boundary.store.knowledge_bases import lies_in_notes
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import UsageError
 from roamkb.core.model import ProjectKind
@@ -227,3 +229,23 @@ def test_another_home_calls_a_folder_what_it_likes(
     named_kind = classify_folder(world.home / project, load_rule(other, account_home=world.home, kb_name="mine")).kind
     # the account's default one must allow, where its own folder isn't touched
     assert (named_kind is ProjectKind.PERSONAL) == project.startswith("code")
+
+
+def test_a_folder_around_several_needs_the_leave_of_each(world: World) -> None:
+    """Whatever another home calls it; where it touches none, the default one decides."""
+    add_to_rule(world, both_blocks("~/club"))
+    rule = loaded_rule(world)
+    around = account_rule_for(world.home, rule)
+    assert around.account is not None
+    assert {"default", "club"} == {around.kb_name, around.account.kb_name}
+    assert "club" == account_rule_for(world.home / "club" / "inner", rule).kb_name
+    assert "default" == account_rule_for(world.unknown, rule).kb_name
+
+
+def test_what_lies_in_the_notes_of_any_is_known(world: World) -> None:
+    """A rule that can't be read names no notes."""
+    add_to_rule(world, both_blocks("~/club"))
+    rule = loaded_rule(world)
+    for path, expected in ((world.kb / "a.org", True), (world.home / "club" / "a.org", True), (world.unknown, False)):
+        assert expected is lies_in_notes(path, rule)
+        assert not lies_in_notes(path, BadRule(world.home / "rule.md", "is empty"))

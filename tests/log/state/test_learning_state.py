@@ -28,4 +28,5 @@ def test_a_state_has_its_learnings_by_id() -> None:
     learning = Learning(id="L1", key="k", type="fact", content="Amounts are kept in cents")
     learnings = replay([learning], ()).learnings
     assert ["L1"] == [*learnings]
+    assert 1 == len(learnings)
     assert learning.content == learnings["L1"].content
