@@ -7,12 +7,14 @@ from collections.abc import Container
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from roamkb.boundary.rule_copy import RuleCopy
 from roamkb.boundary.store.folder_evidence import lies_within
 from roamkb.boundary.store.installed_rule import find_rule
 from roamkb.core.errors import BadRule
+from roamkb.core.errors import Unanswered
 from roamkb.core.gitignore import literal_path
 from roamkb.core.model import Rule
 from roamkb.core.startup.dataclasses import replace
@@ -123,7 +125,10 @@ def _is_edited_rule_meant(edited: Sequence[InstallStep], ask: Callable[[str], st
         f"{one_line(str(path))}: you edited this rule, and agents in every project would go on to read that they must "
         "run `roamkb`. Remove it, too? [y/N]"
     )
-    return path is not None and ask(question).lower() in ("y", "yes")
+    # who ends the input says no: the rest was asked for by the command
+    with suppress(Unanswered):
+        return path is not None and ask(question).lower() in ("y", "yes")
+    return False
 
 
 def plan_uninstall(wishes: InstallOptions, *, path_states: Mapping[Path, PathState]) -> tuple[InstallStep, ...]:

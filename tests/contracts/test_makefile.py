@@ -155,6 +155,14 @@ def test_what_takes_a_minute_can_be_stopped(home: Path) -> None:
     assert 3 == run(str(_ROOT / ".ci/patiently"), "bash", "-c", "exit 3", cwd=home, home=home).returncode
 
 
+def test_who_stops_uninstall_at_its_question_keeps_the_program(home: Path, tmp_path: Path) -> None:
+    """Ctrl-C there leaves hooks and rule, which would name a command that is gone."""
+    data = tmp_path / "data"
+    program = script(data / "venv/bin", "roamkb", "#!/bin/sh\nexit 130\n")
+    stopped = run(str(_ROOT / ".ci/uninstall"), sys.executable, str(data), str(tmp_path / "bin"), cwd=home, home=home)
+    assert (130, True) == (stopped.returncode, program.exists())
+
+
 def test_install_again_and_uninstall(clone: Path, home: Path) -> None:
     """The command and the rule come with the first run, the second touches nothing, the last takes them."""
     rule = home / ".claude/rules/knowledge-base.md"

@@ -538,7 +538,7 @@ def test_a_rule_that_was_edited_is_asked_about_before_the_program_goes(home: Pat
     assert 0 == person.run(*("setup", "--kb", str(person.notes), "--no-work", "--no-hooks", "--no-logs")).status
     rule = home / ".claude/rules/knowledge-base.md"
     rule.write_text(f"{rule.read_text()}\nBe brief.\n")
-    for answer in ("", "n"):
+    for answer in ("", "n", "\x04"):
         status, shown = person.talk("uninstall", answers=(("Remove it, too? [y/N]", answer),))
         assert (2, True) == (status, f"until `rm '{rule}'`" in shown), shown
         assert rule.exists()
