@@ -43,6 +43,8 @@ from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.file_contents import gc_paused
 from roamkb.log.store.project_log import Log
+from roamkb.log.verb_context import SignedRequest
+from roamkb.log.verb_context import VerbContext
 from roamkb.pipeline.gate.references import STALE
 from roamkb.pipeline.store.references_on_disk import ProjectReferences
 from roamkb.pipeline.store.references_on_disk import references_of_checkouts
@@ -77,6 +79,13 @@ class CurationSignature:
     #: The human, by the name of the account.
     operator: str
     reason: str = ""
+
+
+def sign_decision(
+    context: VerbContext, reason: str | None = None, request: SignedRequest | None = None
+) -> CurationSignature:
+    """Return what signs a human's decision about learnings."""
+    return CurationSignature(hand=context.author_of(request), operator=context.login, reason=reason or "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

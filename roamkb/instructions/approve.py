@@ -33,6 +33,7 @@ from roamkb.core.text import one_line
 from roamkb.core.text import times_phrase
 from roamkb.curation.curate import CurationSignature
 from roamkb.curation.curate import check_reason
+from roamkb.curation.curate import sign_decision
 from roamkb.instructions.proposal import APPLIED
 from roamkb.instructions.proposal import OPEN_STATES
 from roamkb.instructions.proposal import REJECTED
@@ -54,6 +55,7 @@ from roamkb.log.proof.ask import ask_for_events
 from roamkb.log.state.confidence import as_fraction
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.store.project_log import Log
+from roamkb.log.verb_context import VerbContext
 
 _CHANGED_MESSAGE = "isn't what was shown any more, or the proposals aren't"
 _CONTINUE_HINT = "`roamkb review` shows what is left, with the command that approves it"
@@ -98,21 +100,23 @@ class ProposalChoice:
     rejected: Collection[str] = ()
 
 
-def approve(
-    log: Log,
-    kind: ProjectKind,
-    signature: CurationSignature,
-    name: str | None,
-    digest: str,
-    *,
-    human: HumanAtTerminal | None,
-) -> DecidedProposals:
-    """Put the line of the proposal `name`, or of all that wait, into its file, once a human confirms.
+def approve(verb: VerbContext, request: ApproveRequest) -> DecidedProposals:
+    """Put one proposed line, or all, into their files: just the change that `digest` names.
 
     Raises:
-        UsageError: no human at a terminal said yes, or it can't land. NotFound, Ambiguous.
-        ChangedOnDisk: it isn't what `digest` names any more. Nothing was changed in any case.
+        UsageError: no human said yes at a terminal. ChangedOnDisk: it would be another change by now.
+        NotFound, Ambiguous, NoLog, Refused. Nothing was changed in any case.
     """
+    name, digest = request.id, request.digest
+    if request.all == (name is not None):
+        raise UsageError("approve what?", hint="roamkb approve ID, or --all; `roamkb review` lists them")
+    if digest is None:
+        raise UsageError(
+            "approve which change? --digest is missing",
+            hint="`roamkb review` shows each change with its digest, and the command that approves it",
+        )
+    log, kind = verb.log_to_write("an approval"), verb.log_project.kind
+    signature, human = sign_decision(verb), verb.human_at_terminal
     require_human(human)
     proposals_before = read_approval_context(log, kind).proposals
     context = record_arrived_lines(log, kind, signature)
@@ -136,17 +140,17 @@ def approve(
     return decide_proposals(log, kind, signature, ProposalChoice(approved=chosen), digest, human=human)
 
 
-def reject(
-    log: Log, kind: ProjectKind, signature: CurationSignature, name: str, *, human: HumanAtTerminal | None
-) -> DecidedProposals:
-    """Reject a proposal for good, once a human confirms; the reason is kept.
+def reject(verb: VerbContext, request: RejectRequest) -> DecidedProposals:
+    """Record that a line is never proposed again for that file; a human's act, as approving is.
 
     Raises:
-        UsageError, SecretFound: no reason, no human's yes, or it is in the file. NotFound, Ambiguous.
+        UsageError, SecretFound, NotFound, Ambiguous, NoLog, Refused: nothing was written.
     """
+    log, kind = verb.log_to_write("a rejection"), verb.log_project.kind
+    signature, human = sign_decision(verb, request.reason), verb.human_at_terminal
     require_human(human)
     context = record_arrived_lines(log, kind, signature)
-    proposal = find_proposal(context, name)
+    proposal = find_proposal(context, request.id)
     if proposal.state == REJECTED:
         return DecidedProposals(known=(proposal,))
     return decide_proposals(log, kind, signature, ProposalChoice(rejected=[proposal.id]), None, human=human)

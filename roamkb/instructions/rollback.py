@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-from roamkb.boundary.human_consent import HumanAtTerminal
 from roamkb.boundary.human_consent import require_human
 from roamkb.core.change_plan import TYPED_DIGEST_LENGTH
 from roamkb.core.change_plan import plan_digest
@@ -10,7 +9,6 @@ from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import DurabilityDoubts
 from roamkb.core.errors import UsageError
 from roamkb.core.errors import tell_progress
-from roamkb.core.model import ProjectKind
 from roamkb.core.request import Argument
 from roamkb.core.request import text_option
 from roamkb.core.startup.dataclasses import KW_ONLY
@@ -18,6 +16,7 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import one_line
 from roamkb.curation.curate import CurationSignature
+from roamkb.curation.curate import sign_decision
 from roamkb.fs.files import content_digest
 from roamkb.instructions.instruction_block import BadPlace
 from roamkb.instructions.instruction_block import remove_line
@@ -35,7 +34,7 @@ from roamkb.instructions.store.instruction_files import write_instruction_file
 from roamkb.log.new_learning import EventFactory
 from roamkb.log.proof.ask import ask_for_events
 from roamkb.log.state.learning_state import LedgerEvent
-from roamkb.log.store.project_log import Log
+from roamkb.log.verb_context import VerbContext
 from roamkb.secrets.detector import refuse_secrets
 
 
@@ -74,19 +73,19 @@ class _LineRemoval:
         )
 
 
-def rollback(
-    log: Log, kind: ProjectKind, signature: CurationSignature, name: str, *, human: HumanAtTerminal | None
-) -> RolledBack:
-    """Remove the line of the proposal `name` from its file, once a human confirms.
+def rollback(verb: VerbContext, request: RollbackRequest) -> RolledBack:
+    """Take an approved line out of its file again, and nothing else.
 
     Raises:
-        UsageError: no human's yes, it isn't in the file, or somebody changed the line since.
-        ChangedOnDisk: the file changed meanwhile. Nothing was changed in any case.
+        UsageError: no human said yes at a terminal, or somebody changed the line.
+        ChangedOnDisk, SecretFound, NotFound, Ambiguous, NoLog, Refused: nothing was changed.
     """
+    log, kind = verb.log_to_write("a rollback"), verb.log_project.kind
+    signature, human = sign_decision(verb, request.reason), verb.human_at_terminal
     require_human(human)
     refuse_secrets(signature.reason)
     context = record_arrived_lines(log, kind, signature)
-    proposal = find_proposal(context, name)
+    proposal = find_proposal(context, request.id)
     if proposal.state == ROLLED_BACK:
         return RolledBack(proposal=proposal, diff="", is_new=False)
     removal = _plan_removal(context, proposal)

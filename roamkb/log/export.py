@@ -9,7 +9,7 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.log.state.learning_state import ARCHIVED
 from roamkb.log.state.learning_state import EVERY_KEY
 from roamkb.log.state.learning_state import LearningState
-from roamkb.log.state.learning_state import LogState
+from roamkb.log.verb_context import VerbContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,8 @@ class LearningExport:
     learnings: Annotated[tuple[LearningState, ...], EVERY_KEY]
 
 
-def export(state: LogState, *, archived: bool = False) -> LearningExport:
-    """Return the learnings of the log, what a curator archived only if `archived`."""
-    return LearningExport(
-        learnings=tuple(standing for standing in state.standings.values() if archived or standing.status != ARCHIVED)
-    )
+def export(context: VerbContext, request: ExportRequest) -> LearningExport:
+    """Return every learning with its present state, or that of a day; with `all`, the archive's as well."""
+    state = context.log_to_read().read_contents().replay_state(as_of=context.parse_moment("--as-of", request.as_of))
+    shown = (standing for standing in state.standings.values() if request.all or standing.status != ARCHIVED)
+    return LearningExport(learnings=tuple(shown))

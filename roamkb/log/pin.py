@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-from roamkb.boundary.human_consent import HumanAtTerminal
 from roamkb.core.request import AgentOption
 from roamkb.core.request import Argument
 from roamkb.core.request import SessionOption
@@ -12,15 +11,16 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import one_line
 from roamkb.log.known_learnings import get_learning
 from roamkb.log.learning import content_identity
-from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory
 from roamkb.log.proof.ask import ask_for_events
 from roamkb.log.state.confidence import as_fraction
+from roamkb.log.state.confidence import parse_hundredths
 from roamkb.log.state.learning_state import EVERY_KEY
 from roamkb.log.state.learning_state import OVERRIDDEN
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.store.project_log import Log
+from roamkb.log.verb_context import VerbContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,33 +55,34 @@ class MarkedLearning:
     is_new: bool
 
 
-def pin(log: Log, name: str, author: Author, *, off: bool = False) -> MarkedLearning:
-    """Exempt a learning from decay, or, with `off`, no longer.
+def pin(context: VerbContext, request: PinRequest) -> MarkedLearning:
+    """Exempt a learning from decay; with `off`, no longer.
 
     Raises:
-        NotFound, Ambiguous, DiskError: nothing was written.
+        NoLog, Refused, NotFound, Ambiguous, DiskError: nothing was written.
     """
+    log, author = context.log_to_write(f"pin {request.key}"), context.author_of(request)
     with log.append_lock():
         contents = log.read_contents()
-        standing = get_learning(log, contents.replay_state(), name)
-        if standing.is_pinned is not off:
+        standing = get_learning(log, contents.replay_state(), request.key)
+        if standing.is_pinned is not request.off:
             return MarkedLearning(standing=standing, is_new=False)
-        event = EventFactory(author, after=contents.last_event, command="pin").new_event(
-            "pinned", standing.id, value=not off
-        )
+        stamps = EventFactory(author, after=contents.last_event, command="pin")
+        event = stamps.new_event("pinned", standing.id, value=not request.off)
         return _append_mark(log, standing, event)
 
 
-def override(
-    log: Log, name: str, confidence: int, author: Author, *, operator: str, human: HumanAtTerminal | None
-) -> MarkedLearning:
-    """Set a learning's confidence, in hundredths, to a human's value; no later event changes it.
+def override(context: VerbContext, request: OverrideRequest) -> MarkedLearning:
+    """Set a learning's confidence, 0.00 to 1.00, for good; only a human at a terminal can.
 
     Raises:
-        UsageError: no human at a terminal said yes. NotFound, Ambiguous, DiskError: nothing was written.
+        UsageError, NoLog, Refused, NotFound, Ambiguous, DiskError: nothing was written.
     """
+    log, author = context.log_to_write(f"override {request.key}"), context.author_of(request)
+    human = context.human_at_terminal
     contents = log.read_contents()
-    standing = get_learning(log, contents.replay_state(), name)
+    standing = get_learning(log, contents.replay_state(), request.key)
+    confidence = parse_hundredths(request.confidence) or 0
     word = f"{as_fraction(confidence):.2f}"
     stamps = EventFactory(author, after=contents.last_event, command="override")
     yes = log.yes_to(
@@ -92,7 +93,7 @@ def override(
                 OVERRIDDEN,
                 standing.id,
                 value=confidence,
-                operator=operator,
+                operator=context.login,
                 said=content_identity(standing.learning.type, standing.learning.content),
             )
         ],

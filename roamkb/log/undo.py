@@ -11,13 +11,12 @@ from roamkb.core.request import SessionOption
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import one_line
-from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory
 from roamkb.log.state.learning_state import EVERY_KEY
 from roamkb.log.state.learning_state import UNDONE
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LedgerEvent
-from roamkb.log.store.project_log import Log
+from roamkb.log.verb_context import VerbContext
 
 #: What agents bring about and may be wrong in. A verdict is judged anew, a flag has its review, what a human
 #: decided has its own way back, and what is in a knowledge base or a rule file stays there whatever is said.
@@ -58,18 +57,19 @@ class UndoneEvent:
     is_new: bool
 
 
-def undo(log: Log, id: str, author: Author) -> UndoneEvent:
-    """Take back the event `id`; taking back an undoing lets the first event count again.
+def undo(context: VerbContext, request: UndoRequest) -> UndoneEvent:
+    """Undo one event that an agent caused; undoing an undo lets it count again.
 
     Raises:
-        NotFound: there is none. UsageError: it has another way back, or none. DiskError.
+        NotFound: there is none. UsageError: it has another way back. NoLog, Refused, DiskError.
     """
+    log, author = context.log_to_write(f"undo {request.event}"), context.author_of(request)
     with log.append_lock():
         contents = log.read_contents()
-        event_id = id.strip().casefold()
+        event_id = request.event.strip().casefold()
         event = next((candidate for candidate in contents.events if candidate.id.casefold() == event_id), None)
         if event is None:
-            raise NotFound(id, kind="event", hint="`roamkb explain KEY` shows a learning's, with their ids")
+            raise NotFound(request.event, kind="event", hint="`roamkb explain KEY` shows a learning's, with their ids")
         if event.event not in UNDOABLE_EVENTS:
             raise UsageError(
                 f"a line `{one_line(event.event)}` isn't taken back so",

@@ -1,6 +1,5 @@
 """`used`: the outcome of a shown learning; only those with a receipt count."""
 
-from collections.abc import Sequence
 from typing import Annotated
 
 from roamkb.core.errors import UsageError
@@ -13,14 +12,15 @@ from roamkb.core.request import text_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import one_line
-from roamkb.log.new_learning import Author
+from roamkb.kb.notes.file_names import require_name
+from roamkb.log.known_learnings import get_learning
 from roamkb.log.new_learning import EventFactory
 from roamkb.log.state import confidence
 from roamkb.log.state.confidence import Hundredths
 from roamkb.log.state.learning_state import VALIDATED
 from roamkb.log.state.learning_state import LearningState
-from roamkb.log.store.project_log import Log
-from roamkb.log.store.receipts import Receipt
+from roamkb.log.store.receipts import read_receipts
+from roamkb.log.verb_context import VerbContext
 from roamkb.tasks.stats import MATCH_KINDS
 from roamkb.tasks.stats import OUTCOMES
 
@@ -64,25 +64,20 @@ class UsedLearning:
     still: OrNull = ""
 
 
-def used(
-    log: Log,
-    standing: LearningState,
-    receipts: Sequence[Receipt],
-    author: Author,
-    *,
-    outcome: str,
-    match: str,
-    task: str,
-) -> UsedLearning:
-    """Record the outcome of a learning that was shown.
+def used(context: VerbContext, request: UsedRequest) -> UsedLearning:
+    """Record whether a learning that was shown helped; being shown alone changes nothing.
 
     Raises:
-        UsageError: no such outcome, or it was never shown.
+        UsageError: no such outcome, or it was never shown. NotFound, Ambiguous, NoLog, Refused.
     """
+    task, match, outcome = require_name(request.task or "", "the task"), request.match or "", request.outcome
+    log, author = context.log_to_write(request.name), context.author_of(request)
+    standing = get_learning(log, log.read_contents().replay_state(), request.name)
     if outcome not in OUTCOMES:
         raise UsageError(f"no outcome {one_line(outcome)}", hint=f"one of {', '.join(OUTCOMES)}")
     if match and match not in MATCH_KINDS:
         raise UsageError(f"no match {one_line(match)}", hint=f"one of {', '.join(MATCH_KINDS)}")
+    receipts = read_receipts(log.local_folder, naming=standing.id)
     shown_to = [receipt for receipt in receipts if standing.id in receipt.shown]
     if author.session:
         shown_to = [receipt for receipt in shown_to if receipt.session in (author.session, "")]

@@ -7,10 +7,8 @@ from roamkb.curation import audit as curation_audit
 from roamkb.curation import curate as curate_verb
 from roamkb.curation import refine as curation_refine
 from roamkb.curation import review
+from roamkb.instructions import review as instructions_review
 from roamkb.log import explain as log_explain
-from roamkb.log import export as log_export
-from roamkb.log import pin as log_pin
-from roamkb.log.state.confidence import parse_hundredths
 from roamkb.pipeline.store import references_on_disk
 
 #: Where neither VISUAL nor EDITOR says anything (POSIX).
@@ -44,7 +42,7 @@ def curate(context: ProjectContext, request: "curate_verb.CurateRequest") -> "cu
         UsageError: no reason, or no human said yes at a terminal. SecretFound: the reason holds one.
         ChangedOnDisk: the proposal would be another by now. Nothing was written in any case.
     """
-    signature = decision_signature(context, request.reason, agent=request.agent, session=request.session)
+    signature = curate_verb.sign_decision(context, request.reason, request)
     if request.apply is None:
         log, as_of = context.log_to_read(), context.parse_moment("--as-of", request.as_of)
         return curate_verb.propose_curation(
@@ -63,11 +61,7 @@ def curate(context: ProjectContext, request: "curate_verb.CurateRequest") -> "cu
 
 
 def review_curation(
-    context: ProjectContext,
-    *,
-    reason: str | None = None,
-    agent: str | None = None,
-    session: str | None = None,
+    context: ProjectContext, request: "instructions_review.ReviewRequest"
 ) -> "curate_verb.CurationProposal":
     """Open the proposals of `curate` in the human's editor, and append those approved there.
 
@@ -75,11 +69,10 @@ def review_curation(
         UsageError, SecretFound, ChangedOnDisk: as `curate`.
     """
     log = context.log_to_write("a review")
-    signature = decision_signature(context, reason, agent=agent, session=session)
     return review.review(
         log,
         references_on_disk.references_of_checkouts(log.root),
-        signature,
+        curate_verb.sign_decision(context, request.reason, request),
         human=context.human_at_terminal,
         editor=editor_command(context),
     )
@@ -110,51 +103,3 @@ def explain(context: ProjectContext, request: "log_explain.ExplainRequest") -> "
     log = context.log_to_read()
     state = log.read_contents().replay_state(as_of=context.parse_moment("--as-of", request.as_of))
     return log_explain.explain(log, state, request.key, doubts_of=noise_finder(log), now=context.make_author().ts)
-
-
-def pin(context: ProjectContext, request: "log_pin.PinRequest") -> "log_pin.MarkedLearning":
-    """Exempt a learning from decay; with `off`, no longer.
-
-    Raises:
-        NoLog, Refused, NotFound, Ambiguous, DiskError: nothing was written.
-    """
-    return log_pin.pin(
-        context.log_to_write(f"pin {request.key}"),
-        request.key,
-        context.make_author(agent=request.agent, session=request.session),
-        off=request.off,
-    )
-
-
-def override(context: ProjectContext, request: "log_pin.OverrideRequest") -> "log_pin.MarkedLearning":
-    """Set a learning's confidence, 0.00 to 1.00, for good; only a human at a terminal can.
-
-    Raises:
-        UsageError, NoLog, Refused, NotFound, Ambiguous, DiskError: nothing was written.
-    """
-    value = parse_hundredths(request.confidence)
-    return log_pin.override(
-        context.log_to_write(f"override {request.key}"),
-        request.key,
-        0 if value is None else value,
-        context.make_author(agent=request.agent, session=request.session),
-        operator=context.environment.login,
-        human=context.human_at_terminal,
-    )
-
-
-def export(context: ProjectContext, request: "log_export.ExportRequest") -> "log_export.LearningExport":
-    """Return every learning with its present state, or that of a day; with `all`, the archive's as well."""
-    state = context.log_to_read().read_contents().replay_state(as_of=context.parse_moment("--as-of", request.as_of))
-    return log_export.export(state, archived=request.all)
-
-
-def decision_signature(
-    context: ProjectContext, reason: str | None, *, agent: str | None, session: str | None
-) -> "curate_verb.CurationSignature":
-    """Return what signs a decision about learnings."""
-    return curate_verb.CurationSignature(
-        hand=context.make_author(agent=agent, session=session),
-        operator=context.environment.login,
-        reason=reason or "",
-    )

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from roamkb.app.log.curation import decision_signature
 from roamkb.app.log.curation import editor_command
 from roamkb.app.log.curation import review_curation
 from roamkb.app.log.project_context import ProjectContext
@@ -16,7 +15,6 @@ from roamkb.instructions import approve as instructions_approve
 from roamkb.instructions import propose
 from roamkb.instructions import queue
 from roamkb.instructions import review as instructions_review
-from roamkb.instructions import rollback as instructions_rollback
 from roamkb.instructions.store import instruction_files
 from roamkb.kb.notes.file_names import require_name
 from roamkb.log import known_learnings
@@ -86,7 +84,7 @@ def review(
     if request.curate:
         if request.all or request.edit:
             raise UsageError("--curate goes without --all and --edit")
-        return review_curation(context, reason=request.reason, agent=request.agent, session=request.session)
+        return review_curation(context, request)
     if not request.edit:
         as_of = context.parse_moment("--as-of", request.as_of)
         review_queue = queue.build_review_queue(
@@ -94,72 +92,8 @@ def review(
         )
         return review_queue if request.all else replace(review_queue, settled=())
 
-    signature = decision_signature(context, request.reason, agent=request.agent, session=request.session)
+    signature = curate.sign_decision(context, request.reason, request)
     log = context.log_to_write("a review")
     return instructions_review.review_proposals(
         log, context.log_project.kind, signature, human=context.human_at_terminal, editor=editor_command(context)
-    )
-
-
-def approve(
-    context: ProjectContext, request: "instructions_approve.ApproveRequest"
-) -> "instructions_approve.DecidedProposals":
-    """Put one proposed line, or all, into their files: just the change that `digest` names.
-
-    Raises:
-        UsageError: no human said yes at a terminal. ChangedOnDisk: it would be another change by now.
-        NotFound, Ambiguous, NoLog, Refused. Nothing was changed in any case.
-    """
-    if request.all == (request.id is not None):
-        raise UsageError("approve what?", hint="roamkb approve ID, or --all; `roamkb review` lists them")
-    if request.digest is None:
-        raise UsageError(
-            "approve which change? --digest is missing",
-            hint="`roamkb review` shows each change with its digest, and the command that approves it",
-        )
-    log = context.log_to_write("an approval")
-    return instructions_approve.approve(
-        log,
-        context.log_project.kind,
-        decision_signature(context, None, agent=None, session=None),
-        request.id,
-        request.digest,
-        human=context.human_at_terminal,
-    )
-
-
-def reject(
-    context: ProjectContext, request: "instructions_approve.RejectRequest"
-) -> "instructions_approve.DecidedProposals":
-    """Record that a line is never proposed again for that file; a human's act, as approving is.
-
-    Raises:
-        UsageError, SecretFound, NotFound, Ambiguous, NoLog, Refused: nothing was written.
-    """
-    log = context.log_to_write("a rejection")
-    return instructions_approve.reject(
-        log,
-        context.log_project.kind,
-        decision_signature(context, request.reason, agent=None, session=None),
-        request.id,
-        human=context.human_at_terminal,
-    )
-
-
-def rollback(
-    context: ProjectContext, request: "instructions_rollback.RollbackRequest"
-) -> "instructions_rollback.RolledBack":
-    """Take an approved line out of its file again, and nothing else.
-
-    Raises:
-        UsageError: no human said yes at a terminal, or somebody changed the line.
-        ChangedOnDisk, SecretFound, NotFound, Ambiguous, NoLog, Refused: nothing was changed.
-    """
-    log = context.log_to_write("a rollback")
-    return instructions_rollback.rollback(
-        log,
-        context.log_project.kind,
-        decision_signature(context, request.reason, agent=None, session=None),
-        request.id,
-        human=context.human_at_terminal,
     )

@@ -61,7 +61,7 @@ def observe(context: ProjectContext, request: "pipeline_observe.ObserveRequest")
             if request.from_command
             else markers.captured_from_message(request.text)
         )
-        session = context.make_author(agent=request.agent, session=request.session).session if captured else ""
+        session = context.author_of(request).session if captured else ""
         return pipeline_observe.learn_captured(
             captured,
             lambda new_learning: take_learning(context, new_learning, agent=request.agent, session=request.session),
@@ -69,10 +69,7 @@ def observe(context: ProjectContext, request: "pipeline_observe.ObserveRequest")
             edited=_edited_files(context, session),
             task=request.task or "",
         )
-    log, author = (
-        context.log_to_write(request.text),
-        context.make_author(agent=request.agent, session=request.session),
-    )
+    log, author = context.log_to_write(request.text), context.author_of(request)
     events: Iterable[payloads.PayloadEvent]
     if request.from_payload:
         events, author = pipeline_observe.events_from_payload(request.text, author)

@@ -25,6 +25,7 @@ from roamkb.fs import worktrees
 from roamkb.kb.notes.file_names import require_name
 from roamkb.kb.search import query
 from roamkb.log import new_learning
+from roamkb.log import verb_context
 from roamkb.log.state import learning_state
 from roamkb.log.store import build_budget
 from roamkb.log.store import index
@@ -78,6 +79,11 @@ class ProjectContext:
         return self.environment.agent_evidence or (
             self.environment.missing_login_reason if is_asked_at_a_terminal else ""
         )
+
+    @property
+    def login(self) -> str:
+        """The name of the human's account."""
+        return self.environment.login
 
     @property
     def current_folder(self) -> Path:
@@ -184,6 +190,10 @@ class ProjectContext:
             is_human=self.ask is not None and not self.agent_suspicion,
             process="" if session or self.environment.session_id else self._process_name(),
         )
+
+    def author_of(self, request: "verb_context.SignedRequest | None" = None) -> "new_learning.Author":
+        """Return what signs new lines for a request, which may name another agent and session."""
+        return self.make_author(agent=request.agent, session=request.session) if request else self.make_author()
 
     def _process_name(self) -> str:
         """Return the harness's process id, in place of the session of an agent that names none."""

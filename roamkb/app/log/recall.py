@@ -43,7 +43,7 @@ def recall(
     if request.scope and request.scope not in learning_state.SCOPES:
         raise UsageError(f"no scope {one_line(request.scope)}", hint=f"one of {', '.join(learning_state.SCOPES)}")
     log = context.log_to_read(patience=SHARE_PATIENCE)
-    author = context.make_author(agent=request.agent, session=request.session)
+    author = context.author_of(request)
     contents = log.read_contents()
     as_of = context.parse_moment("--as-of", request.as_of)
     state = contents.replay_state(as_of=as_of)

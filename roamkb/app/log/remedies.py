@@ -64,7 +64,7 @@ def remedy(
             "remedy suggest --error TEXT [--limit N], remedy show FINGERPRINT|TECHNIQUE, or remedy list",
         )
     if request.action == "record":
-        author = context.make_author(agent=request.agent, session=request.session)
+        author = context.author_of(request)
         return remedy_verb.record_attempt(context.log_to_write(new_remedy.technique), error_report, new_remedy, author)
     state = context.log_to_read().read_contents().replay_state()
     if request.action == "suggest":

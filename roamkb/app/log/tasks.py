@@ -16,17 +16,12 @@ from roamkb.core.text import as_text_tuple
 from roamkb.kb.notes.file_names import require_name
 from roamkb.kb.search import query
 from roamkb.kb.search.search import check_limit
-from roamkb.log import known_learnings
-from roamkb.log import pin
-from roamkb.log import prefer as log_prefer
-from roamkb.log import undo as log_undo
 from roamkb.log.state.confidence import parse_hundredths
 from roamkb.log.store import receipts
 from roamkb.tasks import relevant as tasks_relevant
 from roamkb.tasks import signature
 from roamkb.tasks import stats as tasks_stats
 from roamkb.tasks import task as task_verb
-from roamkb.tasks import used as tasks_used
 
 
 def task(context: ProjectContext, request: "task_verb.TaskRequest") -> "task_verb.TaskReport":
@@ -44,10 +39,7 @@ def task(context: ProjectContext, request: "task_verb.TaskRequest") -> "task_ver
                 action=request.action, tasks=tuple(signature.parse_tasks(state.events_named("task")).values())
             )
         return task_verb.report_similar(state, request.id)
-    log, author = (
-        context.log_to_write(request.title or request.id),
-        context.make_author(agent=request.agent, session=request.session),
-    )
+    log, author = context.log_to_write(request.title or request.id), context.author_of(request)
     if request.action == "start":
         return task_verb.start_task(
             log,
@@ -66,7 +58,7 @@ def relevant(context: ProjectContext, request: "tasks_relevant.RelevantRequest")
         UsageError: nothing says what the task is about. NoLog.
     """
     log = context.log_to_read(patience=SHARE_PATIENCE)
-    author = context.make_author(agent=request.agent, session=request.session)
+    author = context.author_of(request)
     as_of, contents = context.parse_moment("--as-of", request.as_of), log.read_contents()
     state = contents.replay_state(as_of=as_of)
     described_task = _new_task(request.task or "", request.title, request.category, request.files, ())
@@ -107,56 +99,6 @@ def relevant(context: ProjectContext, request: "tasks_relevant.RelevantRequest")
         relevant_found,
         is_known=request.task is None or known_task is not None,
         nodes=tuple(matching_nodes(context, described_task.title, 5)) if request.kb else (),
-    )
-
-
-def used(context: ProjectContext, request: "tasks_used.UsedRequest") -> "tasks_used.UsedLearning":
-    """Record whether a learning that was shown helped; being shown alone changes nothing.
-
-    Raises:
-        UsageError: no such outcome, or it was never shown. NotFound, Ambiguous, NoLog, Refused.
-    """
-    require_name(request.task or "", "the task")
-    log, author = (
-        context.log_to_write(request.name),
-        context.make_author(agent=request.agent, session=request.session),
-    )
-    learning_state = known_learnings.get_learning(log, log.read_contents().replay_state(), request.name)
-    return tasks_used.used(
-        log,
-        learning_state,
-        receipts.read_receipts(log.local_folder, naming=learning_state.id),
-        author,
-        outcome=request.outcome,
-        match=request.match or "",
-        task=request.task or "",
-    )
-
-
-def prefer(context: ProjectContext, request: "log_prefer.PreferRequest") -> "pin.MarkedLearning":
-    """Put a learning before its equals for one agent alone; with `off`, no longer.
-
-    Raises:
-        NoLog, Refused, NotFound, Ambiguous, DiskError: nothing was written.
-    """
-    return log_prefer.prefer(
-        context.log_to_write(f"prefer {request.key}"),
-        request.key,
-        context.make_author(agent=request.agent, session=request.session),
-        off=request.off,
-    )
-
-
-def undo(context: ProjectContext, request: "log_undo.UndoRequest") -> "log_undo.UndoneEvent":
-    """Undo one event that an agent caused; undoing an undo lets it count again.
-
-    Raises:
-        NotFound: there is none. UsageError: it has another way back. NoLog, Refused, DiskError.
-    """
-    return log_undo.undo(
-        context.log_to_write(f"undo {request.event}"),
-        request.event,
-        context.make_author(agent=request.agent, session=request.session),
     )
 
 
