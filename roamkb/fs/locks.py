@@ -76,18 +76,15 @@ class StateFolders:
 
     def snapshot_folder(self, kb: Path) -> Path | None:
         """Return the folder for snapshots of what agents wrote to `kb`; None where that would be in `kb`."""
-        folder = self.state / SNAPSHOTS / _kb_key(kb)
-        return None if _lies_in(folder, kb) else folder
+        return _folder_apart(self.state / SNAPSHOTS, kb)
 
     def journal_folder(self, kb: Path) -> Path | None:
         """Return the folder for the journal of `kb`; None where that would be in `kb`."""
-        folder = self.state / JOURNAL / _kb_key(kb)
-        return None if _lies_in(folder, kb) else folder
+        return _folder_apart(self.state / JOURNAL, kb)
 
     def shown_folder(self, kb: Path) -> Path | None:
         """Return the folder that records which notes of `kb` each session saw; None if inside `kb`."""
-        folder = self.state / SHOWN / _kb_key(kb)
-        return None if _lies_in(folder, kb) else folder
+        return _folder_apart(self.state / SHOWN, kb)
 
     def unlogged_folder(self, root: Path) -> Path:
         """Return the folder for what a person set for the project at `root` while it had no log."""
@@ -95,8 +92,13 @@ class StateFolders:
 
     def cache_folder(self, kb: Path) -> Path | None:
         """Return the folder for data that a rescan of `kb` rebuilds; None where that is in `kb`."""
-        folder = self.cache / _kb_key(kb)
-        return None if _lies_in(folder, kb) else folder
+        return _folder_apart(self.cache, kb)
+
+
+def _folder_apart(parent: Path, kb: Path) -> Path | None:
+    """Return what is kept of `kb` in a folder; None where that would be in `kb`."""
+    folder = parent / _kb_key(kb)
+    return None if _lies_in(folder, kb) else folder
 
 
 def _lies_in(folder: Path, kb: Path) -> bool:

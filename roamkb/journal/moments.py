@@ -96,11 +96,7 @@ def describe_maker(maker: ChangeMaker) -> str:
 
 def describe_later_edit(maker: ChangeMaker) -> str:
     """Return a phrase for a later edit of an entry with an unexplained change."""
-    return (
-        f"edited since, {describe_maker(maker)}"
-        if maker is ChangeMaker.IDLE
-        else f"edited since {describe_maker(maker)}"
-    )
+    return f"edited since{',' * (maker is ChangeMaker.IDLE)} {describe_maker(maker)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -347,23 +343,10 @@ def plan_restore(
         names = [entry.path for entry in (change.was, change.now) if entry]
         if is_selected and not any(map(is_selected, names)):
             continue
-        if any(name in changed_paths for name in names):
-            not_restored.append(NotRestored(path=change.path, why=CHANGED_SINCE_LOOK))
-        elif is_selected is None and change.is_explained and change.by is not ChangeMaker.RESTORE:
-            not_restored.append(
-                NotRestored(
-                    path=change.path,
-                    why=f"changed {describe_maker(change.by)}; name it to restore it all the same",
-                )
-            )
-        elif is_selected is None and change.edited_since:
-            not_restored.append(
-                NotRestored(
-                    path=change.path,
-                    why=f"{describe_later_edit(change.edited_since)}; name it to restore it all the same",
-                )
-            )
-        elif why := _restore_obstacle(change):
+        why = CHANGED_SINCE_LOOK if any(name in changed_paths for name in names) else ""
+        if not why and is_selected is None and (maker := _explain_change(change)):
+            why = f"{maker}; name it to restore it all the same"
+        if why := why or _restore_obstacle(change):
             not_restored.append(NotRestored(path=change.path, why=why))
         elif change.what is ChangeKind.MOVED:
             steps.append(RestoreStep(want=change.was, have=None, edited_since=change.edited_since))
@@ -373,14 +356,20 @@ def plan_restore(
     return RestorePlan(mark=mark, steps=_order_steps(steps), left=tuple(not_restored))
 
 
+def _explain_change(change: EntryChange) -> str:
+    """Return who is known to have made a change, or to have edited the note since; empty for none."""
+    if change.is_explained and change.by is not ChangeMaker.RESTORE:
+        return f"changed {describe_maker(change.by)}"
+    return describe_later_edit(change.edited_since) if change.edited_since else ""
+
+
 def plan_rebuilding(mark: int, entries: Iterable[FolderEntry], *, is_there: Callable[[bytes], bool]) -> RestorePlan:
     """Return the steps that put all `entries` into a folder that was lost, except those present."""
     steps: list[RestoreStep] = []
     not_restored: list[NotRestored] = []
     for entry in entries:
-        if is_there(entry.path):
-            not_restored.append(NotRestored(path=entry.path, why="is there"))
-        elif why := _restore_obstacle(EntryChange(what=ChangeKind.VANISHED, was=entry, now=None)):
+        lost = EntryChange(what=ChangeKind.VANISHED, was=entry, now=None)
+        if why := "is there" if is_there(entry.path) else _restore_obstacle(lost):
             not_restored.append(NotRestored(path=entry.path, why=why))
         else:
             steps.append(RestoreStep(want=entry, have=None))

@@ -75,19 +75,26 @@ class WallPlan:
                 return False
         return True
 
+    @property
+    def path_lists(self) -> dict[str, list[str]]:
+        """Its lists of single paths, as its file calls them."""
+        return {
+            "home": self.homes,
+            "notes": self.notes,
+            "closed": self.closed,
+            "opened": self.opened,
+            "pinned": self.pinned,
+        }
+
     def plan_rows(self) -> list[tuple[str, str, str]]:
         """Return the plan as the rows of its file."""
         return [
             *(("way", *method) for method in self.ways),
-            *(("home", home, "") for home in self.homes),
             ("folders", self.state, self.data),
             ("brokers", self.brokers, ""),
             *(("source", *source) for source in self.sources),
-            *(("notes", path, "") for path in self.notes),
-            *(("closed", path, "") for path in self.closed),
             *(("closed-but", *pair) for pair in self.closed_but),
-            *(("opened", path, "") for path in self.opened),
-            *(("pinned", path, "") for path in self.pinned),
+            *((kind, path, "") for kind, paths in self.path_lists.items() for path in paths),
             *(("free", *pair) for pair in self.free.items()),
             *(("name", line, name) for line, names in self.names.items() for name in names),
         ]
@@ -138,20 +145,13 @@ def read_plan(path: str) -> WallPlan | None:
     if len(fields) < 2 or fields[0] != _PLAN_HEAD or fields[-1] != _PLAN_END or len(fields) % 3 != 2:
         return None
     plan = WallPlan()
-    pairs = {"way": plan.ways, "source": plan.sources, "closed-but": plan.closed_but}
-    singles = {
-        "home": plan.homes,
-        "notes": plan.notes,
-        "closed": plan.closed,
-        "opened": plan.opened,
-        "pinned": plan.pinned,
-    }
+    pairs, path_lists = {"way": plan.ways, "source": plan.sources, "closed-but": plan.closed_but}, plan.path_lists
     for index in range(1, len(fields) - 1, 3):
         kind, first_field, second_field = map(os.fsdecode, fields[index : index + 3])
         if kind in pairs:
             pairs[kind].append((first_field, second_field))
-        elif kind in singles:
-            singles[kind].append(first_field)
+        elif kind in path_lists:
+            path_lists[kind].append(first_field)
         elif kind == "free":
             plan.free[first_field] = second_field
         elif kind == "name":

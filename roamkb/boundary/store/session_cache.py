@@ -101,10 +101,7 @@ def _make_passes_folder(local: str) -> str:
 
 def has_offers(local: str) -> bool:
     """Say whether a session was offered a remedy whose outcome isn't known."""
-    try:
-        return bool(os.listdir(os.path.join(local, OFFERS_FOLDER)))
-    except OSError:
-        return False
+    return _has_files(os.path.join(local, OFFERS_FOLDER))
 
 
 def has_calls(local: str) -> bool:
@@ -121,8 +118,12 @@ def confirmed_calls(local: str, state: str) -> str:
 
 def has_passes(local: str) -> bool:
     """Say whether a hook served a session of the project in the last day."""
+    return _has_files(os.path.join(local, _PASSES_FOLDER))
+
+
+def _has_files(folder: str) -> bool:
     try:
-        return bool(os.listdir(os.path.join(local, _PASSES_FOLDER)))
+        return bool(os.listdir(folder))
     except OSError:
         return False
 

@@ -12,18 +12,13 @@ from roamkb.core.startup.typing import overload
 T = TypeVar("T")
 
 
-class DeferredList(Sequence[T], Generic[T]):
-    """A list that `read_members` gives when it is looked into for the first time."""
+class LazySequence(Sequence[T], Generic[T]):
+    """A sequence whose members are made or read as they are asked for."""
 
-    __slots__ = ("_members", "_read_members")
+    __slots__ = ()
 
-    def __init__(self, read_members: Callable[[], list[T]]) -> None:
-        self._read_members = read_members
-        self._members: list[T] | None = None
-
-    def append(self, member: T) -> None:
-        """Add a member at the end."""
-        self._loaded().append(member)
+    def _loaded(self) -> Sequence[T]:
+        raise NotImplementedError
 
     @overload
     def __getitem__(self, index: int) -> T: ...
@@ -39,9 +34,23 @@ class DeferredList(Sequence[T], Generic[T]):
         return len(self._loaded())
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and self._loaded() == [*other]
+        return isinstance(other, Sequence) and [*self] == [*other]
 
     __hash__ = None  # type: ignore[assignment]
+
+
+class DeferredList(LazySequence[T], Generic[T]):
+    """A list that `read_members` gives when it is looked into for the first time."""
+
+    __slots__ = ("_members", "_read_members")
+
+    def __init__(self, read_members: Callable[[], list[T]]) -> None:
+        self._read_members = read_members
+        self._members: list[T] | None = None
+
+    def append(self, member: T) -> None:
+        """Add a member at the end."""
+        self._loaded().append(member)
 
     def _loaded(self) -> list[T]:
         if self._members is None:

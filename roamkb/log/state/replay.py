@@ -11,15 +11,14 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import chain
 
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.startup.typing import Final
-from roamkb.core.startup.typing import overload
 from roamkb.log.learning import Learning
 from roamkb.log.learning import content_identity
 from roamkb.log.state import confidence
 from roamkb.log.state.adoption import countable_events
+from roamkb.log.state.deferred import LazySequence
 from roamkb.log.state.initial_state import initial_state
 from roamkb.log.state.learning_state import ACTIVE
 from roamkb.log.state.learning_state import ARCHIVED
@@ -165,30 +164,18 @@ class _GrownStates(Mapping[str, LearningState]):
         """Return None: the state itself has the ids added since the one before."""
 
 
-class _LaterEvents(Sequence[LedgerEvent]):
+class _LaterEvents(LazySequence[LedgerEvent]):
     """Earlier events followed by later ones."""
 
     def __init__(self, earlier: Sequence[LedgerEvent], later: Sequence[LedgerEvent]) -> None:
         self._first = earlier
         self._then = later
 
-    @overload
-    def __getitem__(self, index: int) -> LedgerEvent: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[LedgerEvent]: ...
-    def __getitem__(self, index: int | slice) -> LedgerEvent | Sequence[LedgerEvent]:
-        return [*self._first, *self._then][index]
-
-    def __iter__(self) -> Iterator[LedgerEvent]:
-        return chain(self._first, self._then)
+    def _loaded(self) -> Sequence[LedgerEvent]:
+        return [*self._first, *self._then]
 
     def __len__(self) -> int:
         return len(self._first) + len(self._then)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and [*self] == [*other]
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 def advance_standings(

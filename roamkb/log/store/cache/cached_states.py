@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from collections.abc import ValuesView
 
 from roamkb.core.startup.typing import Any
-from roamkb.core.startup.typing import overload
 from roamkb.log.state import state_rows as rows
+from roamkb.log.state.deferred import LazySequence
 from roamkb.log.state.learning_state import TRAITS
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LedgerEvent
@@ -28,6 +28,7 @@ from roamkb.log.store.cache.log_extents import ids_added_since
 from roamkb.log.store.cache.state_tables import DECODE_ERRORS
 from roamkb.log.store.cache.state_tables import is_storable_id
 from roamkb.log.store.cache.state_tables import marks_list
+from roamkb.log.store.cache.state_tables import read_reach
 from roamkb.log.store.file_contents import FileVersion
 from roamkb.log.store.file_contents import gc_paused
 
@@ -68,12 +69,11 @@ class CachedStates(Mapping[str, LearningState]):
 
     def as_log_state(self) -> LogState:
         """Return the cached state as a log state."""
-        last_id, unmet = json.loads(self._about["reach"])
         return LogState(
             standings=self,
             events=_ShelfEvents(self),
             digest=self._about["digest"],
-            reach=(last_id, frozenset(unmet)),
+            reach=read_reach(self._about),
             shelf=self,
         )
 
@@ -249,26 +249,14 @@ class StatesWithTail:
         return ids_added_since(digest, self._pages, self._about)
 
 
-class _ShelfEvents(Sequence[LedgerEvent]):
+class _ShelfEvents(LazySequence[LedgerEvent]):
     """The events of a shelf."""
 
     def __init__(self, shelf: CachedStates) -> None:
         self._shelf = shelf
 
-    @overload
-    def __getitem__(self, index: int) -> LedgerEvent: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[LedgerEvent]: ...
-    def __getitem__(self, index: int | slice) -> LedgerEvent | Sequence[LedgerEvent]:
-        return self._shelf.all_events()[index]
-
-    def __iter__(self) -> Iterator[LedgerEvent]:
-        return iter(self._shelf.all_events())
+    def _loaded(self) -> Sequence[LedgerEvent]:
+        return self._shelf.all_events()
 
     def __len__(self) -> int:
         return self._shelf.event_count
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and [*self] == [*other]
-
-    __hash__ = None  # type: ignore[assignment]

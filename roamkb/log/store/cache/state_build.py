@@ -36,6 +36,7 @@ from roamkb.log.state.tombstones import Tombstones
 from roamkb.log.state.tombstones import tombstones_of
 from roamkb.log.store.build_budget import STEP_BYTES
 from roamkb.log.store.build_budget import BuildBudget
+from roamkb.log.store.cache.state_tables import read_reach
 from roamkb.log.store.file_contents import FileVersion
 from roamkb.log.store.file_contents import gc_paused
 
@@ -243,8 +244,7 @@ class StateBuild:
     @property
     def reach(self) -> Reach:
         """How far the lines reach, once all are read."""
-        last_id, unmet = json.loads(self._progress()["reach"])
-        return last_id, frozenset(unmet)
+        return read_reach(self._progress())
 
     def _progress(self) -> dict[str, str]:
         return dict(self._db.execute("SELECT key, value FROM progress"))

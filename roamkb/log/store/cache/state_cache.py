@@ -44,6 +44,7 @@ from roamkb.log.store.cache.state_tables import INDEXES
 from roamkb.log.store.cache.state_tables import TABLES
 from roamkb.log.store.cache.state_tables import add_events
 from roamkb.log.store.cache.state_tables import read_about
+from roamkb.log.store.cache.state_tables import read_reach
 from roamkb.log.store.cache.state_tables import read_standing
 from roamkb.log.store.cache.state_tables import store_about
 from roamkb.log.store.cache.state_tables import store_standings
@@ -272,9 +273,8 @@ class StateCache:
                 if not (sizes := cached_sizes(about, pages)):
                     return None
                 learnings, events = self._added_lines(pages, sizes)
-                last_id, unmet = json.loads(about["reach"])
                 advanced = replay.advance_standings(
-                    (last_id, frozenset(unmet)), lambda id: read_standing(db, id), learnings, events
+                    read_reach(about), lambda id: read_standing(db, id), learnings, events
                 )
                 if advanced is None:
                     return None
@@ -297,11 +297,10 @@ class StateCache:
         (size, _), (archived_size, archived_digest), ledger = json.loads(about["made_from"])
         rest = size - (archive.size - archived_size)
         extents = [(rest, pages[0].digest_until(rest)), (archive.size, archive.digest), ledger]
-        last_id, unmet = json.loads(about["reach"])
         self._file.break_seal()
         db.execute("BEGIN IMMEDIATE")
         store_standings(db, moved)
-        store_about(db, extents, (last_id, frozenset(unmet)), maker=self._maker_version())
+        store_about(db, extents, read_reach(about), maker=self._maker_version())
         rotated = json.dumps([about["origin"], archived_size, archived_digest])
         db.execute("INSERT OR REPLACE INTO about VALUES('rotated', ?)", (rotated,))
         db.execute("COMMIT")

@@ -5,6 +5,7 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Iterable
+from collections.abc import Mapping
 
 from roamkb.log.state import state_rows as rows
 from roamkb.log.state.learning_state import LISTED_TRAITS
@@ -33,6 +34,12 @@ CREATE INDEX event_name ON event(name);
 def read_about(db: sqlite3.Connection) -> dict[str, str]:
     """Return what the state was made from, as `store_about` stored it."""
     return dict(db.execute("SELECT key, value FROM about"))
+
+
+def read_reach(about: Mapping[str, str]) -> Reach:
+    """Return how far the lines reach that a state was made from."""
+    last_id, unmet = json.loads(about["reach"])
+    return last_id, frozenset(unmet)
 
 
 def read_standing(db: sqlite3.Connection, id: str) -> LearningState | None:

@@ -4,7 +4,6 @@ Neither git's nor ssh's configuration is read, and no variable of the environmen
 """
 
 import base64
-import binascii
 import hashlib
 import os
 import subprocess
@@ -12,6 +11,7 @@ from typing import BinaryIO
 from typing import Final
 
 from roamkb.core.startup.lazy_regex import lazily
+from roamkb.log.proof.key_signature import decode_base64
 from roamkb.log.trust.store.system_programs import find_system_program
 
 #: `ssh-ed25519 AAAA…`, without options or a comment.
@@ -31,21 +31,21 @@ def find_public_key(text: str) -> str:
     key = _PUBLIC_KEY.match(text.strip())
     if key is None or (text.strip()[key.end() :][:1] or " ") not in " \t":
         return ""
-    blob = _decode_base64(key[2])
+    blob = decode_base64(key[2])
     # the type is in the key as well
     return key[0] if blob[4:].startswith(key[1].encode()) and _length(blob) == len(key[1]) else ""
 
 
 def key_fingerprint(key: str) -> str:
     """Return the SHA-256 of a public key, as `ssh-keygen -l` shows it."""
-    digest = hashlib.sha256(_decode_base64(key.partition(" ")[2])).digest()
+    digest = hashlib.sha256(decode_base64(key.partition(" ")[2])).digest()
     return f"SHA256:{base64.b64encode(digest).decode().rstrip('=')}"
 
 
 def signing_fingerprint(signature: bytes) -> str:
     """Return the fingerprint of the key that a signature says it is by; empty where it is no SSH signature."""
     armoured = _SIGNATURE.fullmatch(signature.decode("ascii", "replace").strip())
-    blob = _decode_base64(armoured[1].replace("\n", "")) if armoured else b""
+    blob = decode_base64(armoured[1].replace("\n", "")) if armoured else b""
     if not blob.startswith(_MAGIC):
         return ""
     field = blob[len(_MAGIC) :]
@@ -88,10 +88,3 @@ def _filled_pipe(data: bytes) -> BinaryIO:
 
 def _length(blob: bytes) -> int:
     return int.from_bytes(blob[:4], "big")
-
-
-def _decode_base64(text: str) -> bytes:
-    try:
-        return base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
-        return b""
