@@ -9,7 +9,6 @@ from roamkb.core.errors import UsageError
 from roamkb.core.startup.dataclasses import replace
 from roamkb.log import learn as log_learn
 from roamkb.log import pin
-from roamkb.log import prefer as log_prefer
 
 
 class Agent:
@@ -54,8 +53,8 @@ class Agent:
             return replace(learned, warnings=(*learned.warnings, f"not observed: {error.message}"))
         return learned
 
-    @takes_request(lambda: log_prefer.PreferRequest)
-    def prefer(self, request: "log_prefer.PreferRequest") -> "pin.MarkedLearning":
+    @takes_request(lambda: pin.PreferRequest)
+    def prefer(self, request: "pin.PreferRequest") -> "pin.MarkedLearning":
         """Put a learning before its equals for this agent alone; with `off`, no longer.
 
         Raises:

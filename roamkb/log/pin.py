@@ -1,4 +1,4 @@
-"""`pin` and `override`: marks of a learning that no later event changes."""
+"""`pin`, `override` and `prefer`: marks of a learning, by a human or by one agent for itself."""
 
 from typing import Annotated
 
@@ -16,7 +16,9 @@ from roamkb.log.proof.ask import ask_for_events
 from roamkb.log.state.confidence import as_fraction
 from roamkb.log.state.confidence import parse_hundredths
 from roamkb.log.state.learning_state import EVERY_KEY
+from roamkb.log.state.learning_state import NO_PREFERENCE
 from roamkb.log.state.learning_state import OVERRIDDEN
+from roamkb.log.state.learning_state import PREFERS
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.store.project_log import Log
@@ -41,6 +43,17 @@ class OverrideRequest:
     key: Annotated[str, Argument("The learning, by key or id.", metavar="KEY", values="keys")]
     confidence: Annotated[str, Argument("0.00 to 1.00.", metavar="CONFIDENCE")]
     _: KW_ONLY
+    agent: AgentOption = None
+    session: SessionOption = None
+
+
+@dataclass(frozen=True, slots=True)
+class PreferRequest:
+    """Parameters of `prefer`."""
+
+    key: Annotated[str, Argument("The learning, by key or id.", metavar="KEY", values="keys")]
+    _: KW_ONLY
+    off: bool = flag_option("--off", "No longer.")
     agent: AgentOption = None
     session: SessionOption = None
 
@@ -110,3 +123,20 @@ def _append_mark(log: Log, standing: LearningState, event: LedgerEvent) -> Marke
     """Append the mark; the lock is held."""
     log.append_entries(events=[event])
     return MarkedLearning(standing=log.read_contents().replay_state().standings[standing.id], is_new=True)
+
+
+def prefer(context: VerbContext, request: PreferRequest) -> MarkedLearning:
+    """Put a learning before its equals for one agent alone; with `off`, no longer.
+
+    Raises:
+        NoLog, Refused, NotFound, Ambiguous, DiskError: nothing was written.
+    """
+    log, author = context.log_to_write(f"prefer {request.key}"), context.author_of(request)
+    with log.append_lock():
+        contents = log.read_contents()
+        standing = get_learning(log, contents.replay_state(), request.key)
+        if (author.agent in standing.preferred_by) is not request.off:
+            return MarkedLearning(standing=standing, is_new=False)
+        stamps = EventFactory(author, after=contents.last_event, command="prefer")
+        event = stamps.new_event("preferred", standing.id, preference=NO_PREFERENCE if request.off else PREFERS)
+        return _append_mark(log, standing, event)

@@ -28,7 +28,6 @@ from roamkb.log import export as log_export
 from roamkb.log import init as log_init
 from roamkb.log import learn as log_learn
 from roamkb.log import pin as log_pin
-from roamkb.log import prefer as log_prefer
 from roamkb.log import recall as log_recall
 from roamkb.log import undo as log_undo
 from roamkb.log.share import share as log_share
@@ -77,7 +76,7 @@ class ProjectLog(ProjectContext):
     rollback = OperationMethod(lambda: (instructions_rollback.RollbackRequest, instructions_rollback.rollback))
     explain = OperationMethod(lambda: (log_explain.ExplainRequest, curation.explain))
     pin = OperationMethod(lambda: (log_pin.PinRequest, log_pin.pin))
-    prefer = OperationMethod(lambda: (log_prefer.PreferRequest, log_prefer.prefer))
+    prefer = OperationMethod(lambda: (log_pin.PreferRequest, log_pin.prefer))
     undo = OperationMethod(lambda: (log_undo.UndoRequest, log_undo.undo))
     override = OperationMethod(lambda: (log_pin.OverrideRequest, log_pin.override))
     export = OperationMethod(lambda: (log_export.ExportRequest, log_export.export))
