@@ -194,21 +194,20 @@ class Codex(Harness):
             harness.SettingsFile(
                 label="Codex hooks",
                 path=pathlib.Path(_HOOKS_PATH),
-                put_in=self._put_in,
-                take_out=_take_out,
+                put_in=lambda data, request: settings_json.with_hooks(
+                    data, self.wanted_hooks, request.program, new_file_text=NEW_FILE_TEXT
+                ),
+                take_out=lambda data, _: settings_json.without_hooks(data, new_file_text=NEW_FILE_TEXT),
                 pending_reason="Codex skips them until you trust them: start `codex` in a terminal, and it asks",
             ),
             harness.SettingsFile(
                 label="Codex MCP server",
                 path=pathlib.Path(_CONFIG_PATH),
-                put_in=_put_server_in,
-                take_out=_take_server_out,
+                put_in=lambda data, request: toml_server.with_server(data, request.program),
+                take_out=lambda data, _: toml_server.without_server(data),
                 is_server=True,
             ),
         )
-
-    def _put_in(self, data: bytes | None, request: "harness.SettingsRequest") -> bytes:
-        return settings_json.with_hooks(data, self.wanted_hooks, request.program, new_file_text=NEW_FILE_TEXT)
 
     def find_faults(
         self, settings: "harness.SettingsOnDisk", handlers: "tuple[hook_list.HookHandler, ...]"
@@ -288,18 +287,6 @@ class Codex(Harness):
         if not messages:
             raise harness.NoModelAnswer("holds no message")
         return str(messages[-1])
-
-
-def _take_out(data: bytes, request: "harness.SettingsRequest") -> bytes | None:
-    return settings_json.without_hooks(data, new_file_text=NEW_FILE_TEXT)
-
-
-def _put_server_in(data: bytes | None, request: "harness.SettingsRequest") -> bytes:
-    return toml_server.with_server(data, request.program)
-
-
-def _take_server_out(data: bytes, request: "harness.SettingsRequest") -> bytes | None:
-    return toml_server.without_server(data)
 
 
 def _file_changes(id: str, item: "Mapping[str, Any]") -> "harnesses_transcript.TranscriptEntry":

@@ -130,16 +130,14 @@ def _shared_fraction(values: Iterable[str], other_values: Iterable[str]) -> floa
     return len(mine & theirs) / len(mine | theirs) if mine and theirs else None
 
 
-def similar_tasks(
-    task: TaskRecord, tasks: Mapping[str, TaskRecord], *, limit: float = TASK_SIMILARITY
-) -> list[tuple[TaskRecord, float]]:
-    """Return the other tasks with at least that likeness, the most similar first, then the latest."""
+def similar_tasks(task: TaskRecord, tasks: Mapping[str, TaskRecord]) -> list[tuple[TaskRecord, float]]:
+    """Return the other tasks that are alike enough, the most similar first, then the latest."""
     compared = [
-        (other_task, task_likeness(task, other_task, limit=limit))
+        (other_task, task_likeness(task, other_task, limit=TASK_SIMILARITY))
         for other_task in tasks.values()
         if other_task.id != task.id
     ]
-    alike_tasks = [pair for pair in compared if pair[1] >= limit]
+    alike_tasks = [pair for pair in compared if pair[1] >= TASK_SIMILARITY]
     return sorted(alike_tasks, key=lambda pair: (-pair[1], -pair[0].started, pair[0].id))
 
 

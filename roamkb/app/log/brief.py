@@ -59,7 +59,6 @@ def make_brief(
     agent: str | None = None,
     session: str | None = None,
     shown_by: str = "brief",
-    keeps: bool = True,
 ) -> "brief_text.SessionBrief":
     """Return the brief, and keep a receipt that it was shown on the occasion `shown_by`."""
     require_name(task or "", "the task")
@@ -107,7 +106,7 @@ def make_brief(
         ),
         nonce="0" * 8,
     )
-    if log and keeps:
+    if log:
         # what forgets all that was shown is kept although it showed nothing
         context.keep_receipt(
             log,

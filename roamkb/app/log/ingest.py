@@ -5,7 +5,6 @@ from pathlib import Path
 from roamkb.app.log.project_context import ProjectContext
 from roamkb.boundary import policy
 from roamkb.boundary.store import folder_evidence
-from roamkb.boundary.store import installed_rule
 from roamkb.boundary.store import knowledge_bases
 from roamkb.core import model
 from roamkb.core.errors import BadRule
@@ -84,7 +83,7 @@ def require_source(context: ProjectContext, path: Path) -> "model.ProjectKind":
     Raises:
         Refused: it is another's, and work. UsageError: it is the log itself, or in the knowledge base.
     """
-    rule = installed_rule.find_rule(context.environment.home, account_home=context.environment.account_home)
+    rule = context.kb.find_rule()
     source = sources.owning_project(path, rule, context.checkout_project)
     is_inside = sources.shares_tree(path, source, context.checkout_project, rule)
     policy.require_own_tree(source, context.log_project, is_inside=is_inside, fact=f"what {path} says")

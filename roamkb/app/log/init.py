@@ -1,7 +1,6 @@
 """Creation of a project's log."""
 
 from roamkb.app.log.project_context import ProjectContext
-from roamkb.boundary.store import installed_rule
 from roamkb.core.errors import BadRule
 from roamkb.log import init as log_init
 
@@ -14,7 +13,7 @@ def init(context: ProjectContext, request: "log_init.InitRequest") -> "log_init.
     Raises:
         UsageError: no log can be kept there, or nobody took the one that came with the project.
     """
-    rule = installed_rule.find_rule(context.environment.home, account_home=context.environment.account_home)
+    rule = context.kb.find_rule()
     kbs = () if isinstance(rule, BadRule) else rule.all_folders
     # who syncs a knowledge base would sync the machine's secret
     context.kb.state_folders.require_apart(kbs)

@@ -7,7 +7,6 @@ from typing import Any
 from roamkb.app.log.project_context import ProjectContext
 from roamkb.boundary import human_consent
 from roamkb.boundary import policy
-from roamkb.boundary.store import installed_rule
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Project
@@ -27,12 +26,7 @@ def named_model(context: ProjectContext, name: str) -> "names.LanguageModel":
 
 
 def model_asker(
-    context: ProjectContext,
-    name: str,
-    prompt: str,
-    *,
-    about: str,
-    limits: "language_model.ModelLimits | None" = None,
+    context: ProjectContext, name: str, prompt: str, *, about: str
 ) -> "Callable[[Mapping[str, object]], Mapping[str, Any] | answers.ModelTrouble]":
     """Return a function that sends `prompt` and a payload to the model `name`, once that is allowed.
 
@@ -49,7 +43,7 @@ def model_asker(
         human_consent.require_yes(
             context.human_at_terminal, _consent_question(model, project, about), word=_CONSENT_WORD
         )
-    return lambda payload: language_model.ask_model(name, prompt, payload, environment=environment, limits=limits)
+    return lambda payload: language_model.ask_model(name, prompt, payload, environment=environment)
 
 
 def _require_named_address(context: ProjectContext, model: "names.LanguageModel", project: "Project") -> None:
@@ -57,7 +51,7 @@ def _require_named_address(context: ProjectContext, model: "names.LanguageModel"
     address = model.address
     if address is None or address.is_loopback:
         return
-    rule = installed_rule.find_rule(context.environment.home, account_home=context.environment.account_home)
+    rule = context.kb.find_rule()
     if isinstance(rule, BadRule) or address.origin_url not in rule.model_addresses:
         raise UsageError(
             f"{project.kind.value} project ({one_line(project.reason)}); not sent to {address.origin_url}: "

@@ -7,7 +7,6 @@ from roamkb.app.log.ingest import require_source
 from roamkb.app.log.project_context import ProjectContext
 from roamkb.boundary import policy
 from roamkb.boundary.store import folder_evidence
-from roamkb.boundary.store import installed_rule
 from roamkb.boundary.store import knowledge_bases
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import NoLog
@@ -230,7 +229,7 @@ def _require_bundle_place(context: ProjectContext, path: Path, kind: ProjectKind
     )
     is_inside = folder_evidence.lies_within(path, context.project_root)
     policy.require_in_tree(strictest_project, kind, is_inside=is_inside, fact="a bundle of its log", place=path)
-    rule = installed_rule.find_rule(context.environment.home, account_home=context.environment.account_home)
+    rule = context.kb.find_rule()
     if knowledge_bases.lies_in_notes(path, rule):
         raise UsageError("a bundle is no note of the knowledge base", hint="name another folder")
     if folder_evidence.lies_within(path, context.project_root / ".roamkb"):

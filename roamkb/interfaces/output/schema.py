@@ -68,9 +68,7 @@ class PairKeys:
 class SchemaDefinitions:
     """Schemas of classes, each made once and named as its class."""
 
-    def __init__(self, prefix: str = "#/$defs/") -> None:
-        """Take the beginning of a reference to one of them."""
-        self._prefix = prefix
+    def __init__(self) -> None:
         self.schemas: dict[str, Json] = {}
 
     def answer_schema(self, operation: Operation) -> Json:
@@ -147,7 +145,7 @@ class SchemaDefinitions:
         if name not in self.schemas:
             self.schemas[name] = {}
             self.schemas[name] = self._object_schema(kind, keys or _listed_keys(kind))
-        return {"$ref": f"{self._prefix}{name}"}
+        return {"$ref": f"#/$defs/{name}"}
 
     def _object_schema(self, kind: Any, words: str, *, extra_properties: Json | None = None) -> Json:
         """Return the schema of an object with the keys that `words` list, as `encode` reads them."""
@@ -284,14 +282,10 @@ def answer_types(operation: Operation) -> Iterator[Any]:
     # those that it makes itself stand beside what it returns
     declared = getattr(hints["return"], "__metadata__", (hints["result"],))
     if operation.name in FORWARDED_VERBS:
-        declared += tuple(waiting_answer_types())
+        # the answer to a call that waits for a hook
+        declared += (spool.QueuedAnswer,)
     for kind in declared:
         yield from typing.get_args(kind) or (kind,)
-
-
-def waiting_answer_types() -> Iterator[Any]:
-    """Yield the class of the answer to a call that waits for a hook."""
-    yield spool.QueuedAnswer
 
 
 @cache

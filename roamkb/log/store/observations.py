@@ -39,6 +39,7 @@ _FILE_SUFFIX: Final = ".jsonl"
 _DONE_SUFFIX: Final = ".done"
 #: A transcript is elsewhere; what is kept here is what one can learn from.
 _LONGEST_TEXT = 8_000
+_KEPT_SECONDS: Final = 30 * 86400
 _PLAIN = lazily(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
@@ -172,12 +173,12 @@ def queued_agents(local: Path) -> dict[Path, tuple[str, str]]:
     return queued
 
 
-def remove_consolidated(local: Path, *, now: float, days: int = 30) -> int:
-    """Remove the files of sessions that were consolidated and are older than `days`; return how many."""
+def remove_consolidated(local: Path, *, now: float) -> int:
+    """Remove the files of sessions that were consolidated a month ago; return how many."""
     removed_count = 0
     for path, status in _session_files(local):
         try:
-            if status.st_size == _finished_size(path) and now - status.st_mtime > days * 86400:
+            if status.st_size == _finished_size(path) and now - status.st_mtime > _KEPT_SECONDS:
                 remove_file(path)
                 remove_file(path.with_suffix(_DONE_SUFFIX))
                 removed_count += 1
