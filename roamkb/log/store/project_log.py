@@ -18,6 +18,7 @@ from itertools import chain
 from pathlib import Path
 
 from roamkb.core.errors import DiskError
+from roamkb.core.errors import DurabilityDoubts
 from roamkb.core.errors import LostLines
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import NotDurable
@@ -495,13 +496,11 @@ class Log:
         learning_lines = [jsonl.learning_line(learning) for learning in learnings]
         event_lines = [jsonl.event_line(event) for event in events]
         self.add_own_lines(vouched_lines.LogLines(tuple(learning_lines), tuple(event_lines)))
-        durability_error: NotDurable | None = None
+        doubts = DurabilityDoubts()
         if learning_lines:
-            try:
+            # what isn't durable is there, and so belongs what follows from it
+            with doubts.collect():
                 append_known(self.knowledge, learning_lines, self._file_stamps())
-            except NotDurable as error:
-                # it is there, and so belongs what follows from it
-                durability_error = error
         if event_lines:
             try:
                 append_known(self.ledger, event_lines, self._file_stamps())
@@ -509,8 +508,7 @@ class Log:
                 if not learning_lines:
                     raise
                 raise NotDurable(self.knowledge, f"what follows from it isn't there: {error.message}") from error
-        if durability_error is not None:
-            raise durability_error
+        doubts.raise_first()
         if learning_lines:
             # what was said is safe by now, and the next to append tries again
             with contextlib.suppress(RoamkbError, OSError):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Annotated
 from typing import Final
 
-from roamkb.core.errors import NotDurable
+from roamkb.core.errors import DurabilityDoubts
 from roamkb.core.json_form import Keys
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import UnreadableFile
@@ -237,14 +237,11 @@ def _append_batch(log: Log, plan: "_IngestPlan") -> None:
     A line whose learning is there is never looked at again: killed in between, the next run finds the
     learnings new, and says of them what was said before.
     """
-    durability_error: NotDurable | None = None
-    try:
+    doubts = DurabilityDoubts()
+    with doubts.collect():
         log.append_entries(events=plan.events)
-    except NotDurable as error:
-        durability_error = error
     log.append_entries(plan.learnings)
-    if durability_error is not None:
-        raise durability_error
+    doubts.raise_first()
 
 
 def _split_batches(statements: Iterable[LearningLine | BadLine]) -> Iterator[tuple[LearningLine | BadLine, ...]]:
