@@ -172,7 +172,7 @@ def _own_copy_data(
     user edits it; from then on it is theirs and only the settings change.
     """
     present_rule = parse_rule((old_copy.text if old_copy else shipped).decode(), source=rule_file, home=home)
-    added_roots = tuple(_rule_entry(path, home) for path in wishes.work_roots)
+    added_roots = tuple(shorten_entries((escape_path(str(path)),), home)[0] for path in wishes.work_roots)
     wished_parents = tuple(escape_path(str(path)) for path in wishes.project_parents)
     known_parents = present_rule.project_parents if old_copy or not wished_parents else ()
     known_roots = tuple(root for root in present_rule.work_roots if entry_folder(root) not in wishes.dropped_work)
@@ -220,11 +220,6 @@ def _is_below(entry: str, parents: Iterable[str]) -> bool:
     """Say whether the folder of an entry would be personal, were it not denied."""
     path = literal_path(entry)
     return path is None or any(is_under(path, parent) for parent in parents)
-
-
-def _rule_entry(path: Path, home: Path) -> str:
-    """Return the rule's entry that matches `path` alone."""
-    return shorten_entries((escape_path(str(path)),), home)[0]
 
 
 def shorten_entries(entries: tuple[str, ...], home: Path) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ _BLOCK_START: Final = lazily(
 
 def render_instruction_line(content: str, files: Sequence[str] = ()) -> str:
     """Return the bullet for a statement and the files that it is about, without a line end."""
-    statement = _COMMAND_MARK.sub("! ", _escape_inline(one_line(content)))
+    statement = _COMMAND_MARK.sub("! ", _MARKDOWN_PIECE.sub(_escape_piece, one_line(content)))
     file_list = ", ".join(f"`{name}`" for name in map(_file_name, files[:_MAX_FILES]) if name)
     return f"- {_escape_start(statement)}{f' (about {file_list})' if file_list else ''}"
 
@@ -49,10 +49,6 @@ def _file_name(pattern: str) -> str:
         # what is left may be one again
         name = shortened
     return name.strip()
-
-
-def _escape_inline(text: str) -> str:
-    return _MARKDOWN_PIECE.sub(_escape_piece, text)
 
 
 def _escape_piece(match: re.Match[str]) -> str:

@@ -102,14 +102,6 @@ class VerifyResult:
     skipped: int = 0
 
 
-def _no_attestation(_: LearningState) -> ClaimAttestation | None:
-    return None
-
-
-def _no_hazard(_: LearningState) -> str:
-    return ""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeContext:
     """The judge, and the project's evidence on each learning."""
@@ -123,9 +115,9 @@ class JudgeContext:
     #: By session, the ids that it was shown.
     shown_by_session: Mapping[str, Sequence[str]]
     #: What a session's transcript says of a learning; None where there is none.
-    attestation: Callable[[LearningState], ClaimAttestation | None] = _no_attestation
+    attestation: Callable[[LearningState], ClaimAttestation | None] = lambda _: None
     #: What of it only a human may let pass.
-    hazard: Callable[[LearningState], str] = _no_hazard
+    hazard: Callable[[LearningState], str] = lambda _: ""
     #: What a model was told, by its version and digest.
     prompt: str = ""
 

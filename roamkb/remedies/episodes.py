@@ -85,7 +85,7 @@ def find_episodes(
             failing = _add_deed(failing, _describe_edit(passage, root))
         if not passage.is_shell:
             continue
-        text = _mask_and_clip(passage.command, _LONGEST_COMMAND)
+        text = clip_text(withhold_secrets(passage.command), _LONGEST_COMMAND)
         same_failures = [failure for failure in failing if is_same_command(failure.command, text, parse_shell)]
         if _has_failed(passage, parse_shell):
             failing = _add_failure(failing, same_failures, text, passage.text, parse_shell)
@@ -164,10 +164,6 @@ def _describe_edit(passage: TranscriptPassage, root: str) -> str:
 def _relative_path(file: str, root: str) -> str:
     path = PurePath(file)
     return str(path.relative_to(root)) if root and path.is_relative_to(root) else path.name or file
-
-
-def _mask_and_clip(text: str, longest: int) -> str:
-    return clip_text(withhold_secrets(text), longest)
 
 
 def _both_ends(text: str) -> str:

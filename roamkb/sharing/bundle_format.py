@@ -245,7 +245,7 @@ def _fit_learning(foreign_line: LearningLine, header: BundleHeader) -> LearningL
             actions=_bounded_names(learning.actions),
             provenance="external",
             origin=f"bundle:{header.sha256[:_DIGEST_PREFIX]}:{key}",
-            kind=_stricter_kind(header.kind, learning.kind),
+            kind=min(header.kind, learning.kind or header.kind, key=list(ProjectKind).index),
             # less than it was sure of there, and never more than what nobody vouches for
             confidence=min(history["confidence"], UNSTATED),
             extra={**_kept_extra(learning.extra), "history": history},
@@ -274,10 +274,6 @@ def _kept_extra(foreign_extra: Mapping[str, object]) -> dict[str, object]:
     """Return the less common keys of a line that are kept; a status or a scope is for this log to give."""
     pairs = ((key, foreign_extra.get(key)) for key in _KEPT_KEYS)
     return {key: text for key, text in pairs if isinstance(text, str) and len(text) <= MOST_LEARNING_BYTES}
-
-
-def _stricter_kind(first_kind: ProjectKind, second_kind: ProjectKind | None) -> ProjectKind:
-    return min(first_kind, second_kind or first_kind, key=list(ProjectKind).index)
 
 
 def _read_number(fields: Mapping[str, Any], name: str) -> int | None:

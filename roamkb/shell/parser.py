@@ -272,7 +272,7 @@ class _ShellReader:
         if next_character == "{":
             return self._read_braces(is_quoted=is_quoted)
         if next_character == "'" and not is_quoted:
-            return _ansi_text(self._take_match(_IN_ANSI)[1])
+            return re.sub(_ANSI_ESCAPE, _ansi_character, self._take_match(_IN_ANSI)[1]).partition("\0")[0]
         if name_match := _NAME_THAT_ENDS.match(self._text, self._at):
             self._at = name_match.end()
             return f"${{{name_match[1]}}}"
@@ -375,11 +375,6 @@ def _substitution_value(commands: list[ShellCommand], written: str) -> str:
 
 def _unescape_match(match: re.Match[str]) -> str:
     return (match[1] or "").removeprefix("\n")
-
-
-def _ansi_text(text: str) -> str:
-    """Return the text of `$'…'`, which ends at a NUL as everything does in a shell."""
-    return re.sub(_ANSI_ESCAPE, _ansi_character, text).partition("\0")[0]
 
 
 def _ansi_character(match: re.Match[str]) -> str:

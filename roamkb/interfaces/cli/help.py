@@ -72,14 +72,10 @@ def first_screen() -> str:
         ("roamkb --version", "the version"),
     )
     groups = [
-        _group(title, [operation for name in names.split() if (operation := find_operation(name))])
+        _list(title, _rows([operation for name in names.split() if (operation := find_operation(name))]))
         for title, names in _EVERYDAY.items()
     ]
     return _fit_screen("\n\n".join((_HEAD, *groups, _list("More", others), _EXIT_STATUS)))
-
-
-def _group(title: str, operations: list[Operation]) -> str:
-    return _list(title, _rows(operations))
 
 
 def _rows(operations: list[Operation]) -> "list[tuple[str, str]]":

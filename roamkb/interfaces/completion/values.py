@@ -15,6 +15,7 @@ from roamkb.core.errors import RoamkbError
 from roamkb.core.text import one_line
 from roamkb.kb.graph import link_graph
 from roamkb.log.learning import TYPES
+from roamkb.log.learning import Learning
 
 #: More than a person looks through.
 _MAX_VALUES: Final = 2_000
@@ -40,35 +41,22 @@ def _source_values(source: str) -> Iterator[str]:
             continue
 
 
-def _note_tags(kb: KnowledgeBase) -> Iterable[str]:
-    return (count.tag for count in kb.tags().tags)
-
-
-def _learning_tags(kb: KnowledgeBase) -> Iterable[str]:
-    return (tag for state in kb.log.export().learnings for tag in state.learning.tags)
-
-
 def _node_titles(kb: KnowledgeBase) -> Iterable[str]:
     links = kb.links(graph=True)
     return (node.title for node in links.graph.nodes) if isinstance(links, link_graph.LinkGraph) else ()
 
 
-def _learning_types(kb: KnowledgeBase) -> Iterable[str]:
-    return (state.learning.type for state in kb.log.export().learnings)
-
-
-def _learning_keys(kb: KnowledgeBase) -> Iterable[str]:
-    return (state.learning.key for state in kb.log.export().learnings)
-
-
-def _task_ids(kb: KnowledgeBase) -> Iterable[str]:
-    return (task.id for task in kb.log.task("list").tasks)
+def _learnings(kb: KnowledgeBase) -> Iterator[Learning]:
+    return (state.learning for state in kb.log.export().learnings)
 
 
 _SOURCES: Final[dict[str, tuple[Callable[[KnowledgeBase], Iterable[str]], ...]]] = {
-    "tags": (_note_tags, _learning_tags),
+    "tags": (
+        lambda kb: (count.tag for count in kb.tags().tags),
+        lambda kb: (tag for learning in _learnings(kb) for tag in learning.tags),
+    ),
     "titles": (_node_titles,),
-    "types": (lambda _: TYPES, _learning_types),
-    "keys": (_learning_keys,),
-    "tasks": (_task_ids,),
+    "types": (lambda _: TYPES, lambda kb: (learning.type for learning in _learnings(kb))),
+    "keys": (lambda kb: (learning.key for learning in _learnings(kb)),),
+    "tasks": (lambda kb: (task.id for task in kb.log.task("list").tasks),),
 }

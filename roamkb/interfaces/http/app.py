@@ -51,7 +51,6 @@ from roamkb.interfaces.http.request_guard import RequestGuard
 from roamkb.interfaces.http.request_guard import UnwelcomeRequest
 from roamkb.interfaces.output import render
 from roamkb.interfaces.output.encode import Json
-from roamkb.log.store.changes import LogChange
 from roamkb.log.store.changes import LogChangeFeed
 
 #: Threads that read at a time; a write has one of its own.
@@ -281,7 +280,7 @@ class HttpServer:
             new_changes = self._feed.news[position:]
             position += len(new_changes)
             for change in new_changes:
-                yield _format_event(change)
+                yield f"id: {change.id}\nevent: {change.name}\ndata: {render.dump_json(dict(change.details))}\n\n"
             if new_changes:
                 last_sent = time.monotonic()
             elif time.monotonic() - last_sent > _KEEP_ALIVE_SECONDS:
@@ -337,10 +336,6 @@ def _set_signature(endpoint: Any, **hints: object) -> None:
     endpoint.__signature__ = inspect.Signature(
         [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=hint) for name, hint in hints.items()]
     )
-
-
-def _format_event(change: LogChange) -> str:
-    return f"id: {change.id}\nevent: {change.name}\ndata: {render.dump_json(dict(change.details))}\n\n"
 
 
 async def _answer_misfit(_: Request, error: Exception) -> Response:

@@ -34,7 +34,9 @@ def journal(result: MomentList | MomentDiff | RestoreResult) -> PrintedResult:
         case MomentList():
             return _printed_moments(result)
         case MomentDiff():
-            return _printed_diff(result)
+            return PrintedResult(
+                result=result, text=lambda _: "\n".join(_diff_lines(result)), status=0 if result.changes else 1
+            )
         case RestoreResult():
             return _printed_restore(result)
 
@@ -57,12 +59,6 @@ def _printed_moments(result: MomentList) -> PrintedResult:
         return "\n".join(lines)
 
     return PrintedResult(result=result, text=render_text, status=0 if result.moments else 1)
-
-
-def _printed_diff(result: MomentDiff) -> PrintedResult:
-    return PrintedResult(
-        result=result, text=lambda _: "\n".join(_diff_lines(result)), status=0 if result.changes else 1
-    )
 
 
 def _diff_lines(result: MomentDiff) -> Iterator[str]:

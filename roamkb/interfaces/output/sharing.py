@@ -90,15 +90,13 @@ def _bad_line_warnings(bad_lines: "Iterable[jsonl.BadLine]") -> tuple[str, ...]:
 def template(result: "sharing_template.TemplateList | sharing_template.TemplateShown") -> PrintedResult:
     """List templates, or show one."""
     return (
-        _printed_templates(result) if isinstance(result, sharing_template.TemplateList) else _printed_template(result)
-    )
-
-
-def _printed_templates(result: "sharing_template.TemplateList") -> PrintedResult:
-    return PrintedResult(
-        result=result,
-        text=lambda _: "\n".join(map(_template_line, result.templates)),
-        status=0 if result.templates else 1,
+        PrintedResult(
+            result=result,
+            text=lambda _: "\n".join(map(_template_line, result.templates)),
+            status=0 if result.templates else 1,
+        )
+        if isinstance(result, sharing_template.TemplateList)
+        else _printed_template(result)
     )
 
 

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from functools import lru_cache
 from itertools import product
+from operator import attrgetter
 from typing import NamedTuple
 
 from roamkb.core.startup.dataclasses import dataclass
@@ -495,7 +496,7 @@ def _unmatched_words(mine: Sequence[ClaimWord], theirs: Sequence[ClaimWord]) -> 
     """Return the words of one text that have no counterpart in the other, with repeats."""
     missing = list(mine)
     # first what is there letter for letter, so that it's the word that changed which is left
-    for form in (_plain_form, _root_form):
+    for form in (attrgetter("plain"), attrgetter("root")):
         available = Counter(map(form, theirs)) - (Counter(map(form, mine)) - Counter(map(form, missing)))
         unmatched = []
         for word in missing:
@@ -505,14 +506,6 @@ def _unmatched_words(mine: Sequence[ClaimWord], theirs: Sequence[ClaimWord]) -> 
                 unmatched.append(word)
         missing = unmatched
     return [word for word in missing if word.root and not word.is_number]
-
-
-def _plain_form(word: ClaimWord) -> str:
-    return word.plain
-
-
-def _root_form(word: ClaimWord) -> str:
-    return word.root
 
 
 #: Endings in which forms of one word differ; a name has no others: Anna and Anne are two.
