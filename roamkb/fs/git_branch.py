@@ -7,7 +7,7 @@ that it runs. What can't be read says nothing.
 import os
 import re
 import struct
-from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +15,8 @@ from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.fs.files import read_file
+from roamkb.fs.git_index import IndexEntry
+from roamkb.fs.git_index import parse_entries
 from roamkb.fs.worktrees import pointed_folder
 
 _MAX_POINTER_BYTES: Final = 16 * 1024
@@ -30,9 +32,6 @@ _REFLOG_COMMIT = lazily(r"\tcommit(?: \([a-z]+\))?: (.+)$")
 #: Says nothing about the work.
 _TRUNK_NAMES: Final = frozenset(("main", "master", "trunk", "develop", "dev", "default", "HEAD"))
 
-#: mtime (s, ns), size, mode and flags of an entry of git's index, by their places in it.
-_ENTRY_LAYOUT: Final = struct.Struct(">8xII8xI8xI20xH")
-_EXTENDED_FLAG: Final = 0x4000
 #: Of an entry's mode: a regular file; a link or a submodule isn't looked at.
 _REGULAR_MODE: Final = 0o100000
 
@@ -92,9 +91,9 @@ def _changed_files(git: Path, root: Path) -> tuple[str, ...]:
         return ()
     changed_names: list[str] = []
     try:
-        for name, indexed_stat in _index_entries(data):
-            if _is_changed(root / name, indexed_stat):
-                changed_names.append(name)
+        for entry in islice(parse_entries(data), _MOST_FILES):
+            if _is_changed(root, entry):
+                changed_names.append(os.fsdecode(entry.name))
             if len(changed_names) == _MOST_CHANGED:
                 break
     except (struct.error, ValueError, IndexError):
@@ -103,47 +102,16 @@ def _changed_files(git: Path, root: Path) -> tuple[str, ...]:
     return tuple(changed_names)
 
 
-def _index_entries(data: bytes) -> Iterator[tuple[str, tuple[int, int, int]]]:
-    """Yield the files of git's index with mtime (s, ns) and size (gitformat-index, versions 2 to 4)."""
-    magic, version, count = struct.unpack_from(">4sII", data)
-    if magic != b"DIRC" or version not in (2, 3, 4):
-        return
-    offset, previous_name = 12, b""
-    for _ in range(min(count, _MOST_FILES)):
-        seconds, nanoseconds, mode, size, flags = _ENTRY_LAYOUT.unpack_from(data, offset)
-        start = offset + _ENTRY_LAYOUT.size + (2 if flags & _EXTENDED_FLAG else 0)
-        if version == 4:
-            strip, start = _read_varint(data, start)
-            end = data.index(b"\0", start)
-            name = previous_name[: len(previous_name) - strip] + data[start:end]
-            offset, previous_name = end + 1, name
-        else:
-            end = data.index(b"\0", start)
-            name = data[start:end]
-            # filled up to a multiple of eight, with one NUL at least
-            offset += (end - offset + 8) & ~7
-        if mode & 0o170000 == _REGULAR_MODE and b".." not in name.split(b"/") and not name.startswith(b"/"):
-            yield os.fsdecode(name), (seconds, nanoseconds, size)
-
-
-def _read_varint(data: bytes, offset: int) -> tuple[int, int]:
-    """Return the number at `at`, as git's pack files have offsets, and where it ends."""
-    byte = data[offset]
-    value = byte & 0x7F
-    while byte & 0x80:
-        offset += 1
-        byte = data[offset]
-        value = ((value + 1) << 7) | (byte & 0x7F)
-    return value, offset + 1
-
-
-def _is_changed(path: Path, indexed_stat: tuple[int, int, int]) -> bool:
+def _is_changed(root: Path, entry: IndexEntry) -> bool:
+    name = entry.name
+    if entry.mode & 0o170000 != _REGULAR_MODE or b".." in name.split(b"/") or name.startswith(b"/"):
+        return False
     try:
-        status = path.lstat()
+        status = (root / os.fsdecode(name)).lstat()
     except (OSError, ValueError):
         return True
-    seconds, nanoseconds, size = indexed_stat
+    seconds, nanoseconds = entry.mtime
     is_same_time = status.st_mtime_ns // 10**9 == seconds and (
         not nanoseconds or status.st_mtime_ns % 10**9 == nanoseconds
     )
-    return not is_same_time or status.st_size & 0xFFFFFFFF != size
+    return not is_same_time or status.st_size & 0xFFFFFFFF != entry.size

@@ -5,21 +5,34 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
+from typing import NamedTuple
 
 from roamkb.core.model import UnreadableFile
 from roamkb.fs.files import read_file
+from roamkb.fs.worktrees import pointed_folder
 
 _MAX_INDEX_BYTES: Final = 256 * 1024 * 1024
 _MAX_TEXT_BYTES: Final = 512 * 1024
 #: Folders of what was learned, which may say anything.
 _LEARNING_FOLDERS: Final = frozenset((".roamkb", ".lavra", ".beads", ".oro"))
 _HEADER: Final = struct.Struct(">4sLL")
-#: Of an entry before its name: times, owner, size; then the object's hash, SHA-1 or SHA-256, and the flags.
-_STAT_SIZE: Final = 40
+#: Of an entry before its name: mtime (s, ns), mode, size, the object's hash, SHA-1 or SHA-256, and the flags.
+_ENTRY_LAYOUT: Final = ">8xII8xI8xI%dsH"
 _HASH_SIZES: Final = (20, 32)
 _EXTENDED_FLAG: Final = 0x4000
 _UNCOMPRESSED_VERSIONS: Final = (2, 3)
 _COMPRESSED_VERSION: Final = 4
+
+
+class IndexEntry(NamedTuple):
+    """A file as git last saw it."""
+
+    name: bytes
+    blob_hash: bytes
+    #: Seconds, and nanoseconds or 0.
+    mtime: tuple[int, int]
+    mode: int
+    size: int
 
 
 def tracked_files_below(folder: Path) -> tuple[str, ...]:
@@ -69,34 +82,34 @@ def _git_blob_hash(data: bytes, known_hash: bytes) -> bytes:
 
 def _index_file(top: Path) -> Path:
     """Return the index file of the repository at `top`; a worktree has one of its own."""
-    git = top / ".git"
-    if git.is_file():
-        text = read_file(git, limit=4096)
-        if not isinstance(text, UnreadableFile) and text.startswith(b"gitdir:"):
-            return top / text.partition(b":")[2].decode("utf-8", "replace").strip() / "index"
-    return git / "index"
+    return Path(pointed_folder(str(top / ".git")) or top / ".git") / "index"
 
 
 def _index_entries(data: bytes) -> list[tuple[bytes, bytes]]:
     """Return each name in an index with its blob hash; empty if the index can't be parsed."""
     for size in _HASH_SIZES:
         try:
-            return list(_parse_entries(data, size))
+            return [(entry.name, entry.blob_hash) for entry in parse_entries(data, size)]
         except (struct.error, IndexError, ValueError):
             continue
     return []
 
 
-def _parse_entries(data: bytes, hash_size: int) -> Iterator[tuple[bytes, bytes]]:
+def parse_entries(data: bytes, hash_size: int = _HASH_SIZES[0]) -> Iterator[IndexEntry]:
+    """Yield the entries of an index (gitformat-index, versions 2 to 4), as long as they can be read.
+
+    Raises:
+        ValueError, IndexError, struct.error: it is cut off here, or no index of that kind.
+    """
     mark, version, count = _HEADER.unpack_from(data)
+    layout = struct.Struct(_ENTRY_LAYOUT % hash_size)
     if mark != b"DIRC" or version not in (*_UNCOMPRESSED_VERSIONS, _COMPRESSED_VERSION):
         raise ValueError("no index that we read")
     offset, name = _HEADER.size, b""
     for _ in range(count):
         start = offset
-        offset += _STAT_SIZE + hash_size
-        (flags,) = struct.unpack_from(">H", data, offset)
-        offset += 4 if flags & _EXTENDED_FLAG else 2
+        *mtime, mode, size, blob_hash, flags = layout.unpack_from(data, start)
+        offset += layout.size + (2 if flags & _EXTENDED_FLAG else 0)
         prefix_length = 0
         if version == _COMPRESSED_VERSION:
             dropped, offset = _read_varint(data, offset)
@@ -107,7 +120,7 @@ def _parse_entries(data: bytes, hash_size: int) -> Iterator[tuple[bytes, bytes]]
         name = name[:prefix_length] + data[offset:end]
         if not name or flags & 0xFFF != min(len(name), 0xFFF):
             raise ValueError("a name of another length")
-        yield name, data[start + _STAT_SIZE : start + _STAT_SIZE + hash_size]
+        yield IndexEntry(name, blob_hash, (mtime[0], mtime[1]), mode, size)
         offset = end + 1
         if version != _COMPRESSED_VERSION:
             # each entry ends on a multiple of eight
