@@ -7,7 +7,6 @@ from contextlib import ExitStack
 from contextlib import contextmanager
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 
 from roamkb.app.base import KnowledgeBaseContext
 from roamkb.app.named_kb import for_named_kb
@@ -30,10 +29,11 @@ from roamkb.kb import supersede as kb_supersede
 from roamkb.kb import trash as kb_trash
 from roamkb.kb import write as kb_write
 from roamkb.kb.graph import link_graph
+from roamkb.kb.notes.store import notes as kb_notes
 from roamkb.kb.search import query as search_query
 from roamkb.sharing import snapshot
 
-#: The writer before may be the first to index the notes.
+#: The writer before may have many notes to compare.
 _WRITER_WAIT_SECONDS = 30.0
 
 
@@ -58,7 +58,7 @@ class KnowledgeBaseWriting(KnowledgeBaseContext):
             day = self._parse_daily_day(request.daily)
             daily_node = kb_daily.get_daily_node(notes, day, home=self.environment.home)
             content = replace(content, links=(*content.links, daily_node.id))
-        with self._explain_unknown_name(notes), self._one_writer(permit.kb, dry_run=request.dry_run):
+        with self._explain_unknown_name(notes), self._one_writer(notes, dry_run=request.dry_run):
             return kb_write.write(
                 notes,
                 self._open_index(notes),
@@ -71,7 +71,7 @@ class KnowledgeBaseWriting(KnowledgeBaseContext):
     def write_as(self, fact: "kb_write.NodeContent", id: str, dry_run: bool) -> "kb_write.WrittenNode":
         """Write `fact` as the node `id`, an id that was made for it: a promoted learning has one already."""
         permit, notes = self._require_permit(fact.title)
-        with self._one_writer(permit.kb, dry_run=dry_run):
+        with self._one_writer(notes, dry_run=dry_run):
             return kb_write.write(
                 notes,
                 self._open_index(notes),
@@ -82,15 +82,20 @@ class KnowledgeBaseWriting(KnowledgeBaseContext):
             )
 
     @contextmanager
-    def _one_writer(self, kb: Path, *, dry_run: bool) -> Iterator[None]:
+    def _one_writer(self, notes: "kb_notes.Notes", *, dry_run: bool) -> Iterator[None]:
         """Hold off other writers of new notes: of two that write the same fact at once, the later finds the first's.
 
-        Where a sandbox allows no lock it allows no note either, and what can be refused is refused all the same.
+        The index is built before, which may take longer than another writer waits. Where a sandbox allows no lock it
+        allows no note either, and what can be refused is refused all the same.
         """
         with ExitStack() as held:
             if not dry_run:
+                if not self._open_index(notes).is_built():
+                    # what was seen of the folder until then is old
+                    self._open_index(self._open_notes()).build()
+                lock = self.state_folders.new_note_lock(notes.kb)
                 with suppress(NotWritable):
-                    held.enter_context(locks.hold_lock(self.state_folders.new_note_lock(kb), wait=_WRITER_WAIT_SECONDS))
+                    held.enter_context(locks.hold_lock(lock, wait=_WRITER_WAIT_SECONDS))
             yield
 
     def _write_options(
@@ -173,7 +178,7 @@ class KnowledgeBaseWriting(KnowledgeBaseContext):
         fact = partial(self._node_content, request)
         permit, notes = self._require_permit(request.title, keep=None if request.dry_run else fact)
 
-        with self._explain_unknown_name(notes), self._one_writer(permit.kb, dry_run=request.dry_run):
+        with self._explain_unknown_name(notes), self._one_writer(notes, dry_run=request.dry_run):
             return kb_supersede.supersede(
                 notes,
                 self._open_index(notes),

@@ -3,6 +3,7 @@
 import fcntl
 import re
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from roamkb.core.errors import Refused
 from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
 from roamkb.core.text import storable_text
+from roamkb.fs.locks import hold_lock
 from roamkb.kb.links import NodeLinks
 from roamkb.org.writer import BODY_LIMIT
 from roamkb.org.writer import normalise_text
@@ -254,6 +256,22 @@ def test_writers_of_one_title_in_one_second_all_get_a_node(world: World) -> None
     for thread in threads:
         thread.join()
     assert 12 == len(set(written)) == len(world.open().nodes().nodes)
+
+
+def test_no_other_writer_waits_for_the_first_index(world: World) -> None:
+    """It is built before the writers' lock is taken: they wait for 30 s, and that may take longer."""
+    for n in range(3):
+        world.node(f"{n}.org", f"id{n}", f"Proxy note {n}")
+    folders = world.open().state_folders
+    index_folder, lock = folders.cache_folder(world.kb), folders.new_note_lock(world.kb)
+    assert index_folder is not None
+    with ThreadPoolExecutor() as pool, hold_lock(index_folder / "index.lock"):
+        written = pool.submit(lambda: world.open().write("Tabs break Makefiles"))
+        for _ in range(10):
+            time.sleep(0.1)
+            with hold_lock(lock, wait=0):
+                assert not written.done()
+    assert written.result().path
 
 
 def test_a_twin_is_found_among_many_notes_of_the_same_words(world: World) -> None:

@@ -18,6 +18,7 @@ from roamkb.core.startup.typing import TypeVar
 from roamkb.fs.tree_digest import TreeDigest
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.search.hits import PassageHits
+from roamkb.kb.search.index.document_frequency import has_uncounted
 from roamkb.kb.search.index.file import LONG_WAIT
 from roamkb.kb.search.index.file import SHORT_WAIT
 from roamkb.kb.search.index.file import AgreedTree
@@ -93,6 +94,20 @@ class Index:
         # another process that reads them is as good
         with contextlib.suppress(OSError, RoamkbError, sqlite3.Error):
             self._open_refreshed(self._file, None, 0, seconds=seconds).close()
+
+    def is_built(self) -> bool:
+        """Say whether the stored index was built to its end; where none can be kept, there is nothing to build."""
+        if self._file is None:
+            return True
+        with contextlib.suppress(OSError, sqlite3.Error):
+            if db := self._open_valid(self._file):
+                with contextlib.closing(db):
+                    return not has_uncounted(db)
+        return False
+
+    def build(self) -> None:
+        """Bring the stored index up to date, however long another process takes that does; where it can be kept."""
+        self._query_stored_index(lambda *_: None, LONG_WAIT)
 
     def count_unread_notes(self) -> int:
         """Return the number of notes that the next query would read first: all, where there is no index."""
