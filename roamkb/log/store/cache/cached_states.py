@@ -36,6 +36,8 @@ from roamkb.log.store.file_contents import gc_paused
 _MOST_VALUES = 500
 #: So many rows are in memory beside what is made of them.
 _ROWS_AT_ONCE = 1024
+#: Learnings that are kept once they were asked for one by one: to index a log of years asks for each once.
+_MOST_MET = 4096
 
 
 class CachedStates(Mapping[str, LearningState]):
@@ -84,13 +86,18 @@ class CachedStates(Mapping[str, LearningState]):
     def __getitem__(self, id: str) -> LearningState:
         if self._all is not None:
             return self._all[id]
-        if id not in self._met:
+        standing = self._met.get(id)
+        if standing is None:
+            if len(self._met) >= _MOST_MET:
+                # replaced, not emptied: another thread may be about to look into it
+                self._met = {}
             matching = self._standings_where("standing.id = ?", id) if is_storable_id(id) else []
             if matching is None:
                 return self._replay_state().standings[id]
             if not matching:
                 raise KeyError(id)
-        return self._met[id]
+            standing = matching[0]
+        return standing
 
     def __iter__(self) -> Iterator[str]:
         found = self._query_rows("id", "standing", "ts, id") if self._all is None else None
@@ -179,16 +186,17 @@ class CachedStates(Mapping[str, LearningState]):
     def _standings_where(self, condition: str, *parameters: object) -> list[LearningState] | None:
         """Return the learning states of some rows; None where the file has changed."""
         ids: list[str] = []
+        met = self._met
         try:
             with gc_paused():
                 for some_rows in self._row_batches("id, row", f"standing ON {condition}", "ts, id", parameters):
-                    unread_rows = [(id, row) for id, row in some_rows if id not in self._met]
+                    unread_rows = [(id, row) for id, row in some_rows if id not in met]
                     standings = rows.read_standings(row for _, row in unread_rows)
-                    self._met.update(zip((id for id, _ in unread_rows), standings, strict=True))
+                    met.update(zip((id for id, _ in unread_rows), standings, strict=True))
                     ids += (id for id, _ in some_rows)
         except (sqlite3.Error, *DECODE_ERRORS):
             return None
-        return [self._met[id] for id in ids]
+        return [met[id] for id in ids]
 
     def _events_where(self, condition: str, *, order: str = "n") -> list[LedgerEvent] | None:
         """Return the events of some rows; None where the file has changed."""

@@ -1,5 +1,6 @@
 """What is kept of a log's state says what its lines say, whatever happens to either."""
 
+import gc
 import json
 import os
 import random
@@ -20,12 +21,14 @@ from hypothesis import strategies as st
 from roamkb.log.state import state_rows as rows
 from roamkb.log.state.learning_state import LISTED_TRAITS
 from roamkb.log.state.learning_state import TRAITS
+from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.replay import advance_state
 from roamkb.log.state.replay import replay
 from roamkb.log.state.state_rows import read_standings
 from roamkb.log.store.build_budget import BuildBudget
 from roamkb.log.store.build_budget import StillBuilding
+from roamkb.log.store.cache import cached_states
 from roamkb.log.store.cache import state_cache as module
 from roamkb.log.store.cache.log_extents import learnings_digest
 from roamkb.log.store.cache.state_cache import StateCache
@@ -652,3 +655,20 @@ def test_a_build_removes_nothing_that_is_not_its_own(tmp_path: Path) -> None:
     kept(tmp_path).build_state(pages(lines))
     assert "mine" == (tmp_path / "standings" / "part" / "a.org").read_text()
     assert not (tmp_path / "standings" / "part" / "index.db").exists()
+
+
+def test_a_log_that_is_read_learning_by_learning_is_never_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it is for its search index, whose build took five bytes of memory for each byte of the log."""
+    monkeypatch.setattr(cached_states, "_MOST_MET", 8)
+    lines = [json.dumps({"id": f"L{n}", "key": f"k{n}", "content": f"lamp {n}", "ts": n}).encode() for n in range(200)]
+    read = pages((lines, [], []))
+    kept(tmp_path).save_state(read, replayed(read))
+    state = kept(tmp_path).load_state(read, never)
+    assert state is not None
+    before = sum(isinstance(one, LearningState) for one in gc.get_objects())
+    for n in [*range(200), 3, 150, 3]:
+        assert f"lamp {n}" == state.learnings[f"L{n}"].content
+    assert sum(isinstance(one, LearningState) for one in gc.get_objects()) <= before + 8
+    assert 200 == len(state.standings.values())
