@@ -278,3 +278,19 @@ def test_of_two_credentials_that_begin_together_the_longer_is_masked() -> None:
     """The rest of it is as secret as what has a known form."""
     issued, rest = "glpat-" + "x9K2mQ7vB4nL8pR3tY6w", "kX9vPq27LmZt4RwB"
     assert rest not in mask_secrets(f"api_key={issued}:{rest} now")
+
+
+def test_a_credential_within_what_may_be_a_password_is_found() -> None:
+    """What is certain counts, wherever it lies in something that is only likely."""
+    key = "AKIA" + "IOSFODNN7EXAMPL2"
+    text = f"my password is 1-{key}"
+    found = find_secret(text)
+    assert found is not None
+    assert ("AWS access key", "my password is 1-[AWS access key]") == (found.kind, mask_secrets(text))
+
+
+def test_a_public_key_is_no_random_word_however_long_its_type() -> None:
+    """OpenSSH's longest usual name of one stands before it."""
+    word = "9fK2mQ7vB4nL8pR3tY6wZ1cX5sD0gH"
+    assert has_high_entropy(f"key {word}")
+    assert not has_high_entropy(f"ecdsa-sha2-nistp256 {word}")
