@@ -72,6 +72,19 @@ def test_what_the_transcript_bears_out_is_verified_and_lasts_at_once(talked: Wor
     assert {human["key"], agent["key"]} == {one["key"] for one in listed}
 
 
+def test_a_file_of_the_project_may_be_named_though_the_session_did_not(talked: World) -> None:
+    """With its folder or its ending; a path that the project doesn't have is made up."""
+    (talked.personal / "bin").mkdir()
+    (talked.personal / "bin" / "proxy_start").write_text("#!/bin/sh\n")
+    there, made_up = propose(
+        talked,
+        {"claim": "The proxy of `bin/proxy_start` listens on port 8443", "evidence": {"quote": _QUOTE}},
+        {"claim": "The exporter of `bin/exporter_start` is no proxy on port 8443", "evidence": {"quote": _QUOTE}},
+    )
+    assert ("verified", "unverified") == (there["verdict"], made_up["verdict"])
+    assert "bin/exporter_start" in " ".join(made_up["why"])
+
+
 def test_what_a_tool_printed_counts_once_the_agent_said_it(talked: World) -> None:
     """The quote may be the tool's."""
     quote = "LISTEN 0 128 *:8443 proxy"

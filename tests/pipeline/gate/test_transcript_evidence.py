@@ -142,6 +142,9 @@ def test_an_edit_that_is_undone_takes_back_what_was_said_about_it() -> None:
     claim, quote = "pool_size must be 50", "pool_size must be 50 here"
     assert weigh_claim(claim, quote, steps[:2]).is_good
     assert "undone" in weigh_claim(claim, quote, steps).taken_back
+    # lines that were only put in for a look, and cleaned up again, took nothing back
+    probe = [edited("", "print(pool_size)"), steps[1], edited("print(pool_size)", "")]
+    assert "" == weigh_claim(claim, quote, probe).taken_back
 
 
 def test_a_call_of_learn_is_its_own_quote() -> None:
@@ -173,6 +176,8 @@ def test_texts_are_related_by_a_name_or_by_words() -> None:
     assert are_related("the queue drops jobs", "does the queue drop all jobs")
     assert not are_related("the queue drops jobs", "please rename the button")
     assert are_related("キューはジョブを捨てる", "the queue drops jobs")
+    # letters by themselves are no words
+    assert not are_related("x and y grow with each release", "x and y shrink on holidays")
 
 
 def test_a_quote_has_ten_letters() -> None:
@@ -214,6 +219,17 @@ def test_a_command_that_fails_again_and_again_refutes_nothing_by_itself() -> Non
     claim = "FOO_LIMIT is read by the makefile"
     assert "" == weigh_claim(claim, said.text, [failed, said, failed, failed]).taken_back
     assert "failed again" in weigh_claim(claim, said.text, [failed, said, change, failed]).taken_back
+
+
+@pytest.mark.parametrize(("letters", "is_whole"), [(60, True), (61, False)])
+def test_a_long_command_that_failed_again_is_cut(letters: int, is_whole: bool) -> None:
+    """At sixty letters."""
+    command = "make test ".ljust(letters, "x")
+    failed, change = ran(command, "FAILED yaml_x", failed=True), edited("a", "yaml_x")
+    said = agent("the cause is that yaml_x isn't on the path")
+    taken_back = weigh_claim("yaml_x isn't on the path", said.text, [failed, said, change, failed]).taken_back
+    assert is_whole is (f"“{command}”" in taken_back)
+    assert "failed again" in taken_back
 
 
 def test_the_attestation_on_record_is_that_of_a_verdict() -> None:
