@@ -64,7 +64,11 @@ def say(world: World, *words: str, **more: str) -> subprocess.CompletedProcess[s
 def test_install_says_which_wall_it_is_and_commands_run_by_it(installed: World) -> None:
     """A second run changes nothing; uninstall leaves nothing."""
     again = installed.run("install", "--claude", "--yes", cwd=installed.home)
-    assert re.search(r"^skip  wall: \S+/wall/shell \(around shell commands: your notes are read-only there, by .+\)$", again.out, re.MULTILINE)
+    assert re.search(
+        r"^skip  wall: \S+/wall/shell \(around shell commands: your notes are read-only there, by .+\)$",
+        again.out,
+        re.MULTILINE,
+    )
     ran = say(installed, f"echo in; echo x > {installed.kb}/x && pwd -P >| /dev/null")
     assert (1, "in\n") == (ran.returncode, ran.stdout)
     assert {} == installed.files()
