@@ -29,6 +29,7 @@ from roamkb.kb.notes.file_names import note_name
 from roamkb.kb.notes.passages import creation_time
 from roamkb.kb.notes.store.conflict_copies import CopyOnDisk
 from roamkb.kb.notes.store.conflict_copies import NoteContent
+from roamkb.kb.notes.store.conflict_copies import finish_rename
 from roamkb.kb.notes.store.conflict_copies import meant_places
 from roamkb.kb.notes.store.conflict_copies import original_place
 from roamkb.kb.notes.store.conflict_copies import read_copies
@@ -123,15 +124,22 @@ def adopt_copies(
         NotDurable: it has its name, and the disk would not promise to keep it.
     """
     permit.require_direct(notes.kb)
-    judged = _judge_copies(notes, WholeReading(notes).read_by_ids)
+    find_nodes = WholeReading(notes).read_by_ids
+    judged = _judge_copies(notes, find_nodes)
     selected = _select_copies(notes, [copy for _, copy in judged], file, folder)
     copies = []
     for on_disk, copy in judged:
         if copy not in selected:
             continue
-        if copy.obstacle or not isinstance(on_disk.content, NoteContent):
+        if not isinstance(on_disk.content, NoteContent) or not on_disk.content.note.nodes:
             copies.append(copy)
-        elif file is None and not is_agent_node(on_disk.content.note, on_disk.content.note.nodes[0]):
+            continue
+        is_humans = file is None and not is_agent_node(on_disk.content.note, on_disk.content.note.nodes[0])
+        if not is_humans and (renamed := _finish_adoption(notes, on_disk.content, copy, find_nodes, lock_file)):
+            copies.append(replace(copy, adopted=renamed, obstacle=""))
+        elif copy.obstacle:
+            copies.append(copy)
+        elif is_humans:
             by_hand = "is a human note; `roamkb conflicts FILE --adopt` adopts it, or rename it yourself"
             copies.append(replace(copy, obstacle=by_hand))
         else:
@@ -139,6 +147,19 @@ def adopt_copies(
             path = rename_copy(notes, copy.path, name, was=on_disk.content.digest, lock=hold_lock(lock_file))
             copies.append(replace(copy, adopted=path))
     return ConflictList(copies=tuple(copies), adopting=True)
+
+
+def _finish_adoption(
+    notes: Notes, content: NoteContent, copy: ConflictCopy, find_nodes: FindNodes, lock_file: Path
+) -> Path | None:
+    """Return the note that a killed adoption made of the copy, which is removed now; None where there is none."""
+    if not copy.obstacle or copy.same_id or copy.id is None:
+        return None
+    for note, _ in find_nodes([copy.id]):
+        renamed = notes.note_path(note)
+        if finish_rename(notes, copy.path, renamed, was=content.digest, lock=hold_lock(lock_file)):
+            return renamed
+    return None
 
 
 def _judge_copies(notes: Notes, find_nodes: FindNodes) -> list[tuple[CopyOnDisk, ConflictCopy]]:

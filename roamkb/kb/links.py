@@ -106,7 +106,9 @@ def links(
     by_id: dict[str, tuple[Note, Node]] = {}
     for note, kb_node in pairs:
         by_id.setdefault(kb_node.id, (note, kb_node))
-    by_id[node.id] = next((n, o) for n, o in pairs if o.id == node.id and o.file == node.file)
+    # between two readings its file may have become another, or unreadable
+    own_pair = ((n, o) for n, o in pairs if o.id == node.id and o.file == node.file)
+    by_id[node.id] = next(own_pair, (own_note, node))
     path = notes.kb / node.file
     outside = _ids_led_outside(node, by_id, home=home, kb=notes.kb)
     inner = [link for link in node.links if link.type == "id" and link.dest not in outside]

@@ -236,3 +236,21 @@ def test_a_hostile_title_makes_a_harmless_name(world: World) -> None:
     assert [copy.adopted.name] == [path.name for path in Path(world.kb).glob("*.org")]
     assert os.fsencode(copy.adopted.name).isascii()
     assert "sync-conflict" not in copy.adopted.name
+
+
+def test_an_adoption_that_was_killed_can_be_called_again(world: World) -> None:
+    """Where both names hold the same bytes, the copy's goes; a note that was changed since keeps both."""
+    world.node(f"{NAME}.org", "a", "A")
+    path = world.note(COPY, agent_text(ID, "OAuth"))
+    (copy,) = adopted(world).copies
+    assert copy.adopted is not None
+    data = copy.adopted.read_bytes()
+    path.write_bytes(data)
+    (again,) = adopted(world).copies
+    assert (copy.adopted, "") == (again.adopted, again.obstacle)
+    assert (False, data) == (path.exists(), copy.adopted.read_bytes())
+    path.write_bytes(data)
+    copy.adopted.write_bytes(data + b"More.\n")
+    (kept,) = adopted(world).copies
+    assert "in use" in kept.obstacle
+    assert path.exists()

@@ -1,5 +1,6 @@
 """Syncers' conflict copies on disk: reading them beside their originals, and renaming them."""
 
+import os
 from collections.abc import Iterable
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -91,6 +92,27 @@ def rename_copy(notes: Notes, copy: Path, name: str, *, was: str, lock: Abstract
     except OSError as error:
         raise NotDurable(to, f"its permissions couldn't be set: {disk.error_reason(error)}") from error
     return to
+
+
+def finish_rename(notes: Notes, copy: Path, renamed: Path, *, was: str, lock: AbstractContextManager[object]) -> bool:
+    """Remove the file `copy` that a killed `rename_copy` left beside `renamed`; say whether that is so.
+
+    Both are in one folder and hold the same bytes, with the SHA-256 `was`, which are durable first.
+
+    Raises:
+        ChangedOnDisk: the copy changed meanwhile or is open in Emacs.
+    """
+    data = disk.read_file(renamed, limit=LARGEST_NOTE)
+    is_same = not isinstance(data, UnreadableFile) and disk.content_digest(data) == was
+    if not is_same or renamed.parent != copy.parent or renamed.is_symlink():
+        return False
+    with disk.as_disk_error(renamed):
+        with renamed.open("rb") as file:
+            os.fsync(file.fileno())
+        disk.sync_folder(renamed.parent)
+    with record_own_writes(notes.own, OwnWrite(path=copy, was=was)):
+        disk.remove_file(copy, expected_digest=was, lock=lock)
+    return True
 
 
 def read_content(notes: Notes, path: Path, named_path: Path) -> NoteContent | UnreadableFile:
