@@ -214,14 +214,13 @@ def _sweep_files(
 ) -> Iterator[tuple[Note, Node]]:
     """Move each file whose node still `passes`: a human may have changed it since it was listed."""
     run = bin.new_run()
-    known = bin.entries_by_content()
     for file in notes.kb_walk.files:
         if file.file not in names:
             continue
         note, data = read_again(notes, file)
         for node in note.nodes:
             if passes(note, node):
-                bin.trash_note(file.path, was=content_digest(data), id=node.id, title=node.title, run=run, known=known)
+                bin.trash_note(file.path, was=content_digest(data), id=node.id, title=node.title, run=run)
                 yield note, node
 
 

@@ -348,19 +348,3 @@ def test_a_restore_that_was_killed_can_be_called_again(words: tuple[str, ...], w
     assert 0 == world.run("restore", *words).status
     assert data == path.read_bytes()
     assert () == world.open().restore().nodes
-
-
-@pytest.mark.parametrize("words", [("Zebras graze at dawn",), ("--all-agent", "--yes")])
-def test_a_trash_that_was_killed_can_be_called_again(words: tuple[str, ...], world: World) -> None:
-    """Where the copy is in the trash and the note where it was, the trash has it once in the end."""
-    path = world.open().write("Zebras graze at dawn").path
-    data = path.read_bytes()
-    for _ in range(2):
-        # as a call leaves it that ends between the copy and the removal
-        assert 0 == world.run("trash", *words).status
-        assert not path.exists()
-        path.write_bytes(data)
-    assert 0 == world.run("trash", *words).status
-    assert 1 == len(world.open().restore().nodes)
-    assert 0 == world.run("restore", "Zebras graze at dawn").status
-    assert data == path.read_bytes()

@@ -8,7 +8,6 @@ which is no entry, and never a note that nothing is known of.
 import json
 import os
 from collections.abc import Callable
-from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
@@ -70,25 +69,11 @@ class Trash:
         """Return a name for one run, shared by all notes that it trashes."""
         return f"{self.now():%Y%m%d%H%M%S}-{self.token()}"
 
-    def trash_note(
-        self,
-        path: Path,
-        *,
-        was: str,
-        id: str,
-        title: str,
-        run: str = "",
-        known: Mapping[tuple[str, str, str], TrashEntry] | None = None,
-    ) -> TrashEntry:
-        """Move the note `path`, whose SHA-256 is still `was`, into the trash.
-
-        Of a call that was killed the copy there goes once the new one is there; `known` are the entries of before,
-        where they have been looked up already.
-        """
+    def trash_note(self, path: Path, *, was: str, id: str, title: str, run: str = "") -> TrashEntry:
+        """Move the note `path`, whose SHA-256 is still `was`, into the trash."""
         self._require_outside()
         make_private_folder(self.folder)
         entry = self._new_entry(path, was=was, id=id, title=title, run=run)
-        half_done = (self.entries_by_content() if known is None else known).get((entry.file, was, id))
         record = disk.create_file(self.folder, f"{entry.key}.json", _render_entry(entry), mode=0o600)
         try:
             with record_own_writes(self.own, OwnWrite(path=path, was=was)):
@@ -97,13 +82,7 @@ class Trash:
             if disk.is_missing(self._note_path(entry)):
                 disk.discard_file(record)
             raise
-        if half_done is not None:
-            self._discard_entry(half_done)
         return entry
-
-    def entries_by_content(self) -> Mapping[tuple[str, str, str], TrashEntry]:
-        """Return the entries by their note's place, SHA-256 and id."""
-        return {(entry.file, entry.sha256, entry.id): entry for entry in self.list_entries()}
 
     def list_entries(self) -> tuple[TrashEntry, ...]:
         """Return the entries of the trash, the latest first."""
