@@ -222,7 +222,7 @@ def inject(context: ProjectContext, request: "shown.InjectRequest") -> bool:
         NoLog: this is no project. Refused. UsageError: neither on nor off.
     """
     # notes are offered without a log, too, and what was turned off stays so when the project gets one
-    unlogged = context.kb.state_folders.unlogged_folder(context.project_root)
+    unlogged = context.unlogged_folder
     if request.action is None:
         return may_inject(context)
     if request.action not in ("on", "off"):
@@ -240,7 +240,7 @@ def inject(context: ProjectContext, request: "shown.InjectRequest") -> bool:
 def may_inject(context: ProjectContext) -> bool:
     """Return whether hooks may put anything into this project's prompts."""
     with suppress(NoLog):
-        if injections.is_injection_off(context.kb.state_folders.unlogged_folder(context.project_root)):
+        if injections.is_injection_off(context.unlogged_folder):
             return False
     log = context.log_or_none()
     return log is None or not injections.is_injection_off(log.local_folder)

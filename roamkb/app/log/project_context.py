@@ -125,6 +125,11 @@ class ProjectContext:
             raise NoLog(None)
         return self.checkout_project.root
 
+    @property
+    def unlogged_folder(self) -> Path:
+        """The folder for what a person set while the project had no log, for all its worktrees; may raise `NoLog`."""
+        return self.kb.state_folders.unlogged_folder(Path(worktrees.shared_folder(str(self.project_root))))
+
     def unchecked_log(self) -> "project_log.Log":
         """Return the log of the project's folder, even one that is missing or doesn't count."""
         return project_log.Log(

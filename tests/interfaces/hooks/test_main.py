@@ -13,6 +13,7 @@ import pytest
 from roamkb.boundary.store.server_ports import keep_port
 from roamkb.fs.user_dirs import CACHE_FOLDER
 from roamkb.fs.user_dirs import LOG_CACHES
+from tests.app.log.killed_learners import git
 from tests.conftest import World
 
 #: Claude Code's are as 2.1.197 told them to `tests.real_harnesses.claude --record`.
@@ -395,6 +396,20 @@ def test_injection_is_turned_off_without_a_log_and_stays_off_with_one(world: Wor
     assert "off" in world.run("inject", cwd=folder).out
     assert 0 == world.run("inject", "on", cwd=folder).status
     assert "Rottnest" in context(answer(world, ask(session_id="s4")))
+
+
+def test_injection_turned_off_in_one_worktree_is_off_in_all(world: World) -> None:
+    """The project is the same, with a log or without; a worktree made later is it, too."""
+    git(world.personal, "init", "-q", "-b", "main")
+    git(world.personal, "commit", "-q", "--allow-empty", "-m", "first")
+    trees = [world.personal.parent / name for name in ("one", "two")]
+    git(world.personal, "worktree", "add", "-q", str(trees[0]))
+    assert 0 == world.run("inject", "off", cwd=trees[0]).status
+    git(world.personal, "worktree", "add", "-q", str(trees[1]))
+    for folder in (world.personal, *trees):
+        assert "off" in world.run("inject", cwd=folder).out
+    assert 0 == world.run("inject", "on", cwd=world.personal).status
+    assert "on" in world.run("inject", cwd=trees[0]).out
 
 
 @pytest.mark.parametrize("is_curated", [False, True])
