@@ -7,8 +7,10 @@ from roamkb.app.hooks.session import HookSession
 from roamkb.app.log import learn
 from roamkb.app.log import pipeline
 from roamkb.context.store import injections
+from roamkb.core.errors import RoamkbError
 from roamkb.core.model import ProjectKind
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.text import count_phrase
 from roamkb.harnesses.transcript import Speaker
 from roamkb.harnesses.transcript import TranscriptPassage
 from roamkb.log.state import learning_state
@@ -16,6 +18,7 @@ from roamkb.log.store import observations
 from roamkb.pipeline import contest
 from roamkb.pipeline import observe
 from roamkb.pipeline import promote
+from roamkb.pipeline.extract import markers
 from roamkb.pipeline.extract.stop_question import WorkStretch
 from roamkb.pipeline.extract.stop_question import ask_text
 from roamkb.pipeline.extract.stop_question import extend_stretch
@@ -161,6 +164,18 @@ class StoppedSession(HookSession):
 
         promoted = self._project_log.promote(ask=True, session=self.session)
         return promoted if isinstance(promoted, promote.PromoteResult) and promoted.candidates else None
+
+    def lost_statements_notice(self, message: str) -> str:
+        """Return a line that counts the typed statements in `message` where no log may have them; else nothing."""
+        lost = markers.captured_from_message(message)
+        if not lost:
+            return ""
+        try:
+            self._project_log.log_to_write("")
+        except RoamkbError as error:
+            counted = count_phrase(len(lost), "statement")
+            return f"roamkb: not kept: {counted} of the agent's (`LEARNED: …`): {error.message}; {error.hint}"
+        return ""
 
     def stop_subagent(self) -> None:
         """Queue the subagent, so that its learnings are consolidated after its session."""

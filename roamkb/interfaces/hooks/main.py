@@ -316,9 +316,17 @@ def _answer_stop(event: str, payload: "Payload") -> "Answer":
     if event == "subagent-stop":
         return _ask_stopped_agent(payload, is_subagent=True)
     journal_line = _look_at_notes(payload)
-    return _with_human_message(
-        _ask_stopped_agent(payload, is_subagent=False) if _is_look_due(payload) else {}, journal_line
-    )
+    answer = _ask_stopped_agent(payload, is_subagent=False) if _is_look_due(payload) else {}
+    return _with_human_message(_with_human_message(answer, journal_line), _lost_statements_line(payload))
+
+
+def _lost_statements_line(payload: "Payload") -> str:
+    """Return a line for the human about what the agent announced, and no log is there to keep."""
+    message = str(payload.get("last_assistant_message", ""))
+    # most messages hold no such word, and the rest takes a while to import
+    if not re.search(r"[A-Z]:", message) or find_local_folder(_session_folder(payload)) is not None:
+        return ""
+    return stop.StoppedSession(payload).lost_statements_notice(message)
 
 
 def _look_at_notes(payload: "Payload") -> str:

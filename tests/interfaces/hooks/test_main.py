@@ -398,6 +398,17 @@ def test_injection_is_turned_off_without_a_log_and_stays_off_with_one(world: Wor
     assert "Rottnest" in context(answer(world, ask(session_id="s4")))
 
 
+def test_what_an_agent_announces_without_a_log_is_said_to_be_lost(world: World) -> None:
+    """To the human, who may make a log; a message that announces nothing is no reason to speak."""
+    say = partial(event, world.personal, "Stop")
+    message = "Done.\n\nLEARNED: the staging proxy drops websocket frames over 64 kB"
+    told = answer(world, say(last_assistant_message=message))["systemMessage"]
+    assert "not kept: 1 statement" in told and "`roamkb init` makes one" in told
+    assert {} == answer(world, say(last_assistant_message="Done. TODO: write the rest. Note: it works."))
+    world.run("init")
+    assert {} == answer(world, say(last_assistant_message=message))
+
+
 def test_injection_turned_off_in_one_worktree_is_off_in_all(world: World) -> None:
     """The project is the same, with a log or without; a worktree made later is it, too."""
     git(world.personal, "init", "-q", "-b", "main")
