@@ -177,7 +177,7 @@ def execute_call(call: OperationCall) -> int:
     is_paged = printed.is_pageable and not call.as_json and "\0" not in text and _is_for_reader()
     if not is_paged or not screen.show_in_pager(text):
         _print_output(text, printed.status)
-    if not (text or printed.warnings) and printed.status and _is_for_reader():
+    if not (text or printed.warnings or printed.advice) and printed.status and _is_for_reader():
         _print_error_line("nothing found")
     if printed.advice and not call.as_json and _is_for_reader():
         _print_error_line(printed.advice)

@@ -133,10 +133,12 @@ def _printed_links(result: "kb_links.NodeLinks") -> PrintedResult:
         lines += [f"=> @{one_line(work.key)}: {_described_work(work)}" for work in result.cited]
         return "\n".join(lines)
 
+    has_links = _has_links(result)
     return PrintedResult(
         result=result,
         text=render_text,
-        status=0 if _has_links(result) else 1,
+        status=0 if has_links else 1,
+        advice="" if has_links else "no links from it or to it",
     )
 
 
