@@ -8,7 +8,8 @@ bits of evidence. A word that prompt and answer share tells -log2 of its share i
 (Robertson, "Understanding Inverse Document Frequency", Journal of Documentation 60, 2004), less what any
 prompt shares with any text; the more answers of the base hold it, the less it tells which one is meant. What
 an answer's words tell together counts by the share of the prompt that they cover: `fastify?` is covered
-wholly, one word of a pasted document isn't.
+wholly, one word of a pasted document isn't. A longer message asks in one of its sentences: each is a prompt by
+itself, less what one more look finds by chance.
 
 The constants were chosen on one half of `tests/context/needs`, in five languages; the other half holds them.
 """
@@ -21,6 +22,7 @@ from collections.abc import Sequence
 from collections.abc import Set
 from functools import cache
 from functools import cached_property
+from math import log2
 
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
@@ -75,6 +77,12 @@ _MID_SENTENCE_CAPITAL: Final = lazily(r"(?<=[a-z0-9,;)] )[A-Z]\w+")
 #: Words that hyphens make one, and the bits that such a word tells beside them.
 _HYPHENATED_BITS: Final = 4.0
 _HYPHENATED_WORD: Final = lazily(r"\w+(?:-\w+)+")
+#: Where a sentence ends, and how many count of a message: what is pasted stands between those that ask.
+_SENTENCE_END: Final = lazily(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
+_FIRST_SENTENCES: Final = 4
+_LAST_SENTENCES: Final = 8
+#: Bits that a match with one sentence lacks for each doubling of their number.
+_BITS_PER_DOUBLING: Final = 0.8
 #: What an error quotes: a module, a key, a file.
 _QUOTED_NAME: Final = r"['\"`‘“]([^'\"`’”\n]{2,80})['\"`’”]"
 
@@ -163,6 +171,29 @@ class _AnswerText:
         return frozenset(terms_of(word)[0] for word in spelled)
 
 
+class _Prompt:
+    """A prompt, or a sentence of one."""
+
+    def __init__(self, text: str, weights: TermWeights) -> None:
+        self._words = list(_prompt_words(text, weights))
+        self._hyphenated_names = [fold_text(name) for name in _HYPHENATED_WORD.findall(text)]
+        self._is_order = _is_order(text)
+
+    def worth_bits(self, title: _AnswerText, body: _AnswerText) -> float:
+        """Return the bits of evidence that an answer is worth."""
+        if self._is_order and not _is_named(self._words, title, body):
+            return 0.0
+        return _answer_worth(self._words, self._hyphenated_names, title, body).bits
+
+
+def _asking_sentences(text: str) -> Sequence[str]:
+    """Return the sentences of a message that may ask for something; none of a prompt that is one sentence."""
+    sentences = [sentence for sentence in _SENTENCE_END.split(text) if sentence.strip()]
+    if len(sentences) < 2:
+        return ()
+    return [*sentences[:_FIRST_SENTENCES], *sentences[_FIRST_SENTENCES:][-_LAST_SENTENCES:]]
+
+
 @cache
 def _negated_topics() -> re.Pattern[str]:
     """Return a pattern for what a speaker mentions and doesn't ask for."""
@@ -188,15 +219,14 @@ def weigh_answers(
     """
     prompt_text = _negated_topics().sub(" ", _PASTED_BLOCK.sub(" ", text))
     prompt_text, is_question = _note_questions().subn(" ", prompt_text)
-    prompt = list(_prompt_words(prompt_text, weights))
-    hyphenated_names = [fold_text(name) for name in _HYPHENATED_WORD.findall(prompt_text)]
-    is_order = _is_order(prompt_text)
+    whole = _Prompt(prompt_text, weights)
+    sentences = [_Prompt(sentence, weights) for sentence in _asking_sentences(prompt_text)]
+    chance_bits = _BITS_PER_DOUBLING * log2(len(sentences) + 1)
     worths: list[tuple[_T, float]] = []
     for rank, (answer, title_text, body_text) in enumerate(answers):
         title, body = _AnswerText(title_text), _AnswerText(body_text)
-        bits = _answer_worth(prompt, hyphenated_names, title, body).bits
-        if is_order and not _is_named(prompt, title, body):
-            bits = 0.0
+        best_bits = max((sentence.worth_bits(title, body) for sentence in sentences), default=0.0) - chance_bits
+        bits = max(whole.worth_bits(title, body), best_bits)
         worths.append((answer, bits * (1 - _RANK_PENALTY * min(rank, _MAX_PENALIZED_RANKS))))
     best = max((worth for _, worth in worths), default=0.0)
     threshold = max(

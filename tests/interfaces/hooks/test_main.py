@@ -402,7 +402,7 @@ def test_what_an_agent_announces_without_a_log_is_said_to_be_lost(world: World) 
     """To the human, who may make a log; a message that announces nothing is no reason to speak."""
     say = partial(event, world.personal, "Stop")
     message = "Done.\n\nLEARNED: the staging proxy drops websocket frames over 64 kB"
-    told = answer(world, say(last_assistant_message=message))["systemMessage"]
+    told = str(answer(world, say(last_assistant_message=message))["systemMessage"])
     assert "not kept: 1 statement" in told and "`roamkb init` makes one" in told
     assert {} == answer(world, say(last_assistant_message="Done. TODO: write the rest. Note: it works."))
     world.run("init")
