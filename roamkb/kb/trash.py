@@ -151,7 +151,8 @@ def trash(
     _require_alone(note)
     permit.require_direct(notes.kb)
     linking = directory.read_linking(node)
-    bin.trash_note(notes.note_path(note), was=content_digest(data), id=node.id, title=node.title)
+    path, earlier = notes.note_path(note), bin.list_entries()
+    bin.trash_note(path, was=content_digest(data), id=node.id, title=node.title, earlier=earlier)
     return _trash_report(notes, [(note, node)], linking, done=True)
 
 
@@ -213,14 +214,15 @@ def _sweep_files(
     notes: Notes, bin: Trash, names: Set[str], passes: Callable[[Note, Node], bool]
 ) -> Iterator[tuple[Note, Node]]:
     """Move each file whose node still `passes`: a human may have changed it since it was listed."""
-    run = bin.new_run()
+    run, earlier = bin.new_run(), bin.list_entries()
     for file in notes.kb_walk.files:
         if file.file not in names:
             continue
         note, data = read_again(notes, file)
         for node in note.nodes:
             if passes(note, node):
-                bin.trash_note(file.path, was=content_digest(data), id=node.id, title=node.title, run=run)
+                digest = content_digest(data)
+                bin.trash_note(file.path, was=digest, id=node.id, title=node.title, run=run, earlier=earlier)
                 yield note, node
 
 

@@ -97,7 +97,7 @@ _ANY_TRACER = -1
 _PR_SET_PTRACER = 0x59616D61
 
 
-def trash_of(folder: Path) -> Trash:
+def trash_of(folder: Path, token: str = "0001") -> Trash:
     """Return the trash of the knowledge base in `folder`."""
     state = StateFolders(state=folder / "state", cache=folder / "cache")
     kb = folder / "kb"
@@ -106,7 +106,7 @@ def trash_of(folder: Path) -> Trash:
         folder=state.trash_folder(kb),
         lock_file=state.lock_file(kb),
         now=lambda: _WHEN,
-        token=lambda: "0001",
+        token=lambda: token,
     )
 
 
@@ -130,10 +130,16 @@ def swap(folder: Path) -> str:
     return NOTE
 
 
-def trash(folder: Path) -> str:
+def trash(folder: Path, token: str = "0001") -> str:
     """Trash a note."""
-    trash_of(folder).trash_note(folder / "kb" / NOTE, was=disk.content_digest(BODY), id="1", title="old")
+    path, bin = folder / "kb" / NOTE, trash_of(folder, token)
+    bin.trash_note(path, was=disk.content_digest(BODY), id="1", title="old", earlier=bin.list_entries())
     return NOTE
+
+
+def trash_again(folder: Path) -> str:
+    """Trash a note that is in the trash already."""
+    return trash(folder, token="0002")
 
 
 def restore(folder: Path) -> str:
@@ -434,6 +440,7 @@ TASKS: dict[str, Callable[[Path], str]] = {
         create_named,
         swap,
         trash,
+        trash_again,
         restore,
         journal_look,
         journal_restore,

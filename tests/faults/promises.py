@@ -32,6 +32,12 @@ def trashed_note(folder: Path) -> None:
     program.trash(folder)
 
 
+def half_trashed_note(folder: Path) -> None:
+    """Lay out a knowledge base whose one note is in the trash, too, as a call leaves it that was killed midway."""
+    trashed_note(folder)
+    (folder / "kb" / NOTE).write_bytes(program.BODY)
+
+
 def notes(run: Run) -> dict[str, bytes]:
     """Return what a reader of the knowledge base would see."""
     return {note.file: note.path.read_bytes() for note in walk_notes(run.folder / "kb").files}
@@ -135,5 +141,6 @@ SWEEPS = [
     Sweep(task="create_named", set_up=taken_name, check=created, standing=NO_LINKS),
     Sweep(task="swap", set_up=one_note, check=swapped),
     Sweep(task="trash", set_up=one_note, check=trashed),
+    Sweep(task="trash_again", set_up=half_trashed_note, check=trashed),
     Sweep(task="restore", set_up=trashed_note, check=restored),
 ]

@@ -11,6 +11,8 @@ from tests.faults.operations import CARELESS
 from tests.faults.operations import CASES
 from tests.faults.operations import NOT_SWEPT
 from tests.faults.operations import OperationCase
+from tests.faults.operations import view
+from tests.faults.operations import world_in
 from tests.faults.sweep import Fault
 from tests.faults.sweep import traced_calls
 
@@ -49,6 +51,17 @@ def test_half_done_work_is_told_and_ends_well(case: OperationCase, sweep: Operat
     assert not result.broken, str(result)
     # how often SQLite writes isn't the same in each run
     assert len(result.duds) < result.runs / 2, str(result)
+
+
+def test_a_trash_that_is_killed_before_its_note_is_gone_ends_with_one_copy(sweep: OperationSweep) -> None:
+    """The copy is in the trash by then: called again it leaves no second one."""
+    case = _BY_NAME["trash"]
+    base = sweep.once(case, None)
+    expected = view(world_in(sweep.folder))
+    numbers = [number for name, number, line in traced_calls(base.trace) if name == "unlinkat" and '.org", ' in line]
+    run = sweep.once(case, Fault("unlinkat", numbers[0], "KILL"))
+    assert run.fired
+    assert "" == sweep.check(case, run, expected)
 
 
 def test_an_approval_that_fails_at_the_third_file_names_all_three(sweep: OperationSweep) -> None:

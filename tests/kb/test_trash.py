@@ -336,6 +336,27 @@ def test_a_sweep_that_stops_says_what_is_done(world: World) -> None:
     assert [] == [*world.kb.glob("2*.org")]
 
 
+@pytest.mark.parametrize("words", [("Zebras graze at dawn",), ("--all-agent", "--yes")])
+def test_a_trash_that_was_killed_can_be_called_again(words: tuple[str, ...], world: World) -> None:
+    """Where the copy is in the trash and the note where it was, the trash has it once in the end."""
+    path = world.open().write("Zebras graze at dawn").path
+    data = path.read_bytes()
+    for _ in range(3):
+        assert 0 == world.run("trash", *words).status
+        assert not path.exists()
+        # as a call leaves it that ends between the copy and the removal
+        path.write_bytes(data)
+    assert 0 == world.run("trash", *words).status
+    assert 1 == len(world.open().restore().nodes)
+    assert 0 == world.run("restore", "--last").status
+    assert data == path.read_bytes()
+    path.write_bytes(data + b"More.\n")
+    assert 0 == world.run("trash", *words).status
+    path.write_bytes(data)
+    assert 0 == world.run("trash", *words).status
+    assert 2 == len(world.open().restore().nodes), "other content is no copy"
+
+
 @pytest.mark.parametrize("words", [("--last",), ("Zebras graze at dawn",)])
 def test_a_restore_that_was_killed_can_be_called_again(words: tuple[str, ...], world: World) -> None:
     """Where the note is back and its copy is still in the trash, that goes; a note that was changed since is refused."""

@@ -8,6 +8,7 @@ which is no entry, and never a note that nothing is known of.
 import json
 import os
 from collections.abc import Callable
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 
@@ -69,8 +70,13 @@ class Trash:
         """Return a name for one run, shared by all notes that it trashes."""
         return f"{self.now():%Y%m%d%H%M%S}-{self.token()}"
 
-    def trash_note(self, path: Path, *, was: str, id: str, title: str, run: str = "") -> TrashEntry:
-        """Move the note `path`, whose SHA-256 is still `was`, into the trash."""
+    def trash_note(
+        self, path: Path, *, was: str, id: str, title: str, run: str = "", earlier: Iterable[TrashEntry] = ()
+    ) -> TrashEntry:
+        """Move the note `path`, whose SHA-256 is still `was`, into the trash.
+
+        Also discard those of the `earlier` entries with the same content, as a killed call leaves one.
+        """
         self._require_outside()
         make_private_folder(self.folder)
         entry = self._new_entry(path, was=was, id=id, title=title, run=run)
@@ -82,6 +88,10 @@ class Trash:
             if disk.is_missing(self._note_path(entry)):
                 disk.discard_file(record)
             raise
+        # after the move: a killed call's copy may not be durable, and this one is
+        for copy in earlier:
+            if (copy.id, copy.file, copy.sha256) == (id, entry.file, was):
+                self._discard_entry(copy)
         return entry
 
     def list_entries(self) -> tuple[TrashEntry, ...]:
