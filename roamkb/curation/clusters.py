@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+from collections.abc import Set
 from typing import Annotated
 from typing import Final
 
@@ -66,17 +67,20 @@ def find_clusters(state: LogState, missing: Mapping[str, Sequence[str]]) -> list
     `missing` has the files that are gone, by the id of a learning that names no others.
     """
     current_standings = [standing for standing in comparable_standings(state) if standing.status != SUPERSEDED]
+    # the history of each is read once somebody looks into it
+    reviewed_ids = {event.of for event in state.events_named("curated")}
+    reviewed_ids.update(standing.id for standing in state.learnings_with("status", CANONICAL, NEEDS_REVIEW))
     rivals = _group_rivals(
-        state, ((standing.id, rival.id) for standing, rival in contradicting_pairs(current_standings))
+        state, reviewed_ids, ((standing.id, rival.id) for standing, rival in contradicting_pairs(current_standings))
     )
     unsettled = {standing.id for group in rivals for standing in group}
     parts = [
         *_find_keepers(state, [standing for standing in current_standings if standing.id not in unsettled]),
-        *(_review_parts(CONTRADICTION, group, "may_contradict") for group in rivals),
+        *(_review_parts(CONTRADICTION, group, "may_contradict", reviewed_ids) for group in rivals),
         *(
-            _review_parts(STALE, [standing], f"missing_file_anchor: {', '.join(missing[standing.id])}")
+            _review_parts(STALE, [standing], f"missing_file_anchor: {', '.join(missing[standing.id])}", reviewed_ids)
             for standing in current_standings
-            if standing.id in missing and standing.id not in unsettled and not _is_reviewed(standing)
+            if standing.id in missing and standing.id not in unsettled and standing.id not in reviewed_ids
         ),
     ]
     merged_ids = {rival.id for cluster in parts if cluster[0] == DUPLICATES for rival in cluster[2]}
@@ -95,16 +99,18 @@ def comparable_standings(state: LogState) -> list[LearningState]:
 _ClusterParts = tuple[str, LearningState | None, list[LearningState], str, tuple[PlannedEvent, ...]]
 
 
-def _group_rivals(state: LogState, rivals: Iterable[tuple[str, str]]) -> list[list[LearningState]]:
+def _group_rivals(
+    state: LogState, reviewed_ids: Set[str], rivals: Iterable[tuple[str, str]]
+) -> list[list[LearningState]]:
     """Return the groups of learnings that may contradict each other and aren't decided yet."""
     flagged = ((standing.id, standing.flags.get("may_contradict", "")) for standing in state.standings.values())
-    groups = join_pairs(pair for pair in (*rivals, *flagged) if _is_undecided(state, *pair))
+    groups = join_pairs(pair for pair in (*rivals, *flagged) if _is_undecided(state, reviewed_ids, pair))
     return [sorted((state.standings[id] for id in group), key=_age_rank) for group in sorted(map(sorted, groups))]
 
 
-def _is_undecided(state: LogState, first_id: str, second_id: str) -> bool:
-    pair = [state.standings[id] for id in (first_id, second_id) if id in state.standings]
-    return len(pair) == 2 and not any(map(_is_settled, pair)) and not all(map(_is_reviewed, pair))
+def _is_undecided(state: LogState, reviewed_ids: Set[str], ids: tuple[str, str]) -> bool:
+    pair = [state.standings[id] for id in ids if id in state.standings]
+    return len(pair) == 2 and not any(map(_is_settled, pair)) and not set(ids) <= reviewed_ids
 
 
 def _find_keepers(state: LogState, standings: Sequence[LearningState]) -> Iterator[_ClusterParts]:
@@ -116,7 +122,8 @@ def _find_keepers(state: LogState, standings: Sequence[LearningState]) -> Iterat
             replaced.setdefault(successor.id, []).append(superseded)
     group_of_id = {group_member.id: group for group in group_duplicates(standings) for group_member in group}
     taken_ids: set[str] = set()
-    for keeper in sorted(standings, key=_keeping_rank, reverse=True):
+    candidates = (standing for standing in standings if standing.id in group_of_id or standing.id in replaced)
+    for keeper in sorted(candidates, key=_keeping_rank, reverse=True):
         if keeper.id in taken_ids:
             continue
         others = sorted(
@@ -125,16 +132,13 @@ def _find_keepers(state: LogState, standings: Sequence[LearningState]) -> Iterat
         )
         replaced_before = replaced.get(keeper.id, [])
         taken_ids |= {keeper.id, *(group_member.id for group_member in others)}
-        if others or replaced_before:
-            kind = DUPLICATES if others else REPLACED
-            because = "says the same" if others else "replaced already"
-            yield (
-                kind,
-                keeper,
-                [*others, *replaced_before],
-                because,
-                tuple(_keeping_events(keeper, others, replaced_before)),
-            )
+        yield (
+            DUPLICATES if others else REPLACED,
+            keeper,
+            [*others, *replaced_before],
+            "says the same" if others else "replaced already",
+            tuple(_keeping_events(keeper, others, replaced_before)),
+        )
 
 
 def _keeping_events(
@@ -152,11 +156,11 @@ def _keeping_events(
         yield PlannedEvent(event="superseded", of=merged_standing.id, fields=fields)
 
 
-def _review_parts(kind: str, group: Sequence[LearningState], because: str) -> _ClusterParts:
+def _review_parts(kind: str, group: Sequence[LearningState], because: str, reviewed_ids: Set[str]) -> _ClusterParts:
     changes = tuple(
         PlannedEvent(event="curated", of=standing.id, fields={"status": NEEDS_REVIEW, "because": because})
         for standing in group
-        if not _is_reviewed(standing)
+        if standing.id not in reviewed_ids
     )
     return kind, None, list(group), because, changes
 
@@ -175,13 +179,6 @@ def _find_successor(state: LogState, replaced: LearningState) -> LearningState |
 
 def _is_settled(standing: LearningState) -> bool:
     return standing.status == SUPERSEDED
-
-
-def _is_reviewed(standing: LearningState) -> bool:
-    """Say whether a review has decided on the learning."""
-    return standing.status in (CANONICAL, NEEDS_REVIEW) or any(
-        step.event.event == "curated" for step in standing.history
-    )
 
 
 def _keeping_rank(standing: LearningState) -> tuple[bool, bool, int, float, str]:

@@ -11,7 +11,6 @@ difference, nor is what one side says in addition.
 import re
 from collections import Counter
 from collections.abc import Callable
-from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from functools import cached_property
@@ -46,7 +45,9 @@ from roamkb.text.tokenize import split_words
 _MARKER = lazily(r"^[ \t]*(?:(?:[-*+>#]+|\d{1,2}[.)])[ \t]+)+", re.MULTILINE)
 _MARKUP = lazily(r"(?<!\w)([=~])([^\s=~](?:[^=~]*[^\s=~])?)\1(?!\w)")
 _PIECE = lazily(
-    r"(?<![^\s`'\"(\[])(?P<option>--?[A-Za-z](?:[\w-]*\w)?)(?!\w)"
+    # most words, small and between blanks: they mean the same wherever they stand
+    r"(?P<plain>(?<![^ ])[a-z]{2,}+(?![^ ]))"
+    r"|(?<![^\s`'\"(\[])(?P<option>--?[A-Za-z](?:[\w-]*\w)?)(?!\w)"
     r"|(?P<number>(?:(?<![\w)\].,:/-])-)?[$€£]?\d+(?:[.,:]\d+)*)(?:(?:st|nd|rd|th)\b)?\ ?(?P<percent>%?)"
     r"|(?P<word>[^\W\d_]+(?:\+\+|\#(?!\w))?)"
     r"|(?P<quoted>(?<=['\"`])[^\w\s'\"`.,;:!?]{1,8}(?=['\"`]))"
@@ -55,8 +56,6 @@ _PIECE = lazily(
 _QUOTES = ("'", '"', "`")
 #: What stands beside a word that is part of code or quoted.
 _CODE = ("'", '"', "`", "_", "/", "$", "@", "=")
-#: What stands around most words, and says nothing of them.
-_AROUND = ("", " ")
 #: What may stand before a word that begins something.
 _OPENING = " \t\n\"'(*_`“‘"
 #: What parts clauses, and what one list names.
@@ -210,21 +209,27 @@ def claim_of(text: str) -> Claim:
     """Return the claim of a text: its words, numbers and negations."""
     words: list[ClaimWord] = []
     numbers: list[tuple[str, str]] = []
-    text = spelt_out(_MARKUP.sub(r"\2", _MARKER.sub("", text)))
+    text = _MARKER.sub("", text)
+    text = spelt_out(_MARKUP.sub(r"\2", text) if "=" in text or "~" in text else text)
     unit_wanted = False
     end = 0
     for match in _PIECE.finditer(text):
         between = text[end : match.start()]
         is_apart = between not in ("", " ") and _PARTING.search(between) is not None
         end = match.end()
-        kind = match.lastgroup if match.lastgroup != "percent" else "number"
-        if kind == "number":
+        kind = match.lastgroup
+        if kind == "plain":
+            word, kind = _plain_word(match[0]), "word"
+            if not unit_wanted and word.plain not in NUMBERS:
+                words.append(word._replace(is_apart=True) if is_apart else word)
+                continue
+        if kind in ("percent", "number"):
             digits, unit = _parse_number(match)
             numbers.append((digits, unit))
             words.append(ClaimWord(digits, digits, is_content=False, is_number=True, is_apart=is_apart))
             unit_wanted = not unit
             continue
-        for word in _claim_words(match, text, kind or ""):
+        for word in _marked_words(match, text, kind or ""):
             if unit_wanted and word.plain in UNITS:
                 numbers[-1] = (numbers[-1][0], UNITS[word.plain])
                 unit = f"/{UNITS[word.plain]}"
@@ -235,7 +240,7 @@ def claim_of(text: str) -> Claim:
             else:
                 words.append(word._replace(is_apart=True) if is_apart else word)
             unit_wanted = is_apart = False
-        unit_wanted = unit_wanted or (kind == "word" and fold_text(match["word"]) in NUMBERS)
+        unit_wanted = unit_wanted or (kind == "word" and fold_text(match[0]) in NUMBERS)
     return Claim(tuple(words), tuple(numbers), tuple(_negated_roots(words, text)))
 
 
@@ -281,24 +286,15 @@ def _add_spelt_number(name: str, numbers: list[tuple[str, str]], words: list[Cla
     words.append(ClaimWord(str(value), str(value), is_content=False, is_number=True))
 
 
-def _claim_words(match: re.Match[str], text: str, kind: str) -> Iterable[ClaimWord]:
-    start, end = match.span()
-    if kind == "word" and text[start - 1 : start] in _AROUND and text[end : end + 1] in _AROUND:
-        written = match["word"]
-        if written.isascii() and written.islower() and len(written) > 1 and written.isalpha():
-            return _plain_word(written)
-    return _marked_words(match, text, kind)
-
-
 @lru_cache(maxsize=16_384)
-def _plain_word(written: str) -> tuple[ClaimWord]:
-    """Return a word in small letters, between blanks: most words are, and mean the same wherever they stand."""
+def _plain_word(written: str) -> ClaimWord:
+    """Return a word in small letters, between blanks."""
     is_small = written in FUNCTION_WORDS or written in NEGATIONS
-    return (ClaimWord(written if is_small else form_of(written), written, is_content=not is_small),)
+    return ClaimWord(written if is_small else form_of(written), written, is_content=not is_small)
 
 
 def _marked_words(match: re.Match[str], text: str, kind: str) -> Iterator[ClaimWord]:
-    written = match.group(kind)
+    written = match[0]
     plain = fold_text(written)
     if kind != "word" or written[-1] in "+#":
         yield ClaimWord(plain, plain, is_exact=True)
@@ -360,7 +356,7 @@ def _numbers_differ(mine: Claim, theirs: Claim) -> bool:
 
 def _unshared_digits(mine: Claim, theirs: Claim) -> set[str]:
     """Return the numbers that only one claim has; *one* may be a number or none."""
-    unshared = {digits for digits, times in mine.digits.items() if times > theirs.digits[digits]}
+    unshared = {digits for digits, times in mine.digits.items() if times > theirs.digits.get(digits, 0)}
     return unshared - {"1"} if theirs.may_have_one else unshared
 
 

@@ -21,10 +21,10 @@ from roamkb.text.similarity.contradiction import claim_of
 from roamkb.text.similarity.contradiction import kinship_keys
 from roamkb.text.similarity.jaccard import PreparedText
 from roamkb.text.similarity.jaccard import TextLikeness
-from roamkb.text.similarity.jaccard import alike_in_size
 from roamkb.text.similarity.jaccard import text_likeness
 from roamkb.text.similarity.set_bits import SetBits
 from roamkb.text.similarity.set_bits import numbers_of
+from roamkb.text.similarity.set_bits import of_size_near
 from roamkb.text.similarity.synonyms import FUNCTION_WORDS
 from roamkb.text.similarity.synonyms import NEGATIONS
 
@@ -83,6 +83,8 @@ class DuplicateTexts(Generic[K]):
         self._words = _TextVocabulary()
         #: The roots of each, by what two claims must have in common.
         self._claims: dict[tuple[object, ...], SetBits] = {}
+        #: Who has how many content words, words and trigrams.
+        self._by_sizes: tuple[dict[int, int], ...] = ({}, {}, {})
         #: Who has no words at all, by what they are instead.
         self._wordless: dict[str, list[int]] = {}
 
@@ -94,6 +96,8 @@ class DuplicateTexts(Generic[K]):
         if not shape.normal:
             self._wordless.setdefault(shape.text.strip(), []).append(number)
             return
+        for by_size, size in zip(self._by_sizes, shape.sizes, strict=True):
+            by_size[size] = by_size.get(size, 0) | 1 << number
         claim = claim_of(shape.text)
         roots = _content_roots(claim)
         for word, root in roots.items():
@@ -102,13 +106,8 @@ class DuplicateTexts(Generic[K]):
 
     def find_duplicates(self, shape: PreparedText) -> Iterator[K]:
         """Yield the keys of the texts that are the same or similar, in the order of adding."""
-        limit, has_words = self._limit, bool(shape.normal)
         for number in self._candidate_numbers(shape):
-            known = self._shapes[number]
-            # most have too few words
-            if has_words and not alike_in_size(shape, known, limit):
-                continue
-            if text_likeness(shape, known, limit=limit) in DUPLICATE_LIKENESSES:
+            if text_likeness(shape, self._shapes[number], limit=self._limit) in DUPLICATE_LIKENESSES:
                 yield self._keys[number]
 
     def count_candidates(self, shape: PreparedText) -> int:
@@ -126,21 +125,30 @@ class DuplicateTexts(Generic[K]):
         joined = self._compound_roots(claim)
         needed = [{root, *self._words.kin_of(word), *joined.get(word, ())} for word, root in roots.items()]
         # what has a word for each of this text's, and what this text has a word for each of
-        return list(numbers_of(claims.with_each(needed) | claims.within(set().union(*needed, *joined.values()))))
+        candidates = claims.with_each(needed) | claims.within(set().union(*needed, *joined.values()))
+        # most have too few words
+        return list(numbers_of(candidates and candidates & self._alike_in_size(shape)))
+
+    def _alike_in_size(self, shape: PreparedText) -> int:
+        """Return the texts that could be alike, by how much each has."""
+        bits = 0
+        for by_size, size in zip(self._by_sizes, shape.sizes, strict=True):
+            bits |= of_size_near(by_size, size, self._limit)
+        return bits
 
     def _compound_roots(self, claim: Claim) -> dict[str, set[str]]:
         """Return, by word, the roots of known words that are parts of it or that it is a part of."""
         known_roots = self._words.roots
         roots_by_word: dict[str, set[str]] = {}
         words = [word.plain for word in claim.words]
-        for place, word in enumerate(words):
+        for word in set(words):
             if known_parts := known_roots.keys() & _word_parts(word):
-                roots_by_word.setdefault(word, set()).update(map(known_roots.__getitem__, known_parts))
-            for length in range(2, _LONGEST_RUN + 1):
-                run = words[place : place + length]
-                if len(run) == length and (compound := "".join(run)) in known_roots:
+                roots_by_word[word] = set(map(known_roots.__getitem__, known_parts))
+        for length in range(2, _LONGEST_RUN + 1):
+            for run in zip(*(words[start:] for start in range(length)), strict=False):
+                if root := known_roots.get("".join(run)):
                     for part in run:
-                        roots_by_word.setdefault(part, set()).add(known_roots[compound])
+                        roots_by_word.setdefault(part, set()).add(root)
         return roots_by_word
 
 
@@ -154,7 +162,7 @@ def _content_roots(claim: Claim) -> dict[str, str]:
     return {
         word.plain: word.root
         for word in claim.words
-        if word.is_content and not word.is_number and word.root and not {word.plain, word.root} & _SMALL
+        if word.is_content and not word.is_number and word.root and word.plain not in _SMALL and word.root not in _SMALL
     }
 
 

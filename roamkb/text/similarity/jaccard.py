@@ -37,6 +37,10 @@ class TextLikeness(Enum):
     DIFFERENT = "different"
 
 
+#: Several times as many as most learnings have trigrams.
+_MASK_BITS = 1024
+
+
 @dataclass(frozen=True)
 class PreparedText:
     """A text prepared for comparison with many others."""
@@ -55,6 +59,14 @@ class PreparedText:
     def sizes(self) -> tuple[int, int, int]:
         """How many content words, words and trigrams there are."""
         return len(self.content), len(self.all_words), len(self.trigrams)
+
+    @cached_property
+    def letter_mask(self) -> int:
+        """A bit for each trigram, which a few of them share."""
+        mask = 0
+        for trigram in self.trigrams:
+            mask |= 1 << hash(trigram) % _MASK_BITS
+        return mask
 
     @cached_property
     def counted_roots(self) -> frozenset[str]:
@@ -112,15 +124,13 @@ def is_alike(first_text: PreparedText, second_text: PreparedText, *, limit: floa
     )
 
 
-def alike_in_size(first_text: PreparedText, second_text: PreparedText, limit: float) -> bool:
-    """Say whether the texts could be alike, by how much each has."""
-    my_content, my_words, my_trigrams = first_text.sizes
-    their_content, their_words, their_trigrams = second_text.sizes
-    return (
-        (my_content >= limit * their_content and their_content >= limit * my_content)
-        or (my_words >= limit * their_words and their_words >= limit * my_words)
-        or (my_trigrams >= limit * their_trigrams and their_trigrams >= limit * my_trigrams)
-    )
+def is_spelt_alike(first_text: PreparedText, second_text: PreparedText, limit: float) -> bool:
+    """Say whether the Jaccard of the trigrams is at least `limit`."""
+    # what differs in the masks differs in the sets, which take most of the time (Sandes and others, "Bitmap Filter:
+    # Speeding up Exact Set Similarity Joins with Bitwise Operations", Information Systems 88, 2020)
+    unlike = (first_text.letter_mask ^ second_text.letter_mask).bit_count()
+    most_unlike = (1 - limit) / (1 + limit) * (first_text.sizes[2] + second_text.sizes[2])
+    return unlike <= most_unlike + 1e-9 and reaches_jaccard(first_text.trigrams, second_text.trigrams, limit)
 
 
 def reaches_jaccard(first_set: Set[str], second_set: Set[str], limit: float) -> bool:

@@ -6,12 +6,15 @@ Performance with Variant Indexes", SIGMOD 1997). That takes the same few operati
 sets hold a common word or ten thousand.
 """
 
+from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 from math import ceil
 from typing import Final
+from typing import NamedTuple
 
 #: A member of no more sets is kept as their numbers: most words are rare, and a whole number for each takes room.
 _MOST_LISTED: Final = 8
@@ -58,14 +61,9 @@ class SetBits:
             bits |= _at_least(places, size, of_size)
         return bits
 
-    def sharing(self, members: Collection[str], share: float) -> int:
-        """Return the sets that have at least this share of the members of the larger one, 0 < `share` <= 1."""
-        places, mine = self._shared_counts(members), len(members)
-        bits = 0
-        for size in range(ceil(share * mine - _HAIR), int(mine / share + _HAIR) + 1):
-            if size in self._by_size:
-                bits |= _at_least(places, ceil(share * max(size, mine) - _HAIR), self._by_size[size])
-        return bits
+    def count_shared(self, members: Collection[str]) -> "SharedCounts":
+        """Count the members that each set has."""
+        return SharedCounts(self._shared_counts(members), len(members), self._by_size)
 
     def _with_member(self, member: str) -> int:
         return self._bits.get(member) or sum(map((1).__lshift__, self._listed.get(member, ())))
@@ -73,15 +71,60 @@ class SetBits:
     def _shared_counts(self, members: Iterable[str]) -> Sequence[int]:
         """Return the binary places of how many of the members each set has, the lowest first."""
         places: list[int] = []
-        for member in members:
-            carried = self._with_member(member)
-            for place, digits in enumerate(places):
-                if not carried:
-                    break
-                places[place], carried = digits ^ carried, digits & carried
-            if carried:
-                places.append(carried)
+        digits = list(filter(None, map(self._with_member, members)))
+        while digits:
+            # three digits of a place are one of it and one of the next
+            carried: list[int] = []
+            while len(digits) > 1:
+                first, second, third = digits.pop(), digits.pop(), digits.pop() if digits else 0
+                differing = first ^ second
+                digits.append(differing ^ third if third else differing)
+                if carry := first & second | differing & third if third else first & second:
+                    carried.append(carry)
+            places += digits
+            digits = carried
         return places
+
+
+class SharedCounts(NamedTuple):
+    """How many of some members each set has."""
+
+    #: The binary places of the counts, the lowest first.
+    places: Sequence[int]
+    size: int
+    by_size: Mapping[int, int]
+
+    def with_share(self, share: float) -> int:
+        """Return the sets that have at least this share of the members of the larger one, 0 < `share` <= 1."""
+        return self._reaching(share, lambda other_size: share * max(self.size, other_size))
+
+    def with_jaccard(self, limit: float) -> int:
+        """Return the sets whose Jaccard with the members is at least `limit`, 0 < `limit` <= 1."""
+        return self._reaching(limit, lambda other_size: limit / (1 + limit) * (self.size + other_size))
+
+    def _reaching(self, share: float, needed_count: Callable[[int], float]) -> int:
+        """Return the sets, at least this share as large or as small, that have what one of their size needs."""
+        by_count: dict[int, int] = {}
+        for size in _sizes_near(self.size, share):
+            if of_size := self.by_size.get(size):
+                count = ceil(needed_count(size) - _HAIR)
+                by_count[count] = by_count.get(count, 0) | of_size
+        bits = 0
+        for count, among in by_count.items():
+            bits |= _at_least(self.places, count, among)
+        return bits
+
+
+def of_size_near(by_size: Mapping[int, int], size: int, share: float) -> int:
+    """Return the sets that are at least this share as large or as small, of those by size."""
+    bits = 0
+    for near_size in _sizes_near(size, share):
+        bits |= by_size.get(near_size, 0)
+    return bits
+
+
+def _sizes_near(size: int, share: float) -> range:
+    return range(ceil(share * size - _HAIR), int(size / share + _HAIR) + 1)
 
 
 def _at_least(places: Sequence[int], least: int, among: int) -> int:

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from roamkb.text.similarity.jaccard import PreparedText
 from roamkb.text.similarity.jaccard import differ_only_in_number
-from roamkb.text.similarity.jaccard import reaches_jaccard
+from roamkb.text.similarity.jaccard import is_spelt_alike
 from roamkb.text.similarity.set_bits import SetBits
 from roamkb.text.similarity.set_bits import numbers_of
 
@@ -63,24 +63,15 @@ class NearTexts(Generic[K]):
         if not shape.all_words:
             yield from (self._keys[number] for number in self._wordless.get(shape.text.strip(), ()))
             return
-        # who has a Jaccard has as much of the larger one's words, too
-        candidates = (
-            self._words.sharing(shape.all_words, min(self._limit, _SHARED))
-            | self._content.sharing(shape.content, self._limit)
-            | self._counting.get(shape.counted_roots, 0)
-        )
-        for number in numbers_of(candidates):
-            if self._is_alike(shape, self._shapes[number]):
+        words = self._words.count_shared(shape.all_words)
+        by_words = words.with_jaccard(self._limit) | self._content.count_shared(shape.content).with_jaccard(self._limit)
+        by_letters = words.with_share(_SHARED) & ~by_words
+        by_number = self._counting.get(shape.counted_roots, 0) & ~by_words
+        for number in numbers_of(by_words | by_letters | by_number):
+            known = self._shapes[number]
+            if (
+                by_words >> number & 1
+                or (by_letters >> number & 1 and is_spelt_alike(shape, known, self._limit))
+                or (by_number >> number & 1 and differ_only_in_number(shape, known))
+            ):
                 yield self._keys[number]
-
-    def _is_alike(self, first_text: PreparedText, second_text: PreparedText) -> bool:
-        if first_text.counted_roots and differ_only_in_number(first_text, second_text):
-            return True
-        limit, mine, theirs = self._limit, first_text.all_words, second_text.all_words
-        shared, most = len(mine & theirs), max(len(mine), len(theirs))
-        if shared >= limit * (len(mine) + len(theirs) - shared) or reaches_jaccard(
-            first_text.content, second_text.content, limit
-        ):
-            return True
-        # to take letters three by three costs most
-        return shared >= _SHARED * most and reaches_jaccard(first_text.trigrams, second_text.trigrams, limit)

@@ -20,7 +20,10 @@ def _bits_of(sets: list[set[str]]) -> SetBits:
 def test_just_the_sets_that_share_enough_are_found(sets: list[set[str]], asked: set[str], twentieths: int) -> None:
     """In ascending order, however many sets hold a member."""
     expected = [n for n, one in enumerate(sets) if 20 * len(one & asked) >= twentieths * max(len(one), len(asked))]
-    assert expected == list(numbers_of(_bits_of(sets).sharing(asked, twentieths / 20)))
+    shared = _bits_of(sets).count_shared(asked)
+    assert expected == list(numbers_of(shared.with_share(twentieths / 20)))
+    alike = [n for n, one in enumerate(sets) if 20 * len(one & asked) >= twentieths * len(one | asked)]
+    assert alike == list(numbers_of(shared.with_jaccard(twentieths / 20)))
 
 
 @given(st.lists(st.sets(st.sampled_from("abcdefghij")), max_size=80), st.lists(_MEMBERS, max_size=3))
