@@ -83,6 +83,8 @@ _FIRST_SENTENCES: Final = 4
 _LAST_SENTENCES: Final = 8
 #: Bits that a match with one sentence lacks for each doubling of their number.
 _BITS_PER_DOUBLING: Final = 0.8
+#: What each word of a name tells that stands whole in a question for notes: the longer one is meant.
+_ASKED_WORD_BITS: Final = 8.0
 #: What an error quotes: a module, a key, a file.
 _QUOTED_NAME: Final = r"['\"`‘“]([^'\"`’”\n]{2,80})['\"`’”]"
 
@@ -179,11 +181,16 @@ class _Prompt:
         self._hyphenated_names = [fold_text(name) for name in _HYPHENATED_WORD.findall(text)]
         self._is_order = _is_order(text)
 
-    def worth_bits(self, title: _AnswerText, body: _AnswerText) -> float:
-        """Return the bits of evidence that an answer is worth."""
-        if self._is_order and not _is_named(self._words, title, body):
-            return 0.0
-        return _answer_worth(self._words, self._hyphenated_names, title, body).bits
+    def worth_bits(self, titles: Sequence[_AnswerText], body: _AnswerText) -> float:
+        """Return the bits of evidence that an answer is worth, by that of its names which tells most."""
+        if self._is_order:
+            titles = [title for title in titles if _is_named(self._words, title, body)]
+        return max((_answer_worth(self._words, self._hyphenated_names, title, body).bits for title in titles), default=0.0)
+
+
+def _word_run(text: str) -> str:
+    """Return the folded words of a text with blanks around each, so that a run of words is a part of it."""
+    return f" {' '.join(fold_text(word) for word in split_words(text))} "
 
 
 def _asking_sentences(text: str) -> Sequence[str]:
@@ -209,25 +216,29 @@ def _note_questions() -> re.Pattern[str]:
 def weigh_answers(
     text: str,
     weights: TermWeights,
-    answers: Iterable[tuple[_T, str, str]],
+    answers: Iterable[tuple[_T, Sequence[str], str]],
     *,
     limits: RelevanceThreshold = INTERRUPTION_THRESHOLD,
 ) -> tuple[Sequence[tuple[_T, float]], float]:
     """Return the answers to `text`, each with its worth in bits, and the threshold, which rises with the best.
 
-    An answer comes with its title and with what is shown beside it.
+    An answer comes with its names, each of which counts by itself, and with what is shown beside them.
     """
     prompt_text = _negated_topics().sub(" ", _PASTED_BLOCK.sub(" ", text))
     prompt_text, is_question = _note_questions().subn(" ", prompt_text)
     whole = _Prompt(prompt_text, weights)
     sentences = [_Prompt(sentence, weights) for sentence in _asking_sentences(prompt_text)]
     chance_bits = _BITS_PER_DOUBLING * log2(len(sentences) + 1)
+    asked_run = _word_run(prompt_text) if is_question else ""
     worths: list[tuple[_T, float]] = []
-    for rank, (answer, title_text, body_text) in enumerate(answers):
-        title, body = _AnswerText(title_text), _AnswerText(body_text)
-        best_bits = max((sentence.worth_bits(title, body) for sentence in sentences), default=0.0) - chance_bits
-        bits = max(whole.worth_bits(title, body), best_bits)
-        worths.append((answer, bits * (1 - _RANK_PENALTY * min(rank, _MAX_PENALIZED_RANKS))))
+    for rank, (answer, names, body_text) in enumerate(answers):
+        titles, body = [_AnswerText(name) for name in names], _AnswerText(body_text)
+        best_bits = max((sentence.worth_bits(titles, body) for sentence in sentences), default=0.0) - chance_bits
+        bits = max(whole.worth_bits(titles, body), best_bits)
+        bits *= 1 - _RANK_PENALTY * min(rank, _MAX_PENALIZED_RANKS)
+        asked_names = (title for title in titles if title.text_words and _word_run(title.text) in asked_run)
+        asked_bits = max((_ASKED_WORD_BITS * len(title.text_words) for title in asked_names), default=0.0)
+        worths.append((answer, max(bits, asked_bits)))
     best = max((worth for _, worth in worths), default=0.0)
     threshold = max(
         min(limits.least_bits, START_THRESHOLD.least_bits) if is_question else limits.least_bits,

@@ -250,5 +250,7 @@ def _answers_in_force(
 def _weigh_passages(
     text: str, answers: Sequence[PassageHit], weights: TermWeights, *, least: RelevanceThreshold
 ) -> tuple[Sequence[tuple[PassageHit, float]], float]:
-    titled = ((answer, answer.title, "\n".join(line for _, line in answer.lines)) for answer in answers)
-    return weigh_answers(text, weights, titled, limits=least)
+    named = (
+        (answer, (answer.title, *answer.aliases), "\n".join(line for _, line in answer.lines)) for answer in answers
+    )
+    return weigh_answers(text, weights, named, limits=least)

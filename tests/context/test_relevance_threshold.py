@@ -122,7 +122,7 @@ def usual(text: str) -> str:
 def relevant(
     text: str,
     weights: TermWeights,
-    answers: Sequence[tuple[int, str, str]],
+    answers: Sequence[tuple[int, Sequence[str], str]],
     limits: RelevanceThreshold = INTERRUPTION_THRESHOLD,
 ) -> list[int]:
     """Return the answers that reach the threshold."""
@@ -133,7 +133,7 @@ def relevant(
 def kept(text: str, *answers: tuple[str, str], size: float = 3.0) -> list[int]:
     """Which answers to `text` clear the floor, given their titles and bodies; every word is as rare."""
     weights = TermWeights(terms=dict.fromkeys(text_terms(text), size), rarest=size)
-    return relevant(text, weights, [(n, title, body) for n, (title, body) in enumerate(answers)])
+    return relevant(text, weights, [(n, [title], body) for n, (title, body) in enumerate(answers)])
 
 
 def test_a_rare_word_that_is_all_of_a_prompt_is_enough_and_one_of_many_is_not() -> None:
@@ -154,14 +154,14 @@ def test_a_title_that_many_notes_share_is_a_topic() -> None:
     """A word of one answer tells which is meant; one of a hundred doesn't."""
     text = "asyncpg celery redis nginx and pgbouncer migrate"
     weights = TermWeights(terms={**dict.fromkeys(text_terms(text), 7.0), "pgbouncer": 2.0}, rarest=7.0)
-    assert [] == relevant(text, weights, [(0, "Pgbouncer", "")])
+    assert [] == relevant(text, weights, [(0, ["Pgbouncer"], "")])
 
 
 def test_at_the_start_less_is_enough_but_not_of_many() -> None:
     """A branch says little, and some of it has to fit."""
     text = "pgbouncer asyncpg celery"
     weights = TermWeights(terms=dict.fromkeys(text_terms(f"{text} redis nginx memcached"), 3.0), rarest=3.0)
-    answers = [(0, "pgbouncer and the weather", "")]
+    answers = [(0, ["pgbouncer and the weather"], "")]
     assert [0] == relevant(text, weights, answers, limits=START_THRESHOLD)
     assert [] == relevant(text, weights, answers)
     assert [] == relevant(f"{text} redis nginx memcached", weights, answers, limits=START_THRESHOLD)
@@ -207,6 +207,14 @@ def test_who_asks_for_notes_is_shown_more() -> None:
     assert [] == kept("on pgbouncer asyncpg memcached", (title, ""))
 
 
+def test_a_name_that_a_question_for_notes_holds_whole_is_asked_for() -> None:
+    """However usual its words are and in however many notes; the longest name is meant, not one within it."""
+    for asking in ("what do my notes say about", "do I have notes on", "gibt es eine Notiz zu", "is there a note on"):
+        answers = (("How to read a book", ""), ("Book", ""), ("Read", ""))
+        assert [0] == kept(f"{asking} how to read a book?", *answers, size=0.5), asking
+    assert [] == kept("what do my notes say about bread?", ("How to read a book", ""), ("Read", ""))
+
+
 def test_another_form_of_a_word_is_most_of_it() -> None:
     """In languages that inflect and put together."""
     assert [0] == kept("Rechnungsnummern?", ("Die Rechnungsnummer steht rechts", ""))
@@ -235,7 +243,7 @@ def test_a_script_without_blanks_has_words_as_well() -> None:
 def test_what_several_answers_hold_tells_less_which_is_meant() -> None:
     """Two of a handful that say redis are no reason to hide both."""
     weights = TermWeights(terms={"redi": 0.2, "vanish": 0.7, "evict": 0.2}, rarest=0.7)
-    assert [0] == relevant("redis evicts what vanishes", weights, [(0, "redis evicts at night", "")])
+    assert [0] == relevant("redis evicts what vanishes", weights, [(0, ["redis evicts at night"], "")])
 
 
 @pytest.mark.parametrize(
