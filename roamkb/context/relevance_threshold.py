@@ -185,7 +185,9 @@ class _Prompt:
         """Return the bits of evidence that an answer is worth, by that of its names which tells most."""
         if self._is_order:
             titles = [title for title in titles if _is_named(self._words, title, body)]
-        return max((_answer_worth(self._words, self._hyphenated_names, title, body).bits for title in titles), default=0.0)
+        return max(
+            (_answer_worth(self._words, self._hyphenated_names, title, body).bits for title in titles), default=0.0
+        )
 
 
 def _word_run(text: str) -> str:

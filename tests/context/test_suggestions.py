@@ -43,6 +43,16 @@ def test_a_session_that_says_nothing_of_its_work_is_told_of_nothing_but_how_to_a
     assert "recall (3 learnings), audit (2 contested)." in world.run("brief").out
 
 
+def test_a_node_is_offered_by_each_of_its_names(world: World) -> None:
+    """An alias that stands in the prompt is as good as the title, also where the body has no word of it."""
+    note = ':PROPERTIES:\n:ID: bus-1\n:ROAM_ALIASES: "Zephyr relay"\n:END:\n#+title: Message bus\n\nOrdered by partition.\n'
+    (world.kb / "bus.org").write_text(note)
+    world.run("index")
+    for prompt in ("does the Zephyr relay keep the order?", "is the message bus ordered?"):
+        _, nodes = suggest_for_prompt(world.open().log, prompt, besides=frozenset())
+        assert ["bus-1"] == [hit.id for hit in nodes.items], prompt
+
+
 def test_nothing_is_told_twice_in_other_words(world: World) -> None:
     """Neither beside the other, nor where one was shown before."""
     log = world.open().log
