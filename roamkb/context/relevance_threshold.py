@@ -58,6 +58,8 @@ _RANK_PENALTY: Final = 0.1
 _MAX_PENALIZED_RANKS: Final = 3
 #: The least evidence of a word that is a whole prompt and no question: `commit` is an order.
 _LEAST_LONE_BITS: Final = 9.5
+#: What a name of one word tells at most beside other words: the prompt may be about something else of its topic.
+_MOST_LONE_NAME_BITS: Final = 9.5
 #: The share of the best answer's worth.
 _MIN_SHARE_OF_BEST: Final = 0.85
 #: The share of a question's evidence that an answer has which is sure to be about it.
@@ -155,6 +157,19 @@ class _AnswerText:
         return stems
 
     @cached_property
+    def word_run(self) -> str:
+        return _word_run(self.text)
+
+    @cached_property
+    def name_bits(self) -> float:
+        """The bits of a name that a prompt holds as a run: its words tell which one is meant, however many hold them.
+
+        One word alone may be a topic of many.
+        """
+        words = [(word.isdigit(), max(map(_evidence_bits, terms_of(word)))) for word in self.text_words]
+        return sum(bits for _, bits in words) if sum(number or bits > 0 for number, bits in words) > 1 else 0.0
+
+    @cached_property
     def joined_forms(self) -> str:
         return f" {' '.join(self.folded_forms)} "
 
@@ -179,15 +194,16 @@ class _Prompt:
     def __init__(self, text: str, weights: TermWeights) -> None:
         self._words = list(_prompt_words(text, weights))
         self._hyphenated_names = [fold_text(name) for name in _HYPHENATED_WORD.findall(text)]
+        self._word_run = _word_run(text)
         self._is_order = _is_order(text)
 
     def worth_bits(self, titles: Sequence[_AnswerText], body: _AnswerText) -> float:
         """Return the bits of evidence that an answer is worth, by that of its names which tells most."""
         if self._is_order:
             titles = [title for title in titles if _is_named(self._words, title, body)]
-        return max(
-            (_answer_worth(self._words, self._hyphenated_names, title, body).bits for title in titles), default=0.0
-        )
+        bits = [_answer_worth(self._words, self._hyphenated_names, title, body).bits for title in titles]
+        bits += [title.name_bits for title in titles if title.word_run in self._word_run]
+        return max(bits, default=0.0)
 
 
 def _word_run(text: str) -> str:
@@ -238,7 +254,7 @@ def weigh_answers(
         best_bits = max((sentence.worth_bits(titles, body) for sentence in sentences), default=0.0) - chance_bits
         bits = max(whole.worth_bits(titles, body), best_bits)
         bits *= 1 - _RANK_PENALTY * min(rank, _MAX_PENALIZED_RANKS)
-        asked_names = (title for title in titles if title.text_words and _word_run(title.text) in asked_run)
+        asked_names = (title for title in titles if title.text_words and title.word_run in asked_run)
         asked_bits = max((_ASKED_WORD_BITS * len(title.text_words) for title in asked_names), default=0.0)
         worths.append((answer, max(bits, asked_bits)))
     best = max((worth for _, worth in worths), default=0.0)
@@ -346,9 +362,11 @@ def _answer_worth(
         return _AnswerWorth(0.0, 0.0)
     # a hyphenated name tells beside the words that it is made of
     covered_share = 1 - uncovered_bits / prompt_bits if prompt_bits else 1.0
+    worth_bits = shared_bits * shared_bits / (shared_bits + uncovered_bits)
     if _covers_title(title, prompt):
-        return _AnswerWorth(shared_bits, covered_share)
-    return _AnswerWorth(shared_bits * shared_bits / (shared_bits + uncovered_bits), covered_share)
+        most = _MOST_LONE_NAME_BITS if len(title.text_words) == 1 else shared_bits
+        return _AnswerWorth(max(worth_bits, min(shared_bits, most)), covered_share)
+    return _AnswerWorth(worth_bits, covered_share)
 
 
 def _covers_title(title: _AnswerText, prompt: Sequence[_PromptWord]) -> bool:
@@ -363,7 +381,7 @@ def _covers_title(title: _AnswerText, prompt: Sequence[_PromptWord]) -> bool:
     ]
     # the words that the prompt lacks come first: of most titles, one look into the table is enough
     title_words.sort(key=lambda terms: _has_word(prompt_terms, terms))
-    telling_words = (terms for terms in title_words if any(map(_evidence_bits, terms)))
+    telling_words = (terms for terms in title_words if terms[0].isdigit() or any(map(_evidence_bits, terms)))
     first_telling = next(telling_words, None)
     return first_telling is not None and _has_word(prompt_terms, first_telling)
 

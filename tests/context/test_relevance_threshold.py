@@ -207,6 +207,14 @@ def test_who_asks_for_notes_is_shown_more() -> None:
     assert [] == kept("on pgbouncer asyncpg memcached", (title, ""))
 
 
+def test_a_name_of_several_words_is_meant_however_many_hold_them() -> None:
+    """Beside what it has in common with others, which its words alone don't tell from it."""
+    weights = TermWeights(terms=dict.fromkeys(text_terms("pgbouncer asyncpg celery"), 0.2), rarest=9.0)
+    answers = [(0, ["Asyncpg Celery"], ""), (1, ["Celery in asyncpg"], ""), (2, ["Celery"], "")]
+    assert [0] == relevant("explain asyncpg celery to me, and how pgbouncer fits", weights, answers)
+    assert [] == relevant("explain asyncpg to me, and celery, and how pgbouncer fits", weights, answers)
+
+
 def test_a_name_that_a_question_for_notes_holds_whole_is_asked_for() -> None:
     """However usual its words are and in however many notes; the longest name is meant, not one within it."""
     for asking in ("what do my notes say about", "do I have notes on", "gibt es eine Notiz zu", "is there a note on"):
