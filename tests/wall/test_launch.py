@@ -533,11 +533,13 @@ def test_the_command_dies_with_its_launcher(walled: Walled) -> None:
 
 def test_what_it_leaves_behind_goes_on_behind_the_wall(walled: Walled) -> None:
     """A server in the background is no child any more, and still can't write."""
-    mark = walled.world.personal / "mark"
-    line = f"(sleep 0.5; echo x >> {walled.note}; echo $? > {mark}) > /dev/null 2>&1 &"
+    mark, leave = walled.world.personal / "mark", walled.world.personal / "leave"
+    waiting = f"while [ ! -e {leave} ]; do sleep 0.05; done"
+    line = f"({waiting}; echo x >> {walled.note}; echo $? > {mark}) > /dev/null 2>&1 &"
     before = walled.note.read_bytes()
     assert 0 == walled.run(line).status
     assert not mark.exists()
+    leave.touch()
     while not (mark.exists() and mark.read_text()):
         time.sleep(0.05)
     assert "0\n" != mark.read_text()
