@@ -47,13 +47,35 @@ class ParsedLines(NamedTuple):
     faults: "tuple[jsonl.BadLine, ...]" = ()
 
 
+class JoinedBytes:
+    """The bytes of a file from some place on, followed by those of another, read as they are wanted."""
+
+    def __init__(self, first: "FileVersion", start: int, second: "FileVersion") -> None:
+        self._first = first
+        self._start = start
+        self._second = second
+
+    def __len__(self) -> int:
+        return self._first.size - self._start + self._second.size
+
+    def __getitem__(self, part: slice) -> bytes:
+        start, end, _ = part.indices(len(self))
+        parting = self._first.size - self._start
+        data = self._first.bytes_between(self._start + min(start, parting), self._start + min(end, parting))
+        return data + self._second.bytes_between(max(start - parting, 0), max(end - parting, 0))
+
+    def is_unchanged(self) -> bool:
+        """Say whether both files are what they were when they were opened."""
+        return self._first.is_unchanged() and self._second.is_unchanged()
+
+
 class FileVersion:
     """One file, and the version it grew from, as far as this process knows."""
 
     def __init__(
         self,
         path: Path,
-        data: bytes | OpenedBytes,
+        data: bytes | OpenedBytes | JoinedBytes,
         *,
         is_ledger: bool,
         before: "FileVersion | None" = None,
@@ -152,6 +174,10 @@ class FileVersion:
         """
         return self._data[start:end]
 
+    def is_unchanged(self) -> bool:
+        """Say whether the file is what it was when it was opened, by its stat."""
+        return isinstance(self._data, bytes) or self._data.is_unchanged()
+
     def line_end(self, position: int) -> int:
         """Return where the line of some byte ends, its newline taken in."""
         for offset in range(position, self.size, _BLOCK_BYTES):
@@ -193,8 +219,7 @@ class FileVersion:
     def _read_blocks(self, start: int, end: int) -> Iterator[bytes]:
         for offset in range(start, end, _BLOCK_BYTES):
             yield self._data[offset : min(offset + _BLOCK_BYTES, end)]
-        is_unchanged = isinstance(self._data, bytes) or self._data.is_unchanged()
-        if not is_unchanged and self.blocks != block_digests(self._data):
+        if not self.is_unchanged() and self.blocks != block_digests(self._data):
             raise DiskError(self.path, "is being written to")
 
     def _parse_lines(self, start: int, end: int | None = None, *, first_number: int) -> ParsedLines:
@@ -213,7 +238,7 @@ class FileVersion:
         return ParsedLines(tuple(learnings), tuple(events), tuple(faults))
 
 
-def block_digests(data: bytes | OpenedBytes, *, known: Sequence[bytes] = ()) -> tuple[bytes, ...]:
+def block_digests(data: bytes | OpenedBytes | JoinedBytes, *, known: Sequence[bytes] = ()) -> tuple[bytes, ...]:
     """Return the digest of each block; of `known` ones of a shorter version all but the last are the same."""
     return (
         *known[:-1],

@@ -580,7 +580,11 @@ class Log:
             archive = read_file_version(self.archive, is_ledger=False, stamps=stamps)
             # line by line: the archive is the part of a log that grows without an end
             archived_lines = set(lines[:moved_count]).intersection(chain((b"",), archive.raw_lines()))
-            append_known(self.archive, [line for line in lines[:moved_count] if line not in archived_lines], stamps)
+            moved_lines = [line for line in lines[:moved_count] if line not in archived_lines]
+            # a log that others wrote may have any number of them
+            for start in range(0, len(moved_lines), ROTATED_LINES):
+                read_file_version(self.archive, is_ledger=False, stamps=stamps)
+                append_known(self.archive, moved_lines[start : start + ROTATED_LINES], stamps)
             return b"\n".join(lines[moved_count:])
 
         replace_content(self.knowledge, without_oldest)

@@ -187,6 +187,20 @@ def test_a_rotation_takes_no_memory_for_the_archive(log: Log) -> None:
     assert peak < length / 2
 
 
+def test_a_long_log_is_rotated_a_part_at_a_time(log: Log) -> None:
+    """Others' lines may be any number."""
+    theirs = [b'{"content":"%0700d"}' % n for n in range(30_000)]
+    log.knowledge.write_bytes(b"".join(line + b"\n" for line in theirs))
+    length = log.knowledge.stat().st_size
+    tracemalloc.start()
+    add(log, 30_000)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert theirs[:27_500] == log.archive.read_bytes().splitlines()
+    assert theirs[27_500:] == log.knowledge.read_bytes().splitlines()[:-1]
+    assert peak < 3 * length
+
+
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("moment", ["before", "after"])
 def test_a_program_that_knows_no_lock_loses_nothing_to_a_rotation(

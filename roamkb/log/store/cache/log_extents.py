@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 
 from roamkb.log.store.file_contents import FileVersion
+from roamkb.log.store.file_contents import JoinedBytes
 
 #: The size and the digest of each page.
 LogExtents = Sequence[tuple[int, str]]
@@ -47,8 +48,7 @@ def ids_added_since(digest: str, pages: Sequence[FileVersion], about: Mapping[st
 def unrotated_page(pages: Sequence[FileVersion], archived_size: int) -> FileVersion:
     """Return the log as it would be if what the archive has behind so many bytes hadn't moved there."""
     knowledge, archive, _ = pages
-    data = archive.bytes_between(archived_size, archive.size) + knowledge.bytes_between(0, knowledge.size)
-    return FileVersion(knowledge.path, data, is_ledger=False)
+    return FileVersion(knowledge.path, JoinedBytes(archive, archived_size, knowledge), is_ledger=False)
 
 
 def cached_sizes(about: Mapping[str, str], pages: Sequence[FileVersion]) -> list[int]:

@@ -11,10 +11,10 @@ import os
 import sqlite3
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
+from collections.abc import Set
 from pathlib import Path
 
 from roamkb.core.errors import DiskError
@@ -26,7 +26,6 @@ from roamkb.log.learning import Learning
 from roamkb.log.state import replay
 from roamkb.log.state.adoption import NONE_ADOPTED
 from roamkb.log.state.adoption import AdoptedLines
-from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.build_budget import STEP_BYTES
@@ -60,8 +59,6 @@ _LEAST_BYTES = 64 * 1024
 _LONGEST_TAIL = 64 * 1024
 #: A shorter log is replayed in a second, and in memory.
 _LEAST_BUILT_BYTES = 4 * 1024 * 1024
-#: A rotation moves some thousand lines and leaves as many; more is read again.
-LONGEST_MOVED = 32 * 1024 * 1024
 #: Below the cache's folder: a build that isn't finished.
 _PART_FOLDER = "part"
 #: The code that makes a state of lines, which needn't be loaded to say which it is.
@@ -290,16 +287,21 @@ class StateCache:
 
     def _follow_rotation(self, db: sqlite3.Connection, about: Mapping[str, str], pages: Sequence[FileVersion]) -> None:
         """Mark as archived what rotation moved since, if that is all that became of the cached lines."""
-        moved = _rotated_standings(db, about, pages)
-        if not moved:
-            return
-        _, archive, _ = pages
-        (size, _), (archived_size, archived_digest), ledger = json.loads(about["made_from"])
+        knowledge, archive, ledger = pages
+        (size, digest), (archived_size, archived_digest), ledger_extent = json.loads(about["made_from"])
         rest = size - (archive.size - archived_size)
-        extents = [(rest, pages[0].digest_until(rest)), (archive.size, archive.digest), ledger]
+        is_moved = archive.size > archived_size and archive.begins_with(archived_size, archived_digest) and rest >= 0
+        if not (is_moved and ledger.begins_with(*ledger_extent)):
+            return
+        # then the archive's new end, and what is left of the log, are the log as it was
+        if not unrotated_page(pages, archived_size).begins_with(size, digest):
+            return
         self._file.break_seal()
         db.execute("BEGIN IMMEDIATE")
-        store_standings(db, moved)
+        if not _archive_moved(db, archive, archived_size, {learning.id for learning in knowledge.each_learning()}):
+            db.execute("ROLLBACK")
+            return
+        extents = [(rest, knowledge.digest_until(rest)), (archive.size, archive.digest), ledger_extent]
         store_about(db, extents, read_reach(about), maker=self._maker_version())
         rotated = json.dumps([about["origin"], archived_size, archived_digest])
         db.execute("INSERT OR REPLACE INTO about VALUES('rotated', ?)", (rotated,))
@@ -312,30 +314,23 @@ class StateCache:
         return json.dumps([SCHEMA, sys.hexversion, self._adopted.digest, *code])
 
 
-def _rotated_standings(
-    db: sqlite3.Connection, about: Mapping[str, str], pages: Sequence[FileVersion]
-) -> list[LearningState]:
-    """Return the cached learnings that rotation moved, as archived ones; none where that isn't what happened.
+def _archive_moved(db: sqlite3.Connection, archive: FileVersion, start: int, left_ids: Set[str]) -> bool:
+    """Mark the cached learnings of the archive's lines from `start` on as archived; say whether all could be.
 
-    Then the archive's new end, and what is left of the log, are the log as it was. Where another line has the id of
-    one that moved, which of them counts is for replay to say.
+    Where another line has the id of one that moved, which of them counts is for replay to say.
     """
-    knowledge, archive, ledger = pages
-    (size, digest), archived, ledger_extent = json.loads(about["made_from"])
-    moved_bytes = archive.size - archived[0]
-    is_moved = 0 < moved_bytes <= min(size, LONGEST_MOVED) and knowledge.size <= LONGEST_MOVED
-    if not (is_moved and archive.begins_with(*archived) and ledger.begins_with(*ledger_extent)):
-        return []
-    unrotated = unrotated_page(pages, archived[0])
-    if not unrotated.begins_with(size, digest):
-        return []
-    ids = Counter(learning.id for learning in unrotated.told.learnings)
-    standings = []
-    for learning in unrotated.lines_between(0, moved_bytes).learnings:
-        standing = read_standing(db, learning.id)
-        if standing is None or ids[learning.id] > 1 or standing.is_archived:
-            return []
-        if (learning.type, learning.content) != (standing.learning.type, standing.learning.content):
-            return []
-        standings.append(replace(standing, is_archived=True))
-    return standings
+    while start < archive.size:
+        end = archive.line_end(start + STEP_BYTES)
+        learnings = archive.lines_between(start, end).learnings
+        moved = {learning.id: learning for learning in learnings}
+        if len(moved) < len(learnings) or not left_ids.isdisjoint(moved):
+            return False
+        standings = [standing for id in moved if (standing := read_standing(db, id)) and not standing.is_archived]
+        if len(standings) < len(moved) or any(
+            (standing.learning.type, standing.learning.content) != (moved[standing.id].type, moved[standing.id].content)
+            for standing in standings
+        ):
+            return False
+        store_standings(db, (replace(standing, is_archived=True) for standing in standings))
+        start = end
+    return True

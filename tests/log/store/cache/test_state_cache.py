@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import sys
 import threading
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
@@ -318,6 +319,20 @@ def test_a_rotation_reads_only_what_moved(longest_tail: int, tmp_path: Path) -> 
     assert alike(found, replayed(pages(later)))
     assert ["L9"] == found.ids_since(learnings_digest(after))
     assert found.ids_since(learnings_digest(before)) is None
+
+
+def test_a_rotation_of_any_size_is_followed_a_part_at_a_time(tmp_path: Path) -> None:
+    """A log that others wrote may be a gigabyte long until somebody adds to it."""
+    long = [said(n, content=f"{n} {'x' * 1_000_000}") for n in range(40)]
+    before, after = pages((long, [], FEW[2])), pages((long[38:], long[:38], FEW[2]))
+    kept(tmp_path).save_state(before, replayed(before))
+    tracemalloc.start()
+    found = kept(tmp_path).load_state(after, never)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found is not None
+    assert alike(found, replayed(after))
+    assert peak < len(b"".join(long)) / 2
 
 
 def test_a_rotation_of_a_log_with_an_id_twice_is_replayed(tmp_path: Path) -> None:
