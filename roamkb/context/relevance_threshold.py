@@ -166,7 +166,7 @@ class _AnswerText:
 
         One word alone may be a topic of many.
         """
-        words = [(word.isdigit(), max(map(_evidence_bits, terms_of(word)))) for word in self.text_words]
+        words = [(word.isdigit(), max(map(_evidence_bits, terms_of(word)), default=0.0)) for word in self.text_words]
         return sum(bits for _, bits in words) if sum(number or bits > 0 for number, bits in words) > 1 else 0.0
 
     @cached_property
