@@ -13,7 +13,6 @@ from typing import Final
 from inotify_simple import INotify
 from inotify_simple import flags
 
-from roamkb.fs.mounts import mount_points_below
 from roamkb.fs.mounts import parse_mounts
 from roamkb.fs.mounts import path_below
 
@@ -69,34 +68,35 @@ class FolderWatch:
 class MountedFolder:
     """The folder that a path names, and the mounts by which it does: another one has other events."""
 
-    __slots__ = ("_mount_table", "_real", "_status")
+    __slots__ = ("_identity", "_mounts", "_real")
 
     def __init__(self, folder: Path) -> None:
         """Read them; raise `OSError` where the folder or the mount table can't be read."""
-        self._mount_table = Path("/proc/self/mountinfo").read_bytes()
-        self._real = os.path.realpath(folder)
+        table = Path("/proc/self/mountinfo").read_bytes()
+        self._real = real = os.path.realpath(folder)
+        # what is mounted elsewhere changes nothing here
+        self._mounts = [
+            mount
+            for mount in parse_mounts(table)
+            if path_below(real, mount.point) is not None or path_below(mount.point, real)
+        ]
+        places = [(mount.number, mount.device, mount.inside, mount.point) for mount in self._mounts]
         status = folder.stat()
-        self._status = (status.st_dev, status.st_ino)
+        self._identity = (real, status.st_dev, status.st_ino, places)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, MountedFolder) and (self._mount_table, self._real, self._status) == (
-            other._mount_table,
-            other._real,
-            other._status,
-        )
+        return isinstance(other, MountedFolder) and self._identity == other._identity
 
     __hash__ = None  # type: ignore[assignment]
 
     @property
     def is_local(self) -> bool:
         """Whether the kernel hears of all changes in the folder: one file system, which others can't change."""
-        mounts = parse_mounts(self._mount_table)
-        covering = [mount for mount in mounts if path_below(self._real, mount.point) is not None]
-        if not covering or mount_points_below(self._real, mounts):
+        if not self._mounts or any(path_below(mount.point, self._real) for mount in self._mounts):
             return False
         # of the same point the last one shows
-        mount = max(enumerate(covering), key=lambda place: (len(place[1].point), place[0]))[1]
-        device = f"{os.major(self._status[0])}:{os.minor(self._status[0])}"
+        mount = max(enumerate(self._mounts), key=lambda place: (len(place[1].point), place[0]))[1]
+        device = f"{os.major(self._identity[1])}:{os.minor(self._identity[1])}"
         return mount.file_system in _LOCAL and (mount.file_system in _WITH_SUBVOLUMES or mount.device == device)
 
 

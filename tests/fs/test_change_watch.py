@@ -1,6 +1,7 @@
 """What the kernel tells of a watched folder, and of which folders it can."""
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -59,6 +60,22 @@ def test_a_folder_that_is_another_has_another_identity(tmp_path: Path) -> None:
     (tmp_path / "link").unlink()
     (tmp_path / "link").symlink_to("b")
     assert before != MountedFolder(tmp_path / "link")
+
+
+def test_only_mounts_about_a_folder_make_it_another(tmp_path: Path) -> None:
+    """What comes and goes elsewhere, such as a container's disk, is no reason to walk all notes again."""
+    kb, elsewhere = tmp_path / "kb", tmp_path / "kb2"
+    (kb / "in").mkdir(parents=True)
+    elsewhere.mkdir()
+    before = MountedFolder(kb)
+    for place, is_same in ((elsewhere, True), (kb / "in", False), (kb, False)):
+        if subprocess.run(["mount", "--bind", place, place], capture_output=True, check=False).returncode:
+            pytest.skip("NO MOUNT WAS TESTED: it needs root")
+        try:
+            assert is_same == (before == MountedFolder(kb)), place
+        finally:
+            subprocess.run(["umount", place], check=True)
+        assert before == MountedFolder(kb)
 
 
 def test_what_others_can_write_to_is_not_local(tmp_path: Path) -> None:
