@@ -38,6 +38,7 @@ from roamkb.text.store.word_frequencies import term_bits
 from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import letter_pairs
 from roamkb.text.tokenize import split_words
+from roamkb.text.tokenize import stands_apart
 from roamkb.text.tokenize import terms_of
 
 _T = TypeVar("_T")
@@ -157,12 +158,17 @@ class _AnswerText:
         return stems
 
     @cached_property
-    def word_run(self) -> str:
-        return _word_run(self.text)
+    def folded_text(self) -> str:
+        return fold_text(self.text)
+
+    def stands_in(self, folded_prompt: str) -> bool:
+        """Return whether a folded prompt holds the whole of a name, apart from other words."""
+        name = self.folded_text
+        return bool(name) and name in folded_prompt and stands_apart(name, folded_prompt)
 
     @cached_property
     def name_bits(self) -> float:
-        """The bits of a name that a prompt holds as a run: its words tell which one is meant, however many hold them.
+        """The bits of a name that stands whole in a prompt: its words tell which one is meant, however many hold them.
 
         One word alone may be a topic of many.
         """
@@ -194,7 +200,7 @@ class _Prompt:
     def __init__(self, text: str, weights: TermWeights) -> None:
         self._words = list(_prompt_words(text, weights))
         self._hyphenated_names = [fold_text(name) for name in _HYPHENATED_WORD.findall(text)]
-        self._word_run = _word_run(text)
+        self._folded_text = fold_text(text)
         self._is_order = _is_order(text)
 
     def worth_bits(self, titles: Sequence[_AnswerText], body: _AnswerText) -> float:
@@ -202,13 +208,8 @@ class _Prompt:
         if self._is_order:
             titles = [title for title in titles if _is_named(self._words, title, body)]
         bits = [_answer_worth(self._words, self._hyphenated_names, title, body).bits for title in titles]
-        bits += [title.name_bits for title in titles if title.word_run in self._word_run]
+        bits += [title.name_bits for title in titles if title.stands_in(self._folded_text)]
         return max(bits, default=0.0)
-
-
-def _word_run(text: str) -> str:
-    """Return the folded words of a text with blanks around each, so that a run of words is a part of it."""
-    return f" {' '.join(fold_text(word) for word in split_words(text))} "
 
 
 def _asking_sentences(text: str) -> Sequence[str]:
@@ -247,14 +248,14 @@ def weigh_answers(
     whole = _Prompt(prompt_text, weights)
     sentences = [_Prompt(sentence, weights) for sentence in _asking_sentences(prompt_text)]
     chance_bits = _BITS_PER_DOUBLING * log2(len(sentences) + 1)
-    asked_run = _word_run(prompt_text) if is_question else ""
+    asked_text = fold_text(prompt_text) if is_question else ""
     worths: list[tuple[_T, float]] = []
     for rank, (answer, names, body_text) in enumerate(answers):
         titles, body = [_AnswerText(name) for name in names], _AnswerText(body_text)
         best_bits = max((sentence.worth_bits(titles, body) for sentence in sentences), default=0.0) - chance_bits
         bits = max(whole.worth_bits(titles, body), best_bits)
         bits *= 1 - _RANK_PENALTY * min(rank, _MAX_PENALIZED_RANKS)
-        asked_names = (title for title in titles if title.text_words and title.word_run in asked_run)
+        asked_names = (title for title in titles if title.stands_in(asked_text))
         asked_bits = max((_ASKED_WORD_BITS * len(title.text_words) for title in asked_names), default=0.0)
         worths.append((answer, max(bits, asked_bits)))
     best = max((worth for _, worth in worths), default=0.0)

@@ -36,6 +36,7 @@ from roamkb.pipeline.gate.references import AnchorVerdict
 from roamkb.pipeline.gate.references import NamedAnchors
 from roamkb.pipeline.gate.references import anchor_verdict
 from roamkb.pipeline.gate.references import anchors_of
+from roamkb.pipeline.gate.references import files_of
 from roamkb.pipeline.store.references_on_disk import ProjectReferences
 from roamkb.text.similarity import contradiction
 
@@ -89,7 +90,7 @@ def noise_flags(standing: LearningState, references: ProjectReferences) -> Mappi
 
 def judge_files(content: str, references: ProjectReferences) -> AnchorVerdict:
     """Return the verdict on the files that `content` names; symbols are not looked for."""
-    anchors = anchors_of(content)
+    anchors = NamedAnchors(files=files_of(content))
     return anchor_verdict(anchors, content, files=_existing_files(anchors, references), symbols=None)
 
 

@@ -216,10 +216,7 @@ def _select_clusters(proposal: CurationProposal, only: Collection[int] | None) -
 def _missing_files_by_id(state: LogState, references: ProjectReferences) -> Mapping[str, Sequence[str]]:
     """Return the missing files, by the id of each learning that is stale for it."""
     verdicts = (
-        (standing.id, judge_files(standing.learning.content, references))
-        for standing in comparable_standings(state)
-        # most name no file
-        if "/" in standing.learning.content
+        (standing.id, judge_files(standing.learning.content, references)) for standing in comparable_standings(state)
     )
     return {id: verdict.missing_files for id, verdict in verdicts if verdict.status == STALE}
 

@@ -220,6 +220,7 @@ def test_a_name_that_a_question_for_notes_holds_whole_is_asked_for() -> None:
     for asking in ("what do my notes say about", "do I have notes on", "gibt es eine Notiz zu", "is there a note on"):
         answers = (("How to read a book", ""), ("Book", ""), ("Read", ""))
         assert [0] == kept(f"{asking} how to read a book?", *answers, size=0.5), asking
+    assert [0] == kept("メモに請求書の番号はありますか", ("請求書の番号", ""), ("見積書", ""), size=0.5)
     assert [] == kept("what do my notes say about bread?", ("How to read a book", ""), ("Read", ""))
 
 

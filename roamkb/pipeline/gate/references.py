@@ -57,9 +57,14 @@ class AnchorVerdict:
 
 def anchors_of(content: str) -> NamedAnchors:
     """Return the first files and symbols that `content` names."""
-    files = tuple(islice(dict.fromkeys(_named_files(content)), MOST_FILES))
     symbols = tuple(islice(dict.fromkeys(_named_symbols(content)), MOST_SYMBOLS))
-    return NamedAnchors(files=files, symbols=symbols)
+    return NamedAnchors(files=files_of(content), symbols=symbols)
+
+
+def files_of(content: str) -> tuple[str, ...]:
+    """Return the first files that `content` names."""
+    # most learnings name none, and to look for paths takes longer
+    return tuple(islice(dict.fromkeys(_named_files(content)), MOST_FILES)) if "/" in content else ()
 
 
 def anchor_verdict(anchors: NamedAnchors, content: str, *, files: Set[str], symbols: Set[str] | None) -> AnchorVerdict:
