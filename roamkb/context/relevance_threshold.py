@@ -2,16 +2,17 @@
 
 A floor under what is shown to who didn't ask for it.
 
-A search's scores say which answer is the best, not whether it is any good. Here the measure is absolute:
-bits of evidence. A word that prompt and answer share tells -log2 of its share in general texts (Shannon,
-"A Mathematical Theory of Communication", 1948), as inverse document frequency does for a collection
-(Robertson, "Understanding Inverse Document Frequency", Journal of Documentation 60, 2004), less what any
-prompt shares with any text; the more answers of the base hold it, the less it tells which one is meant. What
-an answer's words tell together counts by the share of the prompt that they cover: `fastify?` is covered
-wholly, one word of a pasted document isn't. A longer message asks in one of its sentences: each is a prompt by
-itself, less what one more look finds by chance.
+A search's scores say which answer is the best, not whether it is any good. Here the measure is absolute: the
+odds that an answer is needed, in bits, by logistic regression (Cox, "The Regression Analysis of Binary Sequences",
+Journal of the Royal Statistical Society B 20, 1958) on five signals of `AnswerSignals`. What tells most is how
+far an answer is ahead of the next that says something else: where several fit a prompt as well, it is about their
+topic, and needs none of them. `python -m tests.benchmarks.relevance_odds` fits the weights to the weeks of
+`tests/context/weeks`, and says what they achieve on those that are held out.
 
-The constants were chosen on one half of `tests/context/needs`, in five languages; the other half holds them.
+A name that a prompt holds whole is evidence by itself, and what was asked for need not be likely.
+The evidence of a shared word is -log2 of its share in general texts (Shannon, "A Mathematical Theory of
+Communication", 1948), as inverse document frequency is for a collection (Robertson, "Understanding Inverse Document
+Frequency", Journal of Documentation 60, 2004), less what any prompt shares with any text.
 """
 
 import re
@@ -22,15 +23,14 @@ from collections.abc import Sequence
 from collections.abc import Set
 from functools import cache
 from functools import cached_property
-from math import log2
 
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.startup.typing import Final
 from roamkb.core.startup.typing import NamedTuple
-from roamkb.core.startup.typing import TypeVar
 from roamkb.core.text import fold_text
 from roamkb.kb.search.hits import Evidence
+from roamkb.kb.search.hits import RankSignals
 from roamkb.kb.search.query import TermWeights
 from roamkb.text.store.lexicons import alternatives_pattern
 from roamkb.text.store.word_frequencies import RAREST_BITS
@@ -40,8 +40,6 @@ from roamkb.text.tokenize import letter_pairs
 from roamkb.text.tokenize import split_words
 from roamkb.text.tokenize import stands_apart
 from roamkb.text.tokenize import terms_of
-
-_T = TypeVar("_T")
 
 #: Bits that any prompt shares with any text by chance; one word of ninety tells nothing.
 _CHANCE_BITS: Final = 6.5
@@ -54,17 +52,14 @@ _NUMBER_BITS: Final = 2.0
 _DIGIT_BITS: Final = 3.3
 #: Words of a body that tell as much as a title; of longer ones, by chance, some word fits any prompt.
 _TITLE_LIKE_WORDS: Final = 20
-#: What an answer loses for each place that the search puts it behind the best, and for how many.
-_RANK_PENALTY: Final = 0.1
-_MAX_PENALIZED_RANKS: Final = 3
 #: The least evidence of a word that is a whole prompt and no question: `commit` is an order.
 _LEAST_LONE_BITS: Final = 9.5
 #: What a name of one word tells at most beside other words: the prompt may be about something else of its topic.
 _MOST_LONE_NAME_BITS: Final = 9.5
-#: The share of the best answer's worth.
-_MIN_SHARE_OF_BEST: Final = 0.85
 #: The share of a question's evidence that an answer has which is sure to be about it.
 _LEAST_SURE_SHARE: Final = 0.5
+#: The bits of evidence, times the share, that it has at least.
+_LEAST_SURE_BITS: Final = 2.5
 #: Letters that forms of a word have in common at its beginning, and the least share of the longer form.
 _STEM_LENGTH: Final = 4
 _MIN_FORM_SHARE: Final = 0.6
@@ -80,29 +75,59 @@ _MID_SENTENCE_CAPITAL: Final = lazily(r"(?<=[a-z0-9,;)] )[A-Z]\w+")
 #: Words that hyphens make one, and the bits that such a word tells beside them.
 _HYPHENATED_BITS: Final = 4.0
 _HYPHENATED_WORD: Final = lazily(r"\w+(?:-\w+)+")
-#: Where a sentence ends, and how many count of a message: what is pasted stands between those that ask.
-_SENTENCE_END: Final = lazily(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
-_FIRST_SENTENCES: Final = 4
-_LAST_SENTENCES: Final = 8
-#: Bits that a match with one sentence lacks for each doubling of their number.
-_BITS_PER_DOUBLING: Final = 0.8
 #: What each word of a name tells that stands whole in a question for notes: the longer one is meant.
 _ASKED_WORD_BITS: Final = 8.0
 #: What an error quotes: a module, a key, a file.
 _QUOTED_NAME: Final = r"['\"`‘“]([^'\"`’”\n]{2,80})['\"`’”]"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RelevanceThreshold:
-    """The least evidence that an answer has to share with the prompt."""
+class RelevanceThreshold(NamedTuple):
+    """The least odds that an answer has to have."""
 
-    #: Of evidence, times the share of the prompt's that they are.
+    #: -log2 of the odds against it: 0 where it is as likely needed as not.
     least_bits: float
 
 
-INTERRUPTION_THRESHOLD: Final = RelevanceThreshold(least_bits=4.75)
+INTERRUPTION_THRESHOLD: Final = RelevanceThreshold(least_bits=0.75)
 #: Where nobody is interrupted.
-START_THRESHOLD: Final = RelevanceThreshold(least_bits=2.5)
+START_THRESHOLD: Final = RelevanceThreshold(least_bits=-1.0)
+
+
+class AnswerSignals(NamedTuple):
+    """What speaks for an answer to a prompt."""
+
+    #: Bits of the prompt's words that it has and another answer lacks, each by how rare the word is in the base:
+    #: beside that answer of those that say something else which leaves the fewest.
+    distinct_bits: float
+    #: How far its BM25 is ahead of the best of those.
+    lead: float
+    #: How near the two are in meaning by the table of words, 0 to 1; and 1 where the table hasn't their language.
+    meaning: float
+    lacks_meaning: float
+    #: Words of its title before the first that the prompt has: of what a sentence is about stands in front.
+    words_before: float
+    #: The root of the share of the prompt's bits that the answer has: who explains himself says much besides.
+    coverage: float
+
+
+#: Bits of each signal's unit, and of none of them.
+_SIGNAL_BITS: Final = AnswerSignals(
+    distinct_bits=0.29,
+    lead=0.084,
+    meaning=8.0,
+    lacks_meaning=2.95,
+    words_before=-0.082,
+    coverage=5.8,
+)
+_START_BITS: Final = -9.8
+#: Words before the first that counts, at most; as many where none does.
+_MOST_WORDS_BEFORE: Final = 20
+#: The share of the fewer terms of two answers by which they say much the same.
+_LIKE_SHARE: Final = 0.5
+#: The least evidence of a name that a prompt holds whole.
+_LEAST_NAME_BITS: Final = 4.75
+#: How far an answer may be behind the best.
+_MOST_BEHIND: Final = 3.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,32 +219,6 @@ class _AnswerText:
         return frozenset(terms_of(word)[0] for word in spelled)
 
 
-class _Prompt:
-    """A prompt, or a sentence of one."""
-
-    def __init__(self, text: str, weights: TermWeights) -> None:
-        self._words = list(_prompt_words(text, weights))
-        self._hyphenated_names = [fold_text(name) for name in _HYPHENATED_WORD.findall(text)]
-        self._folded_text = fold_text(text)
-        self._is_order = _is_order(text)
-
-    def worth_bits(self, titles: Sequence[_AnswerText], body: _AnswerText) -> float:
-        """Return the bits of evidence that an answer is worth, by that of its names which tells most."""
-        if self._is_order:
-            titles = [title for title in titles if _is_named(self._words, title, body)]
-        bits = [_answer_worth(self._words, self._hyphenated_names, title, body).bits for title in titles]
-        bits += [title.name_bits for title in titles if title.stands_in(self._folded_text)]
-        return max(bits, default=0.0)
-
-
-def _asking_sentences(text: str) -> Sequence[str]:
-    """Return the sentences of a message that may ask for something; none of a prompt that is one sentence."""
-    sentences = [sentence for sentence in _SENTENCE_END.split(text) if sentence.strip()]
-    if len(sentences) < 2:
-        return ()
-    return [*sentences[:_FIRST_SENTENCES], *sentences[_FIRST_SENTENCES:][-_LAST_SENTENCES:]]
-
-
 @cache
 def _negated_topics() -> re.Pattern[str]:
     """Return a pattern for what a speaker mentions and doesn't ask for."""
@@ -232,38 +231,141 @@ def _note_questions() -> re.Pattern[str]:
     return re.compile(alternatives_pattern("asking_notes"), re.IGNORECASE)
 
 
+class Answer(NamedTuple):
+    """An answer of the search: its names, each of which counts by itself, what is shown beside them, its signals."""
+
+    names: Sequence[str]
+    body: str
+    ranks: RankSignals | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _WeighedText:
+    """An answer's text, and what it has of a prompt."""
+
+    title: _AnswerText
+    ranks: RankSignals | None
+    #: By the place of the prompt's word.
+    word_bits: Mapping[int, float]
+    coverage: float
+    words_before: int
+
+    @property
+    def ranked_words(self) -> float:
+        return self.ranks.words if self.ranks else 0.0
+
+    @property
+    def meaning(self) -> float:
+        return self.ranks.meaning if self.ranks else 0.0
+
+    def bits_beside(self, other: "_WeighedText") -> float:
+        """Return the bits of the prompt's words that another answer lacks."""
+        return sum(max(0.0, bits - other.word_bits.get(place, 0.0)) for place, bits in self.word_bits.items())
+
+    def says_the_same(self, other: "_WeighedText") -> bool:
+        """Return whether two answers share most of their words."""
+        terms, other_terms = self.title.all_terms, other.title.all_terms
+        return len(terms & other_terms) >= _LIKE_SHARE * min(len(terms), len(other_terms))
+
+
 def weigh_answers(
     text: str,
     weights: TermWeights,
-    answers: Iterable[tuple[_T, Sequence[str], str]],
+    answers: Sequence[Answer],
     *,
     limits: RelevanceThreshold = INTERRUPTION_THRESHOLD,
-) -> tuple[Sequence[tuple[_T, float]], float]:
-    """Return the answers to `text`, each with its worth in bits, and the threshold, which rises with the best.
+) -> tuple[Sequence[float], float]:
+    """Return the odds that each answer to `text` is needed, in bits, and the threshold, which rises with the best."""
+    prompt_text, is_question = _asked_text(text)
+    prompt = list(_prompt_words(prompt_text, weights))
+    folded_prompt, is_order = fold_text(prompt_text), _is_order(prompt_text)
+    bits = [_odds_bits(signals) for signals in _signals_of(prompt, weights, answers)]
+    for place, (names, body, _) in enumerate(answers):
+        titles = [_AnswerText(name) for name in names]
+        name_bits = [_name_evidence(prompt, title, _AnswerText(body)) for title in titles]
+        standing = [title for title in titles if title.stands_in(folded_prompt)]
+        name_bits += [title.name_bits for title in standing]
+        if is_question:
+            name_bits += [_ASKED_WORD_BITS * len(title.text_words) for title in standing]
+        if is_order and not any(_is_named(prompt, title, _AnswerText(body)) for title in titles):
+            bits[place] = min(bits[place], _START_BITS)
+        named_bits = max(name_bits, default=0.0) - _LEAST_NAME_BITS + INTERRUPTION_THRESHOLD.least_bits
+        bits[place] = max(bits[place], named_bits)
+    least = min(limits, START_THRESHOLD) if is_question else limits
+    return bits, max(least.least_bits, max(bits, default=0.0) - _MOST_BEHIND)
 
-    An answer comes with its names, each of which counts by itself, and with what is shown beside them.
-    """
-    prompt_text = _negated_topics().sub(" ", _PASTED_BLOCK.sub(" ", text))
-    prompt_text, is_question = _note_questions().subn(" ", prompt_text)
-    whole = _Prompt(prompt_text, weights)
-    sentences = [_Prompt(sentence, weights) for sentence in _asking_sentences(prompt_text)]
-    chance_bits = _BITS_PER_DOUBLING * log2(len(sentences) + 1)
-    asked_text = fold_text(prompt_text) if is_question else ""
-    worths: list[tuple[_T, float]] = []
-    for rank, (answer, names, body_text) in enumerate(answers):
-        titles, body = [_AnswerText(name) for name in names], _AnswerText(body_text)
-        best_bits = max((sentence.worth_bits(titles, body) for sentence in sentences), default=0.0) - chance_bits
-        bits = max(whole.worth_bits(titles, body), best_bits)
-        bits *= 1 - _RANK_PENALTY * min(rank, _MAX_PENALIZED_RANKS)
-        asked_names = (title for title in titles if title.stands_in(asked_text))
-        asked_bits = max((_ASKED_WORD_BITS * len(title.text_words) for title in asked_names), default=0.0)
-        worths.append((answer, max(bits, asked_bits)))
-    best = max((worth for _, worth in worths), default=0.0)
-    threshold = max(
-        min(limits.least_bits, START_THRESHOLD.least_bits) if is_question else limits.least_bits,
-        _MIN_SHARE_OF_BEST * best,
+
+def signals_of(text: str, weights: TermWeights, answers: Sequence[Answer]) -> Sequence[AnswerSignals]:
+    """Return what speaks for each of the answers to `text`."""
+    return _signals_of(list(_prompt_words(_asked_text(text)[0], weights)), weights, answers)
+
+
+def _asked_text(text: str) -> tuple[str, bool]:
+    """Return what a prompt asks for, without what is pasted or waved away; and whether it asks for notes."""
+    asked_text, questions = _note_questions().subn(" ", _negated_topics().sub(" ", _PASTED_BLOCK.sub(" ", text)))
+    return asked_text, questions > 0
+
+
+def _odds_bits(signals: AnswerSignals) -> float:
+    return _START_BITS + sum((value * bits for value, bits in zip(signals, _SIGNAL_BITS, strict=True)), 0.0)
+
+
+def _signals_of(prompt: Sequence[_PromptWord], weights: TermWeights, answers: Sequence[Answer]) -> list[AnswerSignals]:
+    texts = [_weighed_text(prompt, weights, answer) for answer in answers]
+    signals: list[AnswerSignals] = []
+    lacks_meaning = 0.0 if any(text.meaning for text in texts) else 1.0
+    for text in texts:
+        others = [other for other in texts if other is not text and not text.says_the_same(other)]
+        signals.append(
+            AnswerSignals(
+                distinct_bits=min(map(text.bits_beside, others), default=sum(text.word_bits.values())),
+                lead=text.ranked_words - max((other.ranked_words for other in others), default=0.0),
+                meaning=text.meaning,
+                lacks_meaning=lacks_meaning,
+                words_before=text.words_before,
+                coverage=max(0.0, text.coverage) ** 0.5,
+            )
+        )
+    return signals
+
+
+def _weighed_text(prompt: Sequence[_PromptWord], weights: TermWeights, answer: Answer) -> _WeighedText:
+    """Return the text of an answer with what it has of a prompt, in its names or, for less, in its body."""
+    title, *aliases = map(_AnswerText, answer.names)
+    body = _AnswerText(answer.body)
+    body_factor = min(1.0, (_TITLE_LIKE_WORDS / max(1, len(body.text_words))) ** 0.5)
+    prompt_bits = uncovered_bits = 0.0
+    # `9ms` and `44ms`, `save` and `saves`: what is one word of the answer tells once
+    told: dict[str, tuple[float, int]] = {}
+    for place, word in enumerate(prompt):
+        part = max((_shared_part(word, name) for name in (title, *aliases)), key=lambda part: part.share)
+        if part.share < body_factor:
+            in_body = _shared_part(word, body)
+            if in_body.share * body_factor > part.share:
+                part = in_body._replace(share=in_body.share * body_factor)
+        evidence, _ = word.term_evidence[part.term]
+        prompt_bits += evidence
+        uncovered_bits += evidence * (1 - part.share)
+        if bits := evidence * part.share * _rarity(part.term, weights):
+            told[part.own_term] = max(told.get(part.own_term, (0.0, 0)), (bits, place))
+    first = (place for place, word in enumerate(title.text_words) if not told.keys().isdisjoint(terms_of(word)))
+    return _WeighedText(
+        title=title,
+        ranks=answer.ranks,
+        word_bits={place: bits for bits, place in told.values()},
+        coverage=1 - uncovered_bits / prompt_bits if prompt_bits else 0.0,
+        words_before=min(next(first, _MOST_WORDS_BEFORE), _MOST_WORDS_BEFORE),
     )
-    return worths, threshold
+
+
+def _rarity(term: str, weights: TermWeights) -> float:
+    """Return the weight of a term as a share of the weight that a term of one text has."""
+    return min(1.0, weights.terms.get(term, weights.rarest) / weights.rarest) if weights.rarest else 1.0
+
+
+def _name_evidence(prompt: Sequence[_PromptWord], title: _AnswerText, body: _AnswerText) -> float:
+    """Return the bits of a name of which the prompt has every word that tells."""
+    return _answer_worth(prompt, (), title, body).bits if _covers_title(title, prompt) else 0.0
 
 
 def _is_order(prompt_text: str) -> bool:
@@ -287,9 +389,8 @@ def rate_evidence(
 ) -> list[Evidence]:
     """Return for each answer to a search for `words` whether it may be relied on to be about them.
 
-    An answer is its names, each of which counts by itself, and what is shown beside them. The threshold is that
-    of a session's start, since who searches isn't interrupted; and half of what is asked for has to be in it: one
-    rare word of three is a note on something else.
+    An answer is its names, each of which counts by itself, and what is shown beside them. Half of what is asked for
+    has to be in it: one rare word of three is a note on something else.
     """
     prompt = list(_prompt_words(" ".join(words), weights))
     worths = (
@@ -297,7 +398,7 @@ def rate_evidence(
         for names, body in ((names, _AnswerText(text)) for names, text in answers)
     )
     return [
-        Evidence(worth.bits, worth.share, worth.bits >= START_THRESHOLD.least_bits and worth.share >= _LEAST_SURE_SHARE)
+        Evidence(worth.bits, worth.share, worth.bits >= _LEAST_SURE_BITS and worth.share >= _LEAST_SURE_SHARE)
         for worth in worths
     ]
 

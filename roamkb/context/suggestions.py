@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from roamkb.context import brief_text
 from roamkb.context.relevance_threshold import INTERRUPTION_THRESHOLD
 from roamkb.context.relevance_threshold import START_THRESHOLD
+from roamkb.context.relevance_threshold import Answer
 from roamkb.context.relevance_threshold import RelevanceThreshold
 from roamkb.context.relevance_threshold import weigh_answers
 from roamkb.core.model import Hit
@@ -250,7 +251,12 @@ def _answers_in_force(
 def _weigh_passages(
     text: str, answers: Sequence[PassageHit], weights: TermWeights, *, least: RelevanceThreshold
 ) -> tuple[Sequence[tuple[PassageHit, float]], float]:
-    named = (
-        (answer, (answer.title, *answer.aliases), "\n".join(line for _, line in answer.lines)) for answer in answers
-    )
-    return weigh_answers(text, weights, named, limits=least)
+    """Return the answers, each with its odds in bits, and the threshold."""
+    bits, threshold = weigh_answers(text, weights, [answer_of(passage) for passage in answers], limits=least)
+    return list(zip(answers, bits, strict=True)), threshold
+
+
+def answer_of(passage: PassageHit) -> Answer:
+    """Return a passage as it is weighed."""
+    lines = "\n".join(line for _, line in passage.lines)
+    return Answer((passage.title, *passage.aliases), lines, passage.signals)

@@ -256,14 +256,6 @@ def test_part_of_an_identifier_is_not_the_title(world: World) -> None:
         assert is_meant == ("check_github" in context(answer(world, payload))), prompt
 
 
-def test_a_word_of_an_answer_counts_once(world: World) -> None:
-    """However many words of the prompt are forms of it, or have it as a part."""
-    world.run("init")
-    world.run("learn", "The method InvoiceService.finalize is the only place that gives an invoice its number")
-    prompt = event(world.personal, "UserPromptSubmit", prompt="rename the class InvoiceSvc to InvoicesServices")
-    assert {} == answer(world, prompt)
-
-
 @pytest.mark.parametrize("place", ["personal", "work", "unknown"])
 def test_notes_are_offered_where_there_is_no_log(world: World, place: str) -> None:
     """Wherever reading is allowed: once a session, and what was asked and shown is written down nowhere."""
