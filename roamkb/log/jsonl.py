@@ -142,6 +142,7 @@ def learning_line(learning: Learning) -> bytes:
         "category": learning.category,
         "files": list(learning.files),
         "actions": list(learning.actions),
+        "aliases": list(learning.aliases),
         "provenance": learning.provenance,
         "origin": learning.origin,
         "kind": learning.kind.value if learning.kind else "",
@@ -284,7 +285,7 @@ def _line_fault(line: bytes, parsed: object, pieces: list[dict[str, Any]]) -> st
 
 #: What `parse_learning` reads; everything else is kept as it is.
 _LEARNING_KEYS = frozenset(
-    "key type content source tags ts bead id agent session task category files actions provenance origin "
+    "key type content source tags ts bead id agent session task category files actions aliases provenance origin "
     "kind confidence v".split()
 )
 
@@ -311,6 +312,7 @@ def parse_learning(fields: Mapping[str, Any]) -> Learning | None:
         category=_text_field(fields, "category"),
         files=_text_list_field(fields, "files"),
         actions=_text_list_field(fields, "actions"),
+        aliases=_text_list_field(fields, "aliases"),
         provenance=_text_field(fields, "provenance"),
         origin=_text_field(fields, "origin"),
         kind=_parse_kind(fields.get("kind")),

@@ -66,7 +66,7 @@ class LearnRequest:
     _: KW_ONLY
     proposals: str | None = objects_option(
         "--proposals",
-        "Claims with their evidence, instead of TEXT: a list of {claim, type, files, task, "
+        "Claims with their evidence, instead of TEXT: a list of {claim, type, aliases, files, task, "
         "evidence: {quote, source}, supersedes, withdraws, mended}; - reads standard input.",
         metavar="JSON|-",
     )
@@ -83,6 +83,9 @@ class LearnRequest:
     category: str | None = text_option("--category", "What it is about: security, performance, bug_fix…", metavar="C")
     files: Sequence[str] = repeatable_option(
         "--file", "Files that it is about, in gitignore syntax.", metavar="GLOB", values="files"
+    )
+    aliases: Sequence[str] = repeatable_option(
+        "--alias", "What somebody who lacks it would type when it is needed, in other words; several.", metavar="A"
     )
     actions: Sequence[str] = repeatable_option(
         "--action", "What one does when it matters: CREATE, UPDATE…", metavar="A"
@@ -239,6 +242,7 @@ def _record_repetition(
 ) -> LearnResult:
     """Record one more occurrence of `duplicate`, which supersedes another if given; the lock is held."""
     fields = repetition_fields(duplicate.learning, new_learning)
+    lost_aliases = set(new_learning.aliases) - set(duplicate.learning.aliases)
     events = [stamps.new_event("repeated", duplicate.id, task=new_learning.task or new_learning.bead, **fields)]
     if superseded:
         events.append(stamps.new_event("superseded", superseded.id, by_which=duplicate.id, reason="rewritten"))
@@ -250,6 +254,9 @@ def _record_repetition(
         confidence=standing.confidence,
         occurrences=standing.occurrences,
         superseded=superseded.learning if superseded else None,
+        warnings=(f"it keeps its aliases: to give it others, say it anew with --supersedes {duplicate.learning.key}",)
+        if lost_aliases
+        else (),
         path=log.ledger,
     )
 

@@ -85,6 +85,8 @@ class Learning:
     category: str = ""
     #: Files that it is about, in gitignore syntax.
     files: tuple[str, ...] = ()
+    #: What somebody who lacks it would type when it is needed, in other words than its own.
+    aliases: tuple[str, ...] = ()
     #: What one does when it matters: CREATE, UPDATE, DELETE…
     actions: tuple[str, ...] = ()
     #: user-stated, observed, inferred or external; empty where the line doesn't say.

@@ -36,6 +36,9 @@ from roamkb.text.tokenize import split_words
 #: Bytes of one statement; more is a document, not a learning.
 MOST_LEARNING_BYTES = 64 * 1024
 _LONGEST_TYPE = 40
+#: Aliases of one learning, and letters of each.
+MOST_ALIASES: Final = 8
+LONGEST_ALIAS: Final = 200
 #: What a line says of a fix that was applied and worked.
 FIX_APPLIED_FIELD = "fix_applied"
 #: What a learning is flagged as that somebody wants kept although it says little.
@@ -57,6 +60,8 @@ class NewLearning:
     category: str = ""
     files: tuple[str, ...] = ()
     actions: tuple[str, ...] = ()
+    #: What somebody who lacks it would type when it is needed.
+    aliases: tuple[str, ...] = ()
     provenance: str = "observed"
     #: In hundredths; None lets the provenance say.
     confidence: int | None = None
@@ -68,7 +73,7 @@ class NewLearning:
     def all_texts(self) -> Iterator[str]:
         """Yield every text that the caller gave."""
         yield from (self.content, self.type, self.bead, self.task, self.category)
-        yield from (*self.tags, *self.files, *self.actions)
+        yield from (*self.tags, *self.files, *self.actions, *self.aliases)
         for value in self.extra.values():
             yield from (str(item) for item in (value.values() if isinstance(value, Mapping) else (value,)))
 
@@ -79,6 +84,7 @@ def storable_learning(new_learning: NewLearning) -> NewLearning:
         new_learning,
         content=storable_text(new_learning.content),
         tags=tuple(map(storable_text, new_learning.tags)),
+        aliases=tuple(filter(None, (one_line(storable_text(alias)) for alias in new_learning.aliases))),
         extra={name: _storable_value(value) for name, value in new_learning.extra.items()},
     )
 
@@ -154,6 +160,11 @@ def check_new_learning(new_learning: NewLearning) -> None:
         raise UsageError(
             f"no type {clip_text(one_line(new_learning.type), 60)}", hint="one word: learned, decision, fact…"
         )
+    if len(new_learning.aliases) > MOST_ALIASES or any(len(alias) > LONGEST_ALIAS for alias in new_learning.aliases):
+        raise UsageError(
+            f"too many or too long aliases; a learning has at most {MOST_ALIASES} of {LONGEST_ALIAS} letters",
+            hint="each is what somebody would type who needs it, in a few words",
+        )
     if new_learning.provenance not in PROVENANCES:
         raise UsageError(f"no provenance {one_line(new_learning.provenance)}", hint=f"one of {', '.join(PROVENANCES)}")
     detector.refuse_secrets([*new_learning.all_texts()])
@@ -192,6 +203,7 @@ def draft_learning(
         category=new_learning.category,
         files=new_learning.files,
         actions=new_learning.actions,
+        aliases=new_learning.aliases,
         provenance=new_learning.provenance,
         kind=author.kind,
         confidence=_new_confidence(new_learning, type, author),

@@ -160,6 +160,7 @@ def _new_learning(proposal: ProposedLearning) -> NewLearning:
         type=proposal.type,
         task=proposal.task,
         files=proposal.files,
+        aliases=proposal.aliases,
         confidence=PROPOSED,
         extra={"evidence": given_evidence} if given_evidence else {},
     )

@@ -18,6 +18,7 @@ LONGEST_QUOTE: Final = 300
 _PROPOSAL_FIELDS: Final = (
     "claim",
     "type",
+    "aliases",
     "files",
     "task",
     "evidence",
@@ -37,6 +38,8 @@ class ProposedLearning:
     #: Empty where it only withdraws.
     claim: str = ""
     type: str = "learned"
+    #: What somebody who lacks it would type when it is needed.
+    aliases: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     task: str = ""
     #: Literal text of the session's transcript.
@@ -102,11 +105,11 @@ def _parse_proposal(number: int, item: object) -> ProposedLearning:
     quoted = {"quote": evidence} if isinstance(evidence, str) else evidence
     if not isinstance(quoted, Mapping):
         raise UsageError(f"the evidence of proposal {number} is no object", hint=_PROPOSAL_HINT)
-    files = item.get("files") or ()
     proposal = ProposedLearning(
         claim=_text_field(number, item, "claim").strip(),
         type=_text_field(number, item, "type").strip() or "learned",
-        files=tuple(_parse_files(number, files)),
+        aliases=tuple(_parse_texts(number, item, "aliases")),
+        files=tuple(_parse_texts(number, item, "files")),
         task=_text_field(number, item, "task"),
         quote=_text_field(number, quoted, "quote")[:LONGEST_QUOTE],
         source=_text_field(number, quoted, "source")[:LONGEST_QUOTE],
@@ -128,8 +131,9 @@ def _text_field(number: int, fields: Mapping[object, object], name: str) -> str:
     return value
 
 
-def _parse_files(number: int, value: object) -> Sequence[str]:
-    paths = [value] if isinstance(value, str) else value
-    if not isinstance(paths, Sequence) or not all(isinstance(path, str) for path in paths):
-        raise UsageError(f"files of proposal {number} are no list of texts", hint=_PROPOSAL_HINT)
-    return paths
+def _parse_texts(number: int, fields: Mapping[object, object], name: str) -> Sequence[str]:
+    value = fields.get(name) or ()
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, Sequence) or not all(isinstance(text, str) for text in texts):
+        raise UsageError(f"{name} of proposal {number} are no list of texts", hint=_PROPOSAL_HINT)
+    return texts

@@ -243,6 +243,7 @@ def _fit_learning(foreign_line: LearningLine, header: BundleHeader) -> LearningL
             category=_bounded_text(learning.category),
             files=_bounded_names(learning.files),
             actions=_bounded_names(learning.actions),
+            aliases=_bounded_names(learning.aliases),
             provenance="external",
             origin=f"bundle:{header.sha256[:_DIGEST_PREFIX]}:{key}",
             kind=min(header.kind, learning.kind or header.kind, key=list(ProjectKind).index),

@@ -309,6 +309,32 @@ def test_what_would_not_show_is_not_learned(log: ProjectLog) -> None:
     assert "repeated" == learn(log, f"Run make lint{hidden} before a commit ❤️ می‌خواهم").outcome
 
 
+def test_a_learning_is_found_by_what_somebody_types_who_lacks_it(world: World) -> None:
+    """By what it was first learned with: who says it again with other aliases hears how to give it those."""
+    world.run("init")
+    fact = "Invoice numbers restart at 1 every year"
+    key = world.run("learn", fact, "--alias", "two bills share\u200b  an id", "--json").json["key"]
+    assert ["two bills share an id"] == lines(world)[0]["aliases"]
+    assert [key] == [one["key"] for one in world.run("recall", "bills", "--json").json["learnings"]]
+    assert 1 == world.run("recall", "duplicate", "receipt").status
+    again = world.run("learn", fact, "--alias", "duplicate receipt", "--json").json
+    assert ("repeated", True) == (again["outcome"], f"--supersedes {key}" in again["warnings"][0])
+    other = "Invoice numbers begin at 1 each January"
+    world.run("learn", other, "--alias", "duplicate receipt", "--supersedes", key)
+    (found,) = world.run("recall", "duplicate", "receipt", "--json").json["learnings"]
+    assert (other, ["duplicate receipt"]) == (found["content"], found["aliases"])
+
+
+def test_a_learning_has_a_few_short_aliases(world: World) -> None:
+    """More would be a text of its own; nothing is written then."""
+    world.run("init")
+    for aliases in (["x" * 201], [f"way {number}" for number in range(9)]):
+        options = [word for alias in aliases for word in ("--alias", alias)]
+        ran = world.run("learn", "A fact of the build", *options)
+        assert (2, True) == (ran.status, "at most 8 of 200 letters" in ran.err)
+    assert [] == lines(world)
+
+
 @pytest.mark.parametrize("text", ["", "  \n\t ", "\u200b\u2060", "\u2028\r", "\ud800"])
 def test_nothing_is_no_learning(text: str, world: World, log: ProjectLog) -> None:
     """Nor is what can't be seen."""
@@ -317,14 +343,14 @@ def test_nothing_is_no_learning(text: str, world: World, log: ProjectLog) -> Non
     assert [] == lines(world)
 
 
-@pytest.mark.parametrize("where", ["content", "tags", "files", "actions", "task", "category"])
+@pytest.mark.parametrize("where", ["content", "tags", "files", "actions", "aliases", "task", "category"])
 def test_a_secret_is_refused_wherever_it_stands(where: str, world: World, log: ProjectLog) -> None:
     """Nothing of it is left in the log."""
     secret = "AKIAABCDEFGHIJKLMNOP"
     with pytest.raises(SecretFound):
         if where == "content":
             log.learn(secret)
-        elif where in ("tags", "files", "actions"):
+        elif where in ("tags", "files", "actions", "aliases"):
             learn(log, "A fact", **{where: [secret]})
         else:
             learn(log, "A fact", **{where: secret})

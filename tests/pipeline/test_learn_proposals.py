@@ -189,6 +189,16 @@ def test_the_answer_says_what_is_no_longer_offered(talked: World) -> None:
     assert f"withdrawn {key}: no longer offered\n" == talked.run(*call, input=f'{{"withdraws": "{key}"}}').out
 
 
+def test_a_proposal_says_by_what_it_will_be_asked_for(talked: World) -> None:
+    """In words of its own; what is no list of texts is refused, and nothing is written."""
+    said = {"claim": "The proxy listens on port 8443", "aliases": ["TLS door of the gateway"]}
+    [found] = propose(talked, said)
+    recalled = talked.run("recall", "gateway", "door", "--json").json["learnings"]
+    assert [(found["key"], said["aliases"])] == [(one["key"], one["aliases"]) for one in recalled]
+    wrong = json.dumps([{**said, "aliases": [1]}])
+    assert "aliases of proposal 1 are no list" in talked.run("learn", "--proposals", wrong).err
+
+
 def test_what_is_proposed_again_in_its_session_counts_once(talked: World) -> None:
     """Its agent may not have heard that it was taken; another session that says it repeats it."""
     said = {"claim": "The proxy listens on port 8443", "evidence": {"quote": _QUOTE}}

@@ -51,6 +51,17 @@ def test_what_is_verified_and_lasts_becomes_a_node_once(world: World) -> None:
     assert len(nodes(world)) == 3
 
 
+def test_a_node_is_found_by_the_aliases_that_its_learning_had(world: World) -> None:
+    """In Emacs as well: they are the node's."""
+    log = world.open().log
+    log.init()
+    log.learn(SAID[0], confidence="0.9", session="s", agent="claude", aliases=["zebra crossing"])
+    log.verify(batch=True, judge=APPROVING)
+    ((_, node),) = promote(world.open().log, all=True).nodes
+    assert [node.id] == [hit["id"] for hit in world.run("search", "zebra", "--json").json["hits"]]
+    assert ["zebra crossing"] == world.run("show", node.id, "--json").json["node"]["aliases"]
+
+
 def test_nodes_of_short_statements_are_no_duplicates_of_each_other(world: World) -> None:
     """What tells where they come from is their own."""
     ready(world, *SAID)

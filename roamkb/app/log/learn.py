@@ -115,6 +115,7 @@ def add_learning(context: ProjectContext, request: "log_learn.LearnRequest") -> 
         category=request.category or "",
         files=tuple(require_name(file, "the pattern") for file in as_text_tuple(request.files)),
         actions=as_text_tuple(request.actions),
+        aliases=as_text_tuple(request.aliases),
         provenance=request.provenance or "observed",
         confidence=parse_hundredths(request.confidence),
         extra={new_learning.FIX_APPLIED_FIELD: True} if request.fix_applied else {},

@@ -130,7 +130,7 @@ OFFERED_ROUTES: Final = (
     _offer_post("restore", "name kb"),
     _offer_post(
         "learn",
-        "text proposals type tags task category files actions provenance confidence supersedes fix_applied "
+        "text proposals type tags task category files aliases actions provenance confidence supersedes fix_applied "
         "agent session",
     ),
     _offer_post("consolidate", "stage name agent"),

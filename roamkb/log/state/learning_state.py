@@ -120,6 +120,7 @@ class ConfidenceStep:
 _JSON_KEYS: Final = (
     "id learning.key learning.type learning.category learning.content learning.tags confidence occurrences "
     "status verdict scope learning.ts learning.agent task=learning.topic learning.files learning.actions "
+    "learning.aliases "
     "superseded_by is_archived"
 )
 #: The keys of a learning where all that is known of it is told.

@@ -26,7 +26,7 @@ from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LedgerEvent
 
 _LEARNING_FIELDS: Final = (
-    "id key type content source tags ts bead agent session task category files actions provenance origin "
+    "id key type content source tags ts bead agent session task category files actions aliases provenance origin "
     "kind confidence is_adopted extra"
 ).split()
 _LEARNING_VALUES: Final = attrgetter(*_LEARNING_FIELDS)
@@ -137,7 +137,7 @@ def read_events(rows: Iterable[bytes]) -> list[LedgerEvent]:
 
 def _build_learning(values: Sequence[Any]) -> Learning:
     fields: dict[str, Any] = dict(zip(_LEARNING_FIELDS, values, strict=True))
-    for name in ("tags", "files", "actions"):
+    for name in ("tags", "files", "actions", "aliases"):
         fields[name] = tuple(fields[name])
     if fields["kind"] is not None:
         fields["kind"] = ProjectKind(fields["kind"])

@@ -293,7 +293,13 @@ class LogIndexQuery:
 
 def _index_digest(learning: Learning) -> bytes:
     """Return a checksum of the indexed fields of a learning."""
-    parts = (learning.content, *_index_tags(learning), str(learning.ts), *_searchable_fields(learning))
+    parts = (
+        learning.content,
+        *learning.aliases,
+        *_index_tags(learning),
+        str(learning.ts),
+        *_searchable_fields(learning),
+    )
     return zlib.crc32("\0".join(parts).encode("utf-8", "surrogatepass")).to_bytes(4)
 
 
@@ -312,6 +318,7 @@ def _note_of_learning(learning: Learning) -> Note:
         pos=1,
         level=0,
         title=learning.content,
+        aliases=tuple(alias.encode("utf-8", "replace").decode() for alias in learning.aliases),
         tags=tuple(_index_tags(learning)),
         properties={"CREATED": f"[{format_iso(learning.ts)[:10]}]"} if learning.ts else {},
         end_line=1,

@@ -28,10 +28,10 @@ CORRECTED: Final = "corrected"
 #: Characters of a mended error in the ask.
 _SHORT_ERROR: Final = 70
 _ASK_TEXT: Final = (
-    "roamkb: which 0-3 facts from this would a later session want (a cause, a decision and why, how a tool, "
-    "CI or API behaves, what the user wants)? None is fine. `roamkb learn --proposals -`: "
-    '[{"claim","type":"fact|decision|gotcha|pattern","files","evidence":{"quote":"literal: user\'s or '
-    'yours"}}]'
+    "roamkb: which 0-3 facts would a later session want (cause, decision and why, how a tool or "
+    "API behaves, what the user wants)? None is fine. `roamkb learn --proposals -`: "
+    '[{"claim","aliases":["2-3 prompts it helps"],"type":"fact|decision|gotcha|pattern","files",'
+    '"evidence":{"quote":"literal: user\'s or yours"}}]'
 )
 _WITHDRAWAL_HINT: Final = '; wrong: "supersedes"/"withdraws": KEY.'
 #: Of what was taken back by later words or work, and stands until somebody says so.

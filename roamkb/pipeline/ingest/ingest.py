@@ -477,7 +477,7 @@ def _learning_texts(learning: Learning) -> Iterator[str]:
     """Yield every text of a line, whatever its field."""
     yield from (learning.content, learning.key, learning.source, learning.bead, learning.agent)
     yield from (learning.session, learning.task, learning.category, learning.provenance)
-    yield from (*learning.tags, *learning.files, *learning.actions)
+    yield from (*learning.tags, *learning.files, *learning.actions, *learning.aliases)
     waiting: list[object] = [dict(learning.extra)]
     while waiting:
         match waiting.pop():

@@ -48,6 +48,6 @@ def read_week(project: str, *, with_aliases: bool) -> Week:
             prompts.append(WeekPrompt(text=fields["prompt"], language=fields["lang"], kind=fields["kind"], needs=needs))
             continue
         id = f"{project}-{fields['id']}"
-        extra = {"aliases": fields["aliases"]} if with_aliases else {}
-        learnings.append(Learning(id=id, key=id, type=fields["type"], content=fields["text"], extra=extra))
+        aliases = tuple(fields["aliases"]) if with_aliases else ()
+        learnings.append(Learning(id=id, key=id, type=fields["type"], content=fields["text"], aliases=aliases))
     return Week(learnings=learnings, prompts=prompts)
