@@ -48,6 +48,8 @@ _PROC = "/proc"
 _MAX_REQUEST_BYTES = 4 * 1024 * 1024
 #: Requests that are looked after at once; the others wait.
 _MAX_REQUESTS = 32
+#: Seconds of one wait for a connection.
+_LONGEST_WAIT = 1.0
 #: Seconds that a caller has to say what it wants.
 _REQUEST_TIMEOUT = 10
 #: The longest name of a socket, with its end.
@@ -126,6 +128,8 @@ def open_listener(folder: str = "") -> BrokerListener | None:
         with _SocketAddress(path) as address:
             socket.bind(address)
         socket.listen(_MAX_REQUESTS)
+        # a signal just before the wait interrupts nothing: the end of a command would be missed for good
+        socket.settimeout(_LONGEST_WAIT)
     except OSError:
         return None
     return BrokerListener(socket, path)
@@ -204,6 +208,8 @@ def _attend_connection(descriptor: int, child: int) -> "Never":
             descriptor = os.dup(descriptor)
         _detach_from_launcher()
         connection = _socket.socket(fileno=descriptor)
+        # on macOS it is as the listener is
+        connection.settimeout(None)
         try:
             answer = _DONE + str(_carry_out_request(connection, child)).encode()
         except _RefusedRequest as refusal:

@@ -433,3 +433,34 @@ def test_the_launchers_part_imports_next_to_nothing(world: World) -> None:
     )
     ours = {"roamkb", "roamkb.wall", "roamkb.wall.broker", "roamkb.fs", "roamkb.fs.user_dirs"}
     assert ours | {"_socket"} >= set(ran.stdout.split())
+
+
+def test_a_command_that_ends_as_the_wait_begins_is_noticed(world: World) -> None:
+    """Its signal comes too early to interrupt the wait, and what it sets off runs after it."""
+    script = """if True:
+        import os, signal
+        from roamkb.wall import broker
+
+        listener = broker.open_listener()
+        child = os.fork()
+        if child == 0:
+            # the first wait has begun by then
+            signal.sigwait({signal.SIGUSR1})
+            os._exit(3)
+
+        accept = broker.BrokerListener.accept
+
+        def accept_late(self):
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
+            os.kill(child, signal.SIGUSR1)
+            os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+            try:
+                return accept(self)
+            finally:
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+
+        broker.BrokerListener.accept = accept_late
+        assert os.waitstatus_to_exitcode(broker.serve_requests(listener, child)) == 3
+    """
+    blocked = f"import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, {{signal.SIGUSR1}})\n{script}"
+    subprocess.run([sys.executable, "-c", blocked], env=world.environment(), check=True, timeout=60)
