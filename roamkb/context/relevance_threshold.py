@@ -307,6 +307,9 @@ def _asked_text(text: str) -> tuple[str, bool]:
 
 
 def _odds_bits(signals: AnswerSignals) -> float:
+    if not signals.coverage:
+        # what the search found was pasted
+        return _START_BITS
     return _START_BITS + sum((value * bits for value, bits in zip(signals, _SIGNAL_BITS, strict=True)), 0.0)
 
 
