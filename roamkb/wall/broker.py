@@ -49,7 +49,7 @@ _MAX_REQUEST_BYTES = 4 * 1024 * 1024
 #: Requests that are looked after at once; the others wait.
 _MAX_REQUESTS = 32
 #: Seconds of one wait for a connection.
-_LONGEST_WAIT = 1.0
+_LONGEST_WAIT = 1
 #: Seconds that a caller has to say what it wants.
 _REQUEST_TIMEOUT = 10
 #: The longest name of a socket, with its end.
@@ -128,8 +128,9 @@ def open_listener(folder: str = "") -> BrokerListener | None:
         with _SocketAddress(path) as address:
             socket.bind(address)
         socket.listen(_MAX_REQUESTS)
-        # a signal just before the wait interrupts nothing: the end of a command would be missed for good
-        socket.settimeout(_LONGEST_WAIT)
+        # a signal just before the wait interrupts nothing: the end of a command would be missed for good.
+        # By the kernel: Python's own timeout tries a socket that was shut down again and again until it is over
+        socket.setsockopt(_socket.SOL_SOCKET, _socket.SO_RCVTIMEO, _pack_timeval(_LONGEST_WAIT))
     except OSError:
         return None
     return BrokerListener(socket, path)
@@ -208,8 +209,6 @@ def _attend_connection(descriptor: int, child: int) -> "Never":
             descriptor = os.dup(descriptor)
         _detach_from_launcher()
         connection = _socket.socket(fileno=descriptor)
-        # on macOS it is as the listener is
-        connection.settimeout(None)
         try:
             answer = _DONE + str(_carry_out_request(connection, child)).encode()
         except _RefusedRequest as refusal:
@@ -238,7 +237,7 @@ def _carry_out_request(connection: "_socket.socket", child: int) -> int:
     """Run the requested command; return its exit status.
 
     Raises:
-        _Refusal: nothing was done.
+        _RefusedRequest: nothing was done.
     """
     asker = _identify_asker(connection, child)
     _signal.alarm(_REQUEST_TIMEOUT)
@@ -266,7 +265,7 @@ def _identify_asker(connection: "_socket.socket", child: int) -> int:
     """Return the process that sent the request.
 
     Raises:
-        _Refusal: it isn't `child` nor descends from it, or isn't this user's.
+        _RefusedRequest: it isn't `child` nor descends from it, or isn't this user's.
     """
     if sys.platform != "linux":
         raise _RefusedRequest("who asks can't be told on this system")
@@ -288,7 +287,7 @@ def _receive_request(connection: "_socket.socket") -> tuple[dict[int, int], list
     """Return the standard streams that came with a request, and its words.
 
     Raises:
-        _Refusal: it is none.
+        _RefusedRequest: it is none.
     """
     cloexec = getattr(_socket, "MSG_CMSG_CLOEXEC", 0)
     data, ancillary_data, flags, _ = connection.recvmsg(65536, _socket.CMSG_SPACE(3 * 4), cloexec)
@@ -362,7 +361,7 @@ def forward_call(words: "Sequence[str]") -> int | None:
     """Send `roamkb WORDS…` to the broker; return its exit status, None where there is no broker.
 
     Raises:
-        Unanswered: it wouldn't, or what it did isn't known.
+        UnansweredRequest: it wouldn't, or what it did isn't known.
     """
     # before the connection takes the number of one that is closed
     streams = [stream for stream in (0, 1, 2) if _is_open(stream)]
@@ -455,6 +454,12 @@ def _remove_stale_sockets(folder: str, boot: str) -> None:
         limit = _STALE if name.startswith(boot) else _STALE_ELSEWHERE
         if _file_age(path) > limit and not _is_served(path):
             _remove_socket(path)
+
+
+def _pack_timeval(seconds: int) -> bytes:
+    """Return the kernel's `struct timeval`, without `struct`, which is an import as well."""
+    long = 8 if sys.maxsize > 1 << 32 else 4
+    return seconds.to_bytes(long, sys.byteorder) + bytes(long)
 
 
 def _file_age(path: str) -> float:
