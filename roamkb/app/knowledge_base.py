@@ -17,8 +17,8 @@ from roamkb.app.named_kb import for_named_kb
 from roamkb.app.operation_method import takes_request
 from roamkb.app.setup import KnowledgeBaseSetup
 from roamkb.boundary import human_consent
-from roamkb.context import relevance_threshold
 from roamkb.context import suggestions
+from roamkb.context import word_evidence
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Hit
 from roamkb.core.startup.dataclasses import replace
@@ -127,7 +127,7 @@ class KnowledgeBase(KnowledgeBaseSetup, KnowledgeBaseWriting):
             query=query,
             request=request,
             # imported once there is something to rate
-            rate_evidence=lambda *asked: relevance_threshold.rate_evidence(*asked),
+            rate_evidence=lambda *asked: word_evidence.rate_evidence(*asked),
         )
         if request.as_of is None:
             return answer_query(index, notes)

@@ -11,7 +11,9 @@ from roamkb.context import brief_text
 from roamkb.context.relevance_threshold import INTERRUPTION_THRESHOLD
 from roamkb.context.relevance_threshold import START_THRESHOLD
 from roamkb.context.relevance_threshold import Answer
+from roamkb.context.relevance_threshold import AskedText
 from roamkb.context.relevance_threshold import RelevanceThreshold
+from roamkb.context.relevance_threshold import asked_text
 from roamkb.context.relevance_threshold import weigh_answers
 from roamkb.core.model import Hit
 from roamkb.core.startup.dataclasses import dataclass
@@ -92,12 +94,13 @@ def suggest_nodes(
 
     Where `loose`, one rare word's worth in the name is enough: nobody is interrupted.
     """
-    query = parse_words(text)
+    asked = asked_text(text)
+    query = parse_words(asked.text)
     if not query.terms:
         return Suggested()
     passages = finder.find_passages(query, limit=max(limit, _MOST_ANSWERS))
     worths, threshold = _weigh_passages(
-        text, passages.answers, passages.weights, least=START_THRESHOLD if loose else INTERRUPTION_THRESHOLD
+        asked, passages.answers, passages.weights, least=START_THRESHOLD if loose else INTERRUPTION_THRESHOLD
     )
     hits: list[Hit] = []
     weighed: list[WeighedAnswer] = []
@@ -118,11 +121,12 @@ def suggest_learnings(
     finder: "known_learnings.LearningFinder", state: LogState, text: str, *, limit: int, besides: Collection[str] = ()
 ) -> Suggested[LearningState]:
     """Return the learnings that are relevant enough to `text` to interrupt with, without `besides`, ids."""
-    query = parse_words(text)
+    asked = asked_text(text)
+    query = parse_words(asked.text)
     if not query.terms or not state.standings:
         return Suggested()
     current, weights = _answers_in_force(finder, state, query, limit=max(limit, _MOST_ANSWERS))
-    worths, threshold = _weigh_passages(text, current, weights, least=INTERRUPTION_THRESHOLD)
+    worths, threshold = _weigh_passages(asked, current, weights, least=INTERRUPTION_THRESHOLD)
     dropped = {
         answer.file: _too_weak(bits, threshold) or _drop_reason(answer, state, besides) for answer, bits in worths
     }
@@ -229,12 +233,13 @@ def scores_of_relevant(
     finder: "known_learnings.LearningFinder", state: LogState, text: str, *, is_interrupting: bool
 ) -> Mapping[str, float]:
     """Return the learnings in force that are relevant enough to `text`, by id, with scores from 1 down to 0."""
-    query = parse_words(text)
+    asked = asked_text(text)
+    query = parse_words(asked.text)
     if not query.terms:
         return {}
     current, weights = _answers_in_force(finder, state, query, limit=_MOST_ANSWERS)
     least = INTERRUPTION_THRESHOLD if is_interrupting else START_THRESHOLD
-    worths, threshold = _weigh_passages(text, current, weights, least=least)
+    worths, threshold = _weigh_passages(asked, current, weights, least=least)
     relevant = (answer.file for answer, bits in worths if bits >= threshold)
     return {id: 1 - rank / _MOST_ANSWERS for rank, id in enumerate(relevant)}
 
@@ -249,10 +254,10 @@ def _answers_in_force(
 
 
 def _weigh_passages(
-    text: str, answers: Sequence[PassageHit], weights: TermWeights, *, least: RelevanceThreshold
+    asked: AskedText, answers: Sequence[PassageHit], weights: TermWeights, *, least: RelevanceThreshold
 ) -> tuple[Sequence[tuple[PassageHit, float]], float]:
     """Return the answers, each with its odds in bits, and the threshold."""
-    bits, threshold = weigh_answers(text, weights, [answer_of(passage) for passage in answers], limits=least)
+    bits, threshold = weigh_answers(asked, weights, [answer_of(passage) for passage in answers], limits=least)
     return list(zip(answers, bits, strict=True)), threshold
 
 

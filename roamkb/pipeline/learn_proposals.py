@@ -120,6 +120,8 @@ def _take_proposal(
         )
     standing, why = verify(learned.learning.id)
     replaced = (learned.superseded.key,) if learned.superseded else ()
+    if learned.outcome == "repeated":
+        why = (*why, *learned.warnings)
     return ProposalOutcome(outcome=learned.outcome, standing=standing, why=why, replaced=replaced)
 
 

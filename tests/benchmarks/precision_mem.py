@@ -23,7 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from roamkb.context.relevance_threshold import rate_evidence
+from roamkb.context.word_evidence import rate_evidence
 from roamkb.core.startup.dataclasses import replace
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.search import search as kb_search

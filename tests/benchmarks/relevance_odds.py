@@ -21,6 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from roamkb.context.relevance_threshold import AnswerSignals
+from roamkb.context.relevance_threshold import asked_text
 from roamkb.context.relevance_threshold import signals_of
 from roamkb.context.suggestions import answer_of
 from roamkb.context.suggestions import suggest_learnings
@@ -156,7 +157,7 @@ class Searched:
 
     def answers(self, text: str) -> Iterator[tuple[Sequence[PassageHit], TermWeights]]:
         """Yield the answers that are weighed, of each kind."""
-        query = parse_words(text)
+        query = parse_words(asked_text(text).text)
         if not query.terms:
             return
         if self.base.learnings:
@@ -224,7 +225,9 @@ def fitted_rows() -> Iterator[tuple[AnswerSignals, bool]]:
             searched = Searched(base, Path(folder))
             for prompt in base.prompts:
                 for passages, weights in searched.answers(prompt.text):
-                    all_signals = signals_of(prompt.text, weights, [answer_of(passage) for passage in passages])
+                    all_signals = signals_of(
+                        asked_text(prompt.text), weights, [answer_of(passage) for passage in passages]
+                    )
                     for passage, signals in zip(passages, all_signals, strict=True):
                         yield signals, (passage.id or passage.file) in prompt.needs
         print(f"{base.name}", file=sys.stderr, flush=True)

@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT)]
 
-from roamkb.context.relevance_threshold import rate_evidence  # noqa: E402
+from roamkb.context.word_evidence import rate_evidence  # noqa: E402
 from roamkb.kb.search.hits import PassageHits  # noqa: E402
 from roamkb.kb.search.index.query import IndexQuery  # noqa: E402
 from roamkb.kb.search.query import parse_query  # noqa: E402

@@ -14,12 +14,13 @@ from roamkb.context.relevance_threshold import START_THRESHOLD
 from roamkb.context.relevance_threshold import Answer
 from roamkb.context.relevance_threshold import AnswerSignals
 from roamkb.context.relevance_threshold import RelevanceThreshold
+from roamkb.context.relevance_threshold import asked_text
 from roamkb.context.relevance_threshold import is_transferable
-from roamkb.context.relevance_threshold import rate_evidence
 from roamkb.context.relevance_threshold import signals_of
 from roamkb.context.relevance_threshold import weigh_answers
 from roamkb.context.suggestions import suggest_learnings
 from roamkb.context.suggestions import suggest_nodes
+from roamkb.context.word_evidence import rate_evidence
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.search.index.index import Index
 from roamkb.kb.search.query import TermWeights
@@ -130,14 +131,14 @@ def relevant(
 ) -> list[int]:
     """Return the answers that reach the threshold."""
     named = [Answer(names, body) for _, names, body in answers]
-    odds, threshold = weigh_answers(text, weights, named, limits=limits)
+    odds, threshold = weigh_answers(asked_text(text), weights, named, limits=limits)
     return [number for (number, *_), bits in zip(answers, odds, strict=True) if bits >= threshold]
 
 
 def signals(text: str, *titles: str) -> Sequence[AnswerSignals]:
     """Return what speaks for answers with these titles; every word is as rare."""
     weights = TermWeights(terms=dict.fromkeys(text_terms(text), 3.0), rarest=3.0)
-    return signals_of(text, weights, [Answer([title], "") for title in titles])
+    return signals_of(asked_text(text), weights, [Answer([title], "") for title in titles])
 
 
 def kept(text: str, *answers: tuple[str, str], size: float = 3.0) -> list[int]:
@@ -209,6 +210,23 @@ def test_what_is_waved_away_or_pasted_is_not_asked_for() -> None:
     assert [1] == kept(text, ("pgbouncer asyncpg rain", ""), ("celery redis rain", ""))
 
 
+def test_a_long_document_that_is_pasted_asks_for_nothing() -> None:
+    """What is asked stands before it, or after it."""
+    document = f"{'what of it is with ' * 40} asyncpg memcached {'what of it is with ' * 40}"
+    answers = (("asyncpg memcached rain", ""), ("celery redis rain", ""))
+    assert [0] == kept(" ".join(document.split()[150:-150]), *answers)
+    assert [] == kept(document, *answers)
+    assert [1] == kept(f"{document} restart celery and redis", *answers)
+    assert [1] == kept(f"restart celery and redis {document}", *answers)
+
+
+def test_what_is_weighed_and_too_weak_is_given_its_own_odds() -> None:
+    """Those of a name only where the prompt holds one."""
+    weights = TermWeights(terms={}, rarest=3.0)
+    odds, _ = weigh_answers(asked_text("restart pgbouncer"), weights, [Answer(["celery and redis"], "")])
+    assert odds[0] < -9
+
+
 def test_who_asks_for_notes_is_shown_more() -> None:
     """An answer is no interruption then, and the asking itself no part of what is asked."""
     title = "pgbouncer and the weather"
@@ -263,7 +281,9 @@ def test_a_script_without_blanks_has_words_as_well() -> None:
 def test_what_several_answers_hold_tells_less_which_is_meant() -> None:
     """A word that one answer has tells all its bits, one that most have nearly none."""
     rare, usual = (
-        signals_of("pgbouncer?", TermWeights(terms={"pgbouncer": size}, rarest=5.0), [Answer(["pgbouncer"], "")])[0]
+        signals_of(
+            asked_text("pgbouncer?"), TermWeights(terms={"pgbouncer": size}, rarest=5.0), [Answer(["pgbouncer"], "")]
+        )[0]
         for size in (5.0, 0.5)
     )
     assert usual.distinct_bits * 10 == pytest.approx(rare.distinct_bits)

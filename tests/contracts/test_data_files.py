@@ -14,7 +14,7 @@ from roamkb.text.store.lexicons import vocabulary
 _PACKAGE = Path(__file__).parents[2] / "roamkb"
 _DATA = _PACKAGE / "data"
 #: What programs read as it is, which has its head in `README.md`.
-_BARE = ("vectors.bin", "words.txt", "shared_log.sql", "prompts/extract-2.txt", "prompts/judge-1.txt")
+_BARE = ("vectors.bin", "words.txt", "shared_log.sql", "prompts/extract-3.txt", "prompts/judge-1.txt")
 _FILES = sorted(
     name
     for path in _DATA.rglob("*")

@@ -195,6 +195,9 @@ def test_a_proposal_says_by_what_it_will_be_asked_for(talked: World) -> None:
     [found] = propose(talked, said)
     recalled = talked.run("recall", "gateway", "door", "--json").json["learnings"]
     assert [(found["key"], said["aliases"])] == [(one["key"], one["aliases"]) for one in recalled]
+    again = json.dumps([{**said, "aliases": ["the gateway's port"]}])
+    [repeated] = talked.run("learn", "--proposals", again, "--session", "another", "--json").json["proposals"]
+    assert "it keeps its aliases" in repeated["why"][-1]
     wrong = json.dumps([{**said, "aliases": [1]}])
     assert "aliases of proposal 1 are no list" in talked.run("learn", "--proposals", wrong).err
 

@@ -35,7 +35,7 @@ def extract(context: ProjectContext, request: "model_extraction.ExtractRequest")
     log = context.log_to_write("")
     path = _find_session_transcript(context, request.session)
     passages = transcripts.read_transcript(path).passages
-    model_prompt = prompts.read_prompt("extract-2")
+    model_prompt = prompts.read_prompt("extract-3")
     ask = model_asker(
         context, request.model, model_prompt.text, about=f"the transcript of the session {one_line(path.stem)}"
     )

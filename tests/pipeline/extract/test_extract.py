@@ -38,7 +38,7 @@ def test_what_a_model_finds_passes_the_gate_by_its_quote(world: World) -> None:
     asked = json.loads((world.home / "asked").read_text())
     assert "human" == asked["transcript"][0]["by"]
     line = json.loads((world.personal / ".roamkb" / "knowledge.jsonl").read_text().splitlines()[0])
-    assert line["extracted"]["prompt"].startswith("extract-2:")
+    assert line["extracted"]["prompt"].startswith("extract-3:")
 
 
 @pytest.mark.parametrize("answer", ["nonsense", "{}", '{"proposals": 3}', ""])
