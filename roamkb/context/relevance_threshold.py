@@ -41,10 +41,16 @@ from roamkb.text.tokenize import terms_of
 
 #: The least evidence of a word that is a whole prompt and no question: `commit` is an order.
 _LEAST_LONE_BITS: Final = 9.5
-#: What a harness or a speaker pastes: a block in tags, or between fences.
-_PASTED_BLOCK: Final = lazily(r"<([a-z][\w-]*)>.*?</\1>|```.*?(?:```|\Z)", re.DOTALL)
+#: What begins a block that a harness or a speaker pastes: a tag, or a fence.
+_FENCE: Final = "```"
+_BLOCK_START: Final = lazily(rf"<([a-z][\w-]*)>|{_FENCE}")
+#: Names of tags that nothing closes, after which no more are looked for.
+_MOST_UNCLOSED: Final = 20
 #: Words of a longer message that are looked at, at its beginning and at its end: what lies between is a document.
-_WORDS_OF_AN_END: Final = 100
+#: A query has room for both.
+_WORDS_OF_AN_END: Final = 60
+#: Characters among which those are.
+_LETTERS_OF_AN_END: Final = 2_000
 #: What each word of a name tells that stands whole in a question for notes: the longer one is meant.
 _ASKED_WORD_BITS: Final = 8.0
 #: What an error quotes: a module, a key, a file.
@@ -122,12 +128,35 @@ class AskedText(NamedTuple):
 
 def asked_text(prompt: str) -> AskedText:
     """Return what a prompt asks for."""
-    said = _PASTED_BLOCK.sub(" ", prompt)
-    words = list(re.finditer(r"\S+", said))
-    if len(words) > 2 * _WORDS_OF_AN_END:
-        said = f"{said[: words[_WORDS_OF_AN_END].start()]}\n{said[words[-_WORDS_OF_AN_END].start() :]}"
+    said = _ends_of(_without_blocks(prompt))
     text, questions = _note_questions().subn(" ", _negated_topics().sub(" ", said))
     return AskedText(text, questions > 0)
+
+
+def _without_blocks(text: str) -> str:
+    """Return a text without its blocks in tags and between fences; a fence that is never closed goes to the end."""
+    kept, begin, unclosed = [], 0, set[str]()
+    for start in _BLOCK_START.finditer(text):
+        closing = f"</{start[1]}>" if start[1] else _FENCE
+        if start.start() < begin or closing in unclosed or len(unclosed) > _MOST_UNCLOSED:
+            continue
+        end = text.find(closing, start.end())
+        if end < 0 and start[1]:
+            unclosed.add(closing)
+            continue
+        kept.append(text[begin : start.start()])
+        begin = end + len(closing) if end >= 0 else len(text)
+    return " ".join([*kept, text[begin:]])
+
+
+def _ends_of(text: str) -> str:
+    """Return a message; of a long one, its beginning and its end."""
+    if len(text) > 2 * _LETTERS_OF_AN_END:
+        text = f"{text[:_LETTERS_OF_AN_END]}\n{text[-_LETTERS_OF_AN_END:]}"
+    words = list(re.finditer(r"\S+", text))
+    if len(words) <= 2 * _WORDS_OF_AN_END:
+        return text
+    return f"{text[: words[_WORDS_OF_AN_END].start()]}\n{text[words[-_WORDS_OF_AN_END].start() :]}"
 
 
 class Answer(NamedTuple):

@@ -220,6 +220,21 @@ def test_a_long_document_that_is_pasted_asks_for_nothing() -> None:
     assert [1] == kept(f"restart celery and redis {document}", *answers)
 
 
+@pytest.mark.parametrize("pasted", ["<log>{}</log>", "```\n{}\n```", "<log><level>{}</log>"])
+def test_what_is_asked_after_a_long_log_is_asked(pasted: str) -> None:
+    """However long the log is, and whatever it is pasted in."""
+    log = pasted.format("2026-11-27 ERROR pgbouncer asyncpg\n" * 20_000)
+    answers = (("asyncpg pgbouncer rain", ""), ("celery redis rain", ""))
+    assert [1] == kept(f"{log}\n{'what of it is with ' * 20} restart celery and redis", *answers)
+    assert [1] == kept(f"restart celery and redis {'what of it is with ' * 20}\n{log}", *answers)
+
+
+def test_tags_that_nothing_closes_hide_nothing() -> None:
+    """However many they are, which must not take a time that grows with their square."""
+    tags = "<with><of><it>" * 100_000
+    assert [0] == kept(f"{tags} restart celery and redis", ("celery redis rain", ""))
+
+
 def test_what_is_weighed_and_too_weak_is_given_its_own_odds() -> None:
     """Those of a name only where the prompt holds one."""
     weights = TermWeights(terms={}, rarest=3.0)

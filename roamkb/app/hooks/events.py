@@ -51,8 +51,8 @@ from roamkb.secrets import detector
 _CHORE_SECONDS: Final = 0.8
 #: The same of what the brief should know: what the last sessions learned.
 _SECONDS_BEFORE_BRIEF: Final = 0.4
-#: Of a prompt, what is asked for; a pasted document says it at its beginning.
-_PROMPT_LENGTH: Final = 4_000
+#: Of a subagent's task, what is kept until it starts.
+_TASK_LENGTH: Final = 4_000
 #: Which of a tool's inputs says what a subagent is to do.
 _TASK_FIELDS: Final = ("prompt", "message")
 #: Of what a failed command printed.
@@ -119,7 +119,7 @@ class HookEventSession(HookSession):
         fields = given if isinstance(given, dict) else {}
         task = next((text for name in _TASK_FIELDS if isinstance(text := fields.get(name), str)), "")
         if task.strip() and self.may_inject and self.writable_log is not None:
-            call, text = self.payload_text("tool_use_id"), detector.withhold_secrets(task)[:_PROMPT_LENGTH]
+            call, text = self.payload_text("tool_use_id"), detector.withhold_secrets(task)[:_TASK_LENGTH]
             session_cache.keep_subagent_task(str(self.writable_log.local_folder), self.session, call, text)
 
     def start_subagent(self) -> HookSuggestions:
@@ -141,7 +141,6 @@ class HookEventSession(HookSession):
         self.record_payload()
         if not prompt.strip() or not self.may_inject:
             return HookSuggestions()
-        prompt = prompt[:_PROMPT_LENGTH]
         if log := self._project_log.log_or_none():
             besides = injections.ids_shown_to(log.local_folder, self.session, is_subagent=False)
             return self._suggest(log, prompt, besides=besides, shown_by="prompt")

@@ -206,6 +206,13 @@ def test_a_prompt_is_answered_once(lived_in: World) -> None:
     assert "allkeys-lru" in context(answer(lived_in, other))
 
 
+def test_what_is_asked_below_a_long_log_is_answered(lived_in: World) -> None:
+    """People paste what a program printed, and then ask."""
+    log = "worker: no answer yet, trying once more\n" * 3_000
+    prompt = f"{log}\nWhy does redis evict sessions, is it maxmemory?"
+    assert "allkeys-lru" in context(answer(lived_in, event(lived_in.personal, "UserPromptSubmit", prompt=prompt)))
+
+
 @pytest.mark.parametrize(
     ("title", "prompt"),
     [
