@@ -34,6 +34,8 @@ _PERMIT_SEAL = object()
 
 _KINDS_BY_STRICTNESS = (ProjectKind.WORK, ProjectKind.UNKNOWN, ProjectKind.PERSONAL)
 
+#: A secret belongs in no tree.
+_SECRET_HINT = "write the fact without the secret, in the project's own tree; keep credentials in a password store"
 _WORK_HINT = "keep it in the project's own tree; nothing from a work root enters the knowledge base"
 
 
@@ -138,14 +140,28 @@ def require_permit(
     """
     if project.kind is not ProjectKind.PERSONAL:
         place = "the knowledge base" if kb_name == DEFAULT_KB else f"the knowledge base {kb_name}"
-        raise Refused(project, detector.redact_fact(fact), written_to=written_to, undone=undone, place=place)
+        raise _refusal(project, fact, written_to=written_to, undone=undone, place=place)
     return WritePermit(project=project, kb=kb, warnings=warnings, seal=_PERMIT_SEAL)
+
+
+def _refusal(
+    project: Project,
+    fact: str,
+    *,
+    place: str,
+    written_to: Path | None = None,
+    undone: str = "",
+) -> Refused:
+    """Return the refusal that names `fact` in one redacted line."""
+    if detector.find_secret(fact):
+        project = replace(project, hint=_SECRET_HINT)
+    return Refused(project, detector.redact_fact(fact), written_to=written_to, undone=undone, place=place)
 
 
 def require_as_strict(session: Project, place: Project, fact: str) -> None:
     """Raise `Refused` where `session` is of a stricter kind than the project whose log is to have `fact`."""
     if not is_as_strict(session.kind, place.kind):
-        raise Refused(session, detector.redact_fact(fact), place=f"the log of {place.kind.value} project {place.root}")
+        raise _refusal(session, fact, place=f"the log of {place.kind.value} project {place.root}")
 
 
 def is_as_strict(session: ProjectKind, place: ProjectKind) -> bool:
@@ -159,7 +175,7 @@ def require_own_tree(source: Project, place: Project, *, is_inside: bool, fact: 
     `is_inside` says whether the two share a tree.
     """
     if source.kind is ProjectKind.WORK and not (place.kind is ProjectKind.WORK and is_inside):
-        raise Refused(source, detector.redact_fact(fact), place=f"the log of {place.kind.value} project {place.root}")
+        raise _refusal(source, fact, place=f"the log of {place.kind.value} project {place.root}")
 
 
 def require_no_work(kinds: Iterable[ProjectKind | None], place: Project, *, fact: str) -> None:
@@ -170,7 +186,7 @@ def require_no_work(kinds: Iterable[ProjectKind | None], place: Project, *, fact
     if place.kind is not ProjectKind.WORK and ProjectKind.WORK in kinds:
         reason = "it says itself that it was learned at work"
         source = Project(kind=ProjectKind.WORK, root=None, reason=reason, hint=_WORK_HINT)
-        raise Refused(source, detector.redact_fact(fact), place=f"the log of {place.kind.value} project {place.root}")
+        raise _refusal(source, fact, place=f"the log of {place.kind.value} project {place.root}")
 
 
 def require_in_tree(project: Project, kind: ProjectKind, *, is_inside: bool, fact: str, place: Path) -> None:
@@ -184,7 +200,7 @@ def require_in_tree(project: Project, kind: ProjectKind, *, is_inside: bool, fac
     if project.kind is ProjectKind.PERSONAL:
         reason = "some of it was learned at work"
         project = Project(kind=kind, root=project.root, reason=reason, hint="keep it in the project's own tree")
-    raise Refused(project, detector.redact_fact(fact), place=str(place))
+    raise _refusal(project, fact, place=str(place))
 
 
 def is_loosened(rule: Rule, old_rule: Rule) -> bool:

@@ -100,6 +100,16 @@ def test_a_secret_is_refused_wherever_it_stands(world: World, field: str) -> Non
     assert before == world.files()
 
 
+def test_who_is_refused_is_not_told_to_keep_a_secret(world: World) -> None:
+    """A secret belongs in no tree, and is named nowhere."""
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    for cwd in (world.work, world.unknown):
+        ran = world.run("write", f"The deploy key is {secret}", cwd=cwd)
+        assert (3, "") == (ran.status, ran.out)
+        assert "without the secret" in ran.err
+        assert secret not in ran.err
+
+
 @pytest.mark.parametrize(
     "values",
     [
