@@ -57,6 +57,9 @@ REPEATS: Final = "says what another one says"
 OVER_LIMIT: Final = "others come first"
 PRIVATE: Final = "reads as if it told a password"
 
+#: How a search says of a node that a newer one replaced it.
+_IS_SUPERSEDED: Final = "superseded"
+
 _T = TypeVar("_T")
 
 
@@ -99,9 +102,9 @@ def suggest_nodes(
     if not query.terms:
         return Suggested()
     passages = finder.find_passages(query, limit=max(limit, _MOST_ANSWERS))
-    worths, threshold = _weigh_passages(
-        asked, passages.answers, passages.weights, least=START_THRESHOLD if loose else INTERRUPTION_THRESHOLD
-    )
+    current = [answer for answer in passages.answers if _IS_SUPERSEDED not in answer.why]
+    least = START_THRESHOLD if loose else INTERRUPTION_THRESHOLD
+    worths, threshold = _weigh_passages(asked, current, passages.weights, least=least)
     hits: list[Hit] = []
     weighed: list[WeighedAnswer] = []
     for answer, bits in worths:
@@ -146,8 +149,9 @@ def suggest_learnings(
 
 
 def _tells_a_password(answer: PassageHit) -> bool:
-    """Return whether a note's text is nothing to send to a model unasked."""
-    return any(map(detector.names_a_secret, (answer.title, *(line for _, line in answer.lines))))
+    """Return whether an answer's text is nothing to send to a model unasked."""
+    texts = (answer.title, *answer.aliases, *(line for _, line in answer.lines))
+    return any(map(detector.names_a_secret, texts))
 
 
 def _too_weak(bits: float, threshold: float) -> str:
@@ -158,6 +162,8 @@ def _drop_reason(answer: PassageHit, state: LogState, besides: Container[str]) -
     """Return why a learning that is relevant enough isn't suggested; empty where it is."""
     if answer.file in besides:
         return SHOWN_BEFORE
+    if _tells_a_password(answer):
+        return PRIVATE
     return "" if _is_suggestable(state.standings[answer.file]) else NOT_BORNE_OUT
 
 
@@ -212,10 +218,7 @@ def is_in_force(standing: LearningState) -> bool:
 
 def is_lasting(standing: LearningState) -> bool:
     """Return whether a learning may be shown unasked: knowledge, not noise of other tools' logs."""
-    if brief_text.is_borne_out(standing):
-        return True
-
-    return not noise.noise_of(standing.learning.content)
+    return brief_text.is_borne_out(standing) or not noise.noise_of(standing.learning.content)
 
 
 def _is_suggestable(standing: LearningState) -> bool:

@@ -273,16 +273,23 @@ def _has_word(prompt_terms: set[str], terms: Sequence[str]) -> bool:
 
 def _shared_part(word: PromptWord, text: AnswerText) -> SharedPart:
     """Return what a text has of a word, in the same form or in another one."""
-    shared_terms = [term for term in word.term_evidence if term in text.all_terms]
-    if shared_terms:
-        term = max(shared_terms, key=lambda term: word.term_evidence[term][0])
+    term, *parts = word.term_evidence
+    if term in text.all_terms:
         return SharedPart(term, term, 1.0)
-    term = next(iter(word.term_evidence))
+    if shared_parts := [part for part in parts if part in text.all_terms]:
+        return _shared_by_parts(word, term, shared_parts)
     forms = text.forms_by_stem.get(word.folded_word[:_STEM_LENGTH], ())
     share, form = max(((_common_prefix_share(word.folded_word, form), form) for form in forms), default=(0.0, ""))
     if share >= _MIN_FORM_SHARE:
         return SharedPart(term, terms_of(form)[0], share)
     return SharedPart(term, term, _compound_share(word.folded_word, text))
+
+
+def _shared_by_parts(word: PromptWord, term: str, shared_parts: Sequence[str]) -> SharedPart:
+    """Return what the best part of an identifier tells of it: `log` is little of `log4j`, and a number nothing."""
+    bits = {part: 0.0 if part.isdigit() else evidence for part, (evidence, _) in word.term_evidence.items()}
+    best = max(shared_parts, key=lambda part: bits[part])
+    return SharedPart(term, best, min(1.0, bits[best] / bits[term]) if bits[term] else 0.0)
 
 
 def _compound_share(folded_word: str, text: AnswerText) -> float:

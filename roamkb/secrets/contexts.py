@@ -187,7 +187,7 @@ def _weight_limits(
         ):
             return PASSWORD, WORDY
         # PASSWORD 'x' of SQL, `requirepass x` of a file
-        return (PASSWORD if is_quoted and name["password"] else RANDOM), PASSWORD
+        return (PASSWORD if is_quoted and name["password"] else RANDOM), WORDY if name["password"] else PASSWORD
     if full_name.isupper() or full_name.startswith("-") or not glue["set"]:
         return PASSWORD, WORDY
     if name["password"]:

@@ -53,6 +53,27 @@ def test_a_node_is_offered_by_each_of_its_names(world: World) -> None:
         assert ["bus-1"] == [hit.id for hit in nodes.items], prompt
 
 
+def test_of_a_node_and_its_successor_the_successor_is_offered(world: World) -> None:
+    """What was replaced is what is no longer so."""
+    world.run("write", "The rain barrel holds 200 litres")
+    old, new = "The rain barrel holds 200 litres", "The rain barrel holds 350 litres since the swap"
+    world.run("supersede", old, new)
+    for prompt in ("how many litres does the rain barrel hold?", "rain barrel 200 litres"):
+        _, nodes = suggest_for_prompt(world.open().log, prompt, besides=frozenset())
+        assert [new] == [hit.title for hit in nodes.items], prompt
+
+
+def test_a_learning_that_reads_as_if_it_told_a_password_is_not_told_unasked(world: World) -> None:
+    """Nor is one by an alias that does; who learns it is warned."""
+    log = world.open().log
+    log.init()
+    ran = world.run("learn", "Use password tomato-Ketchup-77 for the grafana dashboard")
+    assert "password" in ran.err
+    log.learn("The grafana dashboard has a panel of its own", aliases=["grafana login, password tomato-Ketchup-77"])
+    assert [] == offered(world, "how do I open the grafana dashboard?")
+    assert 0 == world.run("recall", "grafana").status
+
+
 def test_nothing_is_told_twice_in_other_words(world: World) -> None:
     """Neither beside the other, nor where one was shown before."""
     log = world.open().log

@@ -36,6 +36,7 @@ from roamkb.kb.search.query import TermWeights
 from roamkb.kb.search.store import grep as search_grep
 from roamkb.org import breaks
 from roamkb.org.excerpt import excerpt_of
+from roamkb.text.tokenize import identifier_parts
 
 #: Nodes of a list that no words rank; grep has no limit.
 DEFAULT_LIMIT = 20
@@ -223,6 +224,8 @@ def _search_words(
     answers = finder.find_passages(query, limit=None if is_grep else limit, near_best=near_best)
     sure = [evidence.is_sure for evidence in rate_answers(query, answers, rate_evidence)]
     hits = _ranked_hits(zip(answers.answers, sure, strict=True), notes.kb, every_line=request.lines)
+    # of what was limited or asked for whole, only who finds nothing wants to know
+    unknown = answers.unknown if near_best or sure or is_grep else finder.find_passages(query, near_best=True).unknown
     trace = tuple(_trace_candidates(finder, notes, query, answers, rate_evidence)) if request.trace else None
     return SearchResult(
         query=query.text,
@@ -235,7 +238,7 @@ def _search_words(
         nothing_sure=bool(sure) and not any(sure),
         left_out=answers.left_out if near_best else 0,
         trace=trace,
-        hints=(*query.hints, *map(_near_hint, answers.unknown)),
+        hints=(*query.hints, *map(_near_hint, unknown)),
     )
 
 
@@ -297,10 +300,11 @@ def _has_filter(query: Query) -> bool:
 def rate_answers(query: Query, answers: PassageHits, rate_evidence: EvidenceRater) -> Sequence[Evidence]:
     """Return for each answer whether it is sure.
 
-    What holds a phrase or the only word is just what was asked for, and so is what has all words, a name of it among
-    them: `Operating Systems` are common words, and a note of that title is about them.
+    What holds a phrase or the only word is just what was asked for, unless it has only a part of that word. So is
+    what has all words, a name of it among them: `Operating Systems` are common words, and a note of that title is
+    about them.
     """
-    if query.phrases or len(query.words) < 2:
+    if query.phrases or (len(query.words) < 2 and not any(map(identifier_parts, query.words))):
         return [Evidence(None, None, query.is_empty or not _HELD.isdisjoint(answer.why)) for answer in answers.answers]
     rated = rate_evidence(
         query.words,

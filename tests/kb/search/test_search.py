@@ -483,6 +483,10 @@ def test_a_path_can_be_read_whatever_it_holds(world: World) -> None:
         ("quokak", "“quokak”; near it: quokka"),
         ("strapes", "“strapes”; near it: stripes"),
         ("zebbra river", "“zebbra”; near it: zebra"),
+        ("zebbra --limit 3", "“zebbra”; near it: zebra"),
+        ("zebbra --all", "“zebbra”; near it: zebra"),
+        # in its ending, which the word is not looked up by
+        ("classificaton", "“classificaton”; near it: classification"),
         # no word of the notes is near, the word is too short, it is another one's beginning, or a question
         ("xylophone", ""),
         ("riv", ""),
@@ -492,7 +496,25 @@ def test_a_path_can_be_read_whatever_it_holds(world: World) -> None:
 )
 def test_a_mistyped_word_is_answered_with_its_neighbours(zoo: World, typed: str, said: str) -> None:
     """As the notes write them, on standard error; what is found and the status stay as they are."""
+    zoo.node("taxa.org", "taxa", "Taxa", "Classified by a classification.")
     ran = zoo.run("search", *typed.split())
     assert (0 if ran.out else 1) == ran.status
     near = [line for line in ran.err.splitlines() if "near it" in line]
     assert [f"roamkb: no note has {said}"] * bool(said) == [line.lower() for line in near]
+
+
+@pytest.mark.parametrize("word", ["x86", "mp3", "ger1000", "is1103"])
+def test_a_part_of_a_word_that_is_a_number_or_a_syllable_is_not_found_for_it(world: World, word: str) -> None:
+    """No note has it, however many have its number."""
+    world.node("one.org", "one", "Epochs", "It is trained for 1000 epochs of 86 steps, and 1103 mp 3 x.")
+    assert (1, "") == (world.run("search", word).status, world.run("search", word).out)
+
+
+def test_what_holds_a_part_of_the_only_word_alone_is_not_sure(world: World) -> None:
+    """A logarithm is nothing that anybody who looks for `log4j` may rely on; the word itself is."""
+    world.node("one.org", "one", "Logarithms", "The log of a product is the sum of the logs.")
+    ran = world.run("search", "log4j", "--json")
+    assert [False] == [hit["sure"] for hit in ran.json["hits"]]
+    world.node("two.org", "two", "Logging", "Of log4j only version 2 is mended.")
+    hits = world.run("search", "log4j", "--json").json["hits"]
+    assert [("two", True), ("one", False)] == [(hit["id"], hit["sure"]) for hit in hits]

@@ -16,6 +16,9 @@ from roamkb.text.tokenize import letter_pairs
 from roamkb.text.tokenize import split_words
 from roamkb.text.tokenize import stem_word
 
+#: Letters of a word's part that is searched as well.
+_SHORTEST_PART = 3
+
 
 class WantedEntry(NamedTuple):
     """One expression that entries may match, with its cost."""
@@ -34,12 +37,10 @@ def word_terms(word: str) -> list[str]:
 
 
 def word_spellings(word: str) -> list[str]:
-    """Return a word and its parts that are searched as well."""
+    """Return a word and its parts that are searched as well: of `log4j` the `log`, of `x86` none."""
     # SQLite itself takes an underscore for a blank
-    return [
-        strip_points(word),
-        *([] if "_" in word else (part for part in identifier_parts(word) if len(part) > 1)),
-    ]
+    parts = [] if "_" in word else identifier_parts(word)
+    return [strip_points(word), *(part for part in parts if len(part) >= _SHORTEST_PART and not part.isdigit())]
 
 
 def word_expressions(word_list: Iterable[str]) -> list[str]:

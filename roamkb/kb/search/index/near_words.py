@@ -1,5 +1,6 @@
 """Words of the notes that are spelled nearly as a word that no note has: what a typing error may have meant."""
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from collections.abc import Sequence
@@ -23,6 +24,8 @@ _MOST_UNKNOWN: Final = 3
 _MOST_NEAR: Final = 3
 #: Terms with the same first letter that are compared.
 _MOST_COMPARED: Final = 50_000
+#: Entries that are read for how a term is written.
+_MOST_READ: Final = 20
 
 
 def find_unknown_words(db: sqlite3.Connection, words: Sequence[str]) -> Iterator[UnknownWord]:
@@ -35,9 +38,10 @@ def find_unknown_words(db: sqlite3.Connection, words: Sequence[str]) -> Iterator
         and not document_frequency(db, stem_word(word).partition("_")[0])
     ]
     for word in unknown[:_MOST_UNKNOWN]:
-        written = dict.fromkeys(_find_surface(db, term) for term in _near_terms(db, word))
+        written = dict.fromkeys(_find_surface(db, term, word) for term in _near_terms(db, word))
         # stems may be near where the words aren't: `lerning`, `len`
-        near = [other for other in written if edit_distance(fold_text(word), fold_text(other)) <= _MOST_ERRORS]
+        most_errors = 1 if len(word) < _LONG else _MOST_ERRORS
+        near = [other for other in written if edit_distance(fold_text(word), fold_text(other)) <= most_errors]
         if near:
             yield UnknownWord(word=word, near=tuple(near))
 
@@ -61,14 +65,22 @@ def _near_terms(db: sqlite3.Connection, word: str) -> list[str]:
     letters = set(term)
     likely = [(near, entries) for near, entries in candidates if len(letters - set(near)) <= most_errors]
     distances = [(edit_distance(term, near), -entries, near) for near, entries in likely]
-    return [near for distance, _, near in sorted(distances) if distance <= most_errors][:_MOST_NEAR]
+    nearest = [near for distance, _, near in sorted(distances) if distance <= most_errors]
+    # an ending that is misspelt is none, and stays: `optimizaton`
+    shorter = db.execute(
+        "SELECT term FROM held WHERE term IN (SELECT value FROM json_each(?)) ORDER BY length(term) DESC",
+        (json.dumps([term[:length] for length in range(_SHORTEST, len(term) - most_errors)]),),
+    )
+    return [*nearest, *(near for (near,) in shorter)][:_MOST_NEAR]
 
 
-def _find_surface(db: sqlite3.Connection, term: str) -> str:
-    """Return a word of the notes whose term is `term`, as it is written there; empty where none is found."""
-    row = db.execute(
-        "SELECT title, alias, tags, body FROM content WHERE id = (SELECT rowid FROM words WHERE words MATCH ? LIMIT 1)",
-        (quote_word(term),),
-    ).fetchone()
-    written = (word for text in row or () for word in split_words(text or ""))
-    return next((word for word in written if stem_word(word) == term), "")
+def _find_surface(db: sqlite3.Connection, term: str, word: str) -> str:
+    """Return the nearest to `word` of the notes' words whose term is `term`, as written; empty where there is none."""
+    rows = db.execute(
+        "SELECT title, alias, tags, body FROM content "
+        "WHERE id IN (SELECT rowid FROM words WHERE words MATCH :term LIMIT :most)",
+        {"term": quote_word(term), "most": _MOST_READ},
+    )
+    written = {word for row in rows for text in row for word in split_words(text or "")}
+    forms = sorted(form for form in written if stem_word(form) == term)
+    return min(forms, key=lambda form: edit_distance(fold_text(word), fold_text(form)), default="")

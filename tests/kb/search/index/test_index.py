@@ -336,7 +336,7 @@ def test_an_error_of_the_query_is_not_taken_for_damage(base: Base) -> None:
     assert before == base.file.stat().st_ino
 
 
-@pytest.mark.parametrize("text", ["aB" * 60_000, "é" * 120_000, "縞" * 60_000, "w1 " * 40_000])
+@pytest.mark.parametrize("text", ["abcD" * 30_000, "é" * 120_000, "縞" * 60_000, "w1 " * 40_000])
 def test_a_query_of_any_length_is_answered(base: Base, text: str) -> None:
     """A pasted blob asks for what its beginning asks for, and is found where it stands."""
     base.note("blob.org", "Blob", text)
