@@ -39,6 +39,8 @@ class KnowledgeBaseSetup(KnowledgeBaseMaintenance):
         wishes = self._install_options(request)
         context = self._setup_context()
         if request.undo:
+            if not request.dry_run:
+                human_consent.require_no_agent(self.environment.agent_evidence)
             return install_undo.undo(wishes, context)
         options = install_setup.SetupOptions(
             wishes=wishes,

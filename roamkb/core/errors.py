@@ -191,16 +191,24 @@ class NoNode(NotFound):
 
 
 class Ambiguous(RoamkbError):
-    """A name that several nodes have."""
+    """A name that several nodes have, or the beginning of several keys."""
 
     code = "ambiguous"
     JSON = "code message hint candidates"
 
-    def __init__(self, name: str, candidates: "Sequence[model.NodeCandidate]", *, hint: str = "give one's id") -> None:
+    def __init__(
+        self,
+        name: str,
+        candidates: "Sequence[model.NodeCandidate]",
+        *,
+        hint: str = "give one's id",
+        called: str = "nodes are called",
+    ) -> None:
+        """Say of the candidates that they are `called` so."""
         listed = "".join(
             f"\n  {one_line(c.id)}  {shorten_title(c.title)}  ({one_line(str(c.path))})" for c in candidates
         )
-        super().__init__(f"{len(candidates)} nodes are called {one_line(name)}:{listed}", hint=hint)
+        super().__init__(f"{len(candidates)} {called} {one_line(name)}:{listed}", hint=hint)
         self.candidates = tuple(candidates)
 
 

@@ -176,7 +176,10 @@ def get_learning(log: Log, state: LogState, name: str) -> LearningState:
     matches = learnings_by_name(state, name)
     if not matches:
         raise NotFound(
-            name, kind="learning", hint="give its key, the beginning of it, or its id; `roamkb recall WORDS` shows keys"
+            name,
+            kind="learning",
+            hint=f"give its key, its id, or the beginning of the key with {_SHORTEST_KEY_START} letters of its text; "
+            "`roamkb recall WORDS` shows keys",
         )
     if len(matches) > 1:
         raise Ambiguous(
@@ -185,5 +188,6 @@ def get_learning(log: Log, state: LogState, name: str) -> LearningState:
                 NodeCandidate(id=match.id, title=clip_text(one_line(match.learning.statement), 80), path=log.knowledge)
                 for match in matches
             ],
+            called="learnings have a key that begins with",
         )
     return matches[0]

@@ -103,8 +103,7 @@ def _take_proposal(
     try:
         if not proposal.claim:
             return _withdraw_learning(log, proposal.withdraws, author)
-        if proposal.mended:
-            replace_technique(log, proposal.mended, proposal.claim, author)
+        unmended = _tell_what_mended(log, proposal, author)
         superseded_name = proposal.supersedes or proposal.withdraws
         state = log.read_contents().replay_state()
         if repeated_standing := _find_repeated(state, proposal, author):
@@ -112,17 +111,28 @@ def _take_proposal(
                 (_supersede_learning(log, superseded_name, repeated_standing, author),) if superseded_name else ()
             )
             standing, why = verify(repeated_standing.id)
-            return ProposalOutcome(outcome="repeated", standing=standing, why=why, replaced=replaced)
+            return ProposalOutcome(outcome="repeated", standing=standing, why=(*why, *unmended), replaced=replaced)
         learned = learn(_new_learning(proposal), superseded_name or None)
     except (SecretFound, UsageError, NotFound, Ambiguous) as error:
-        return ProposalOutcome(
-            outcome="refused", why=(error.message,), text=redact_fact(proposal.claim or proposal.withdraws)
-        )
+        why = (error.message, error.hint) if isinstance(error, UsageError) and error.hint else (error.message,)
+        return ProposalOutcome(outcome="refused", why=why, text=redact_fact(proposal.claim or proposal.withdraws))
     standing, why = verify(learned.learning.id)
     replaced = (learned.superseded.key,) if learned.superseded else ()
-    if learned.outcome == "repeated":
-        why = (*why, *learned.warnings)
-    return ProposalOutcome(outcome=learned.outcome, standing=standing, why=why, replaced=replaced)
+    warnings = learned.warnings if learned.outcome == "repeated" else ()
+    return ProposalOutcome(
+        outcome=learned.outcome, standing=standing, why=(*why, *warnings, *unmended), replaced=replaced
+    )
+
+
+def _tell_what_mended(log: Log, proposal: ProposedLearning, author: Author) -> tuple[str, ...]:
+    """Let the claim be the technique that mended an error; where none was recorded, say so: it is a learning still."""
+    if not proposal.mended:
+        return ()
+    try:
+        replace_technique(log, proposal.mended, proposal.claim, author)
+    except NotFound as error:
+        return (error.message,)
+    return ()
 
 
 def _find_repeated(state: LogState, proposal: ProposedLearning, author: Author) -> LearningState | None:

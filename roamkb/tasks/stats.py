@@ -126,8 +126,8 @@ def reuse_figures(
     learning_count = len(state.standings)
     repeated = sum(standing.occurrences - 1 for standing in state.standings.values())
     return ReuseFigures(
-        shown=sum(counts.values()),
-        learnings_shown=len(counts),
+        shown=sum(counts[id] for id in state.standings),
+        learnings_shown=sum(counts[id] > 0 for id in state.standings),
         applied=sum(outcomes.values()) - outcomes["not_applied"],
         by_outcome=tuple(sorted(outcomes.items())),
         hit_rate=good / (good + bad) if good + bad else None,

@@ -548,6 +548,17 @@ def test_a_rule_that_was_edited_is_asked_about_before_the_program_goes(home: Pat
     assert (0, False) == (status, rule.exists()), shown
 
 
+def test_no_agent_takes_the_setup_back(home: Path) -> None:
+    """By the rule and the wall that would be gone, it is kept from the notes; it may look what would be."""
+    person = notes_of_org_roam(home)
+    person.run("setup", "--kb", str(person.notes), "--no-work", "--claude", "--yes")
+    before = everything(home)
+    ran = person.run("setup", "--undo", CLAUDECODE="1")
+    assert (2, True) == (ran.status, "only a human does that" in ran.err)
+    assert 0 == person.run("setup", "--undo", "--dry-run", CLAUDECODE="1").status
+    assert before == everything(home)
+
+
 def test_work_can_neither_set_up_nor_undo(home: Path) -> None:
     """From a work project both are refused, and nothing is touched."""
     person = notes_of_org_roam(home)

@@ -222,12 +222,34 @@ def test_what_replaces_may_be_known_already(talked: World) -> None:
     assert "superseded" in talked.run("explain", str(second["key"])).out
 
 
+def test_a_mistyped_type_is_asked_about(talked: World) -> None:
+    """As of a single learning: by the wrong type nobody would find it."""
+    [found] = propose(talked, {"claim": "The proxy listens on port 8443", "type": "factt"}, status=2)
+    assert ("refused", True) == (found["outcome"], "did you mean fact?" in str(found["why"]))
+
+
+@pytest.mark.parametrize(
+    ("words", "given", "said"),
+    [
+        (("--proposals", "-"), "", "standard input is empty"),
+        (("--proposals", "proposals.json"), "", "takes the JSON itself, or -"),
+        (("a text", "--proposals", "[]"), "", "one of the two"),
+    ],
+)
+def test_what_is_no_call_of_learn_is_told_how_to_be_one(
+    talked: World, words: tuple[str, ...], given: str, said: str
+) -> None:
+    """By words that fit what was typed."""
+    ran = talked.run("learn", *words, input=given)
+    assert (2, True, False) == (ran.status, said in ran.err, "--body" in ran.err)
+
+
 def test_the_beginning_of_a_key_that_several_have_names_none(talked: World) -> None:
     """It says which there are."""
     propose(talked, {"claim": "The proxy listens on port 8443"}, {"claim": "The proxy listens to nobody"})
     [found] = propose(talked, {"withdraws": "learned-the-proxy"}, status=2)
     assert "refused" == found["outcome"]
-    assert "2 nodes are called learned-the-proxy" in str(found["why"])
+    assert "2 learnings have a key that begins with learned-the-proxy" in str(found["why"])
 
 
 def test_another_session_can_only_contest(talked: World) -> None:

@@ -32,7 +32,8 @@ def test_nothing_shown_says_nothing() -> None:
 def test_rates_count_what_says_something() -> None:
     """A partial success is neither; what was not applied wasn't used."""
     told = state(("a", "success"), ("a", "prevented"), ("b", "failure"), ("b", "partial"), ("b", "not_applied"))
-    found = reuse_figures(told, [("a", "b"), ("a",)], now=86400 + 101)
+    # of what was shown, notes are no learnings
+    found = reuse_figures(told, [("a", "b"), ("a", "a note"), ("another note",)], now=86400 + 101)
     assert 2 / 3 == found.hit_rate
     assert (3, 2, 4) == (found.shown, found.learnings_shown, found.applied)
     assert 0.5 == found.reuse_rate

@@ -98,7 +98,8 @@ def learn(
         NotDurable: it was written, and the disk would not promise to keep it.
     """
     if (request.text is None) == (request.proposals is None):
-        raise UsageError("learn what?", hint="roamkb learn TEXT, or roamkb learn --proposals -")
+        question = "learn what?" if request.text is None else "TEXT or --proposals? one of the two"
+        raise UsageError(question, hint="roamkb learn TEXT, or roamkb learn --proposals -")
     if request.proposals is not None:
         return _learn_proposals(context, request.proposals, agent=request.agent, session=request.session)
     return add_learning(context, request)
@@ -138,7 +139,9 @@ def _learn_proposals(
     try:
         proposal_data = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UsageError("the proposals aren't JSON", hint="roamkb learn --help") from error
+        raise UsageError(
+            "the proposals aren't JSON", hint="--proposals takes the JSON itself, or - to read it from standard input"
+        ) from error
     proposals = proposed_learning.parse_proposals(proposal_data)
     log = context.log_to_write(proposals[0].claim if proposals else "")
     author = context.make_author(agent=agent, session=session)
@@ -147,7 +150,7 @@ def _learn_proposals(
         proposals,
         author,
         learn=lambda new_learning, superseded_key: take_learning(
-            context, new_learning, agent=agent, session=session, supersedes=superseded_key
+            context, new_learning, agent=agent, session=session, supersedes=superseded_key, any_type=False
         ),
         verify=lambda id: put_through_gate(context, log, id, author),
     )

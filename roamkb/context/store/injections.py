@@ -123,7 +123,9 @@ def remove_old_suggestions(local: Path) -> None:
 
 def recent_hook_errors(folder: Path, *, now: float) -> tuple[str, ...]:
     """Return the latest few errors of hooks, one line each."""
-    return tuple(_recent_error_lines(folder, now))[-_MOST_ERRORS:]
+    # what comes again and again is said once, where it came last
+    latest_first = dict.fromkeys(reversed(list(_recent_error_lines(folder, now))))
+    return tuple(reversed(list(latest_first)[:_MOST_ERRORS]))
 
 
 def hook_errors_stamp(folder: Path) -> object:

@@ -254,11 +254,11 @@ def _with_standard_input(kb: "knowledge_base.KnowledgeBase", call: OperationCall
         arguments["error"] = _standard_input(errors="replace")
     if arguments.get("body") == "-":
         kb.require_writable_place(str(arguments["title"]))
-        arguments["body"] = _standard_input()
+        arguments["body"] = _standard_input(hint="leave --body out for a node without text")
     return arguments
 
 
-def _standard_input(*, errors: str = "strict") -> str:
+def _standard_input(*, errors: str = "strict", hint: str = "write to it what is to be read") -> str:
     if sys.stdin is None:
         raise UsageError("standard input is closed", hint="give the text with --body TEXT")
     try:
@@ -266,7 +266,7 @@ def _standard_input(*, errors: str = "strict") -> str:
     except UnicodeDecodeError as error:
         raise UsageError("standard input isn't UTF-8 text", hint="convert it first, e.g. with iconv") from error
     if not text.strip():
-        raise UsageError("standard input is empty", hint="leave --body out for a node without text")
+        raise UsageError("standard input is empty", hint=hint)
     return text
 
 
@@ -432,7 +432,7 @@ def _from_typer(parameter: VerbParameter, value: object) -> str | int | bool | t
 def _whole_number(parameter: VerbParameter, value: str) -> int:
     # Typer's own words for it change with what else is installed
     if not (value.isascii() and value.isdigit()):
-        raise UsageError(f"invalid value for '{parameter.flag}': '{one_line(value)}' is no whole number")
+        raise UsageError(f"invalid value for '{parameter.flag}': '{one_line(value)}' is no whole number from 0")
     return int(value)
 
 

@@ -159,6 +159,10 @@ def _require_end() -> None:
         raise ValueError("the payload is too large")
 
 
+class _UnknownPayload(ValueError):
+    """What a harness gave is JSON, and no payload of a form that is known."""
+
+
 def _parse_payload(data: bytes) -> "Payload":
     """Parse the payload; empty input is an empty payload.
 
@@ -167,7 +171,7 @@ def _parse_payload(data: bytes) -> "Payload":
     """
     payload = json.loads(data) if data.strip() else {}
     if not isinstance(payload, dict) or not isinstance(payload.get("tool_input", {}), dict | None):
-        raise ValueError("no payload of a form that is known")
+        raise _UnknownPayload
     return payload
 
 
@@ -631,6 +635,6 @@ def _record_trouble(event: str, payload: "Payload", error: Exception) -> None:
     except (OSError, ValueError):
         local = None
     if local is not None:
-        is_ours = not isinstance(error, json.JSONDecodeError)
-        why = f"{type(error).__name__} at {code_place}" if is_ours else "what called it gave it no JSON"
+        is_ours = not isinstance(error, json.JSONDecodeError | _UnknownPayload)
+        why = f"{type(error).__name__} at {code_place}" if is_ours else "what called it gave it no JSON object"
         hook_errors.record_hook_error(local, event, why)

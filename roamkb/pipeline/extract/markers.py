@@ -161,7 +161,8 @@ def _learnings_in_lines(lines: Sequence[str], taken_lines: list[int]) -> Iterato
         if marker and not marker["item"] and line.startswith(("    ", "\t")):
             marker = None
         memory = _MEMORY.match(line)
-        ends = opens or marker or memory or _BLOCK.match(line) or not line.strip() or _is_closing_line(paragraph, line)
+        begins_anew = _is_closing_line(paragraph, line) or _is_next_sentence(paragraph, line)
+        ends = opens or marker or memory or _BLOCK.match(line) or not line.strip() or begins_anew
         if head and ends:
             yield _captured_learning(head, "\n".join(paragraph).strip())
             head = None
@@ -183,8 +184,18 @@ def _learnings_in_lines(lines: Sequence[str], taken_lines: list[int]) -> Iterato
 def _is_closing_line(paragraph: Sequence[str], line: str) -> bool:
     """Say whether `line` begins a sentence about the work alone, behind a text that has ended."""
     before = paragraph[-1] if paragraph else ""
-    has_ended = _ENDS.search(before) or (len(before) < _WRAP_WIDTH and not _GOES_ON.search(before))
+    has_ended = _ENDS.search(before) or _is_whole_line(before)
     return bool(before and has_ended) and _OWN_DEEDS.match(line) is not None
+
+
+def _is_next_sentence(paragraph: Sequence[str], line: str) -> bool:
+    """Say whether `line` begins anew below a short line without a mark at its end, which is all of a statement."""
+    before = paragraph[-1] if paragraph else ""
+    return bool(before) and _is_whole_line(before) and not _ENDS.search(before) and line.lstrip()[:1].isupper()
+
+
+def _is_whole_line(line: str) -> bool:
+    return len(line) < _WRAP_WIDTH and not _GOES_ON.search(line)
 
 
 def _closes_fence(fence: str, line: str) -> bool:

@@ -150,9 +150,10 @@ def test_an_agents_sentence_takes_the_place_of_the_deeds(world: World) -> None:
         remedy.steps,
         remedy.successes,
     )
-    refused = base.log.learn(proposals=json.dumps([{"claim": "Something else", "mended": "ffffffff"}]))
-    assert isinstance(refused, ProposalOutcomes)
-    assert "refused" == refused.taken[0].outcome
+    # what mended nothing that is recorded is a learning all the same
+    learned = base.log.learn(proposals=json.dumps([{"claim": "Something else is so", "mended": "ffffffff"}]))
+    assert isinstance(learned, ProposalOutcomes)
+    assert ("new", True) == (learned.taken[0].outcome, "no mended error ffffffff" in learned.taken[0].why)
     later = Talk(world, world.personal, days=1)
     failed = {**later.payload, "hook_event_name": "PostToolUseFailure", "tool_name": "Bash"}
     for error, is_offered in ((_ERROR, True), (_ERROR.replace("curl/curl.h", "zlib.h"), False)):

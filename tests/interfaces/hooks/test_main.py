@@ -781,6 +781,15 @@ def test_a_huge_payload_is_taken_and_not_looked_at(world: World) -> None:
     assert (0, {}) == (ran.status, ran.json)
 
 
+def test_a_payload_of_no_known_form_is_its_sender_s_trouble(lived_in: World) -> None:
+    """It is said once, however often it comes."""
+    for given in ("[]", "5", "{", "[]"):
+        assert (0, {}) == ((ran := lived_in.run("hook", "user-prompt-submit", input=given)).status, ran.json)
+    brief = lived_in.run("brief").out
+    assert 1 == brief.count("what called it gave it no JSON object")
+    assert "Error at" not in brief
+
+
 def test_a_failure_leaves_a_line_without_data(lived_in: World) -> None:
     """The next brief says so, and the session goes on."""
     local = lived_in.log().local_folder

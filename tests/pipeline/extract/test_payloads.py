@@ -86,6 +86,21 @@ def test_prompts_and_closing_messages_are_what_they_state() -> None:
     assert [] == told("SessionStart", source="startup")
 
 
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        ("LEARNED: The lid motor stalls when wet\nNext I will run the tests.", "The lid motor stalls when wet"),
+        ("LEARNED: The driver needs ttyUSB0\nDone.", "The driver needs ttyUSB0"),
+        ("LEARNED: The driver needs ttyUSB0\nand the lid", "The driver needs ttyUSB0\nand the lid"),
+        ("LEARNED: The driver needs the\nLid open.", "The driver needs the\nLid open."),
+        ("LEARNED: The lid is open.\nIt shuts at night.", "The lid is open.\nIt shuts at night."),
+    ],
+)
+def test_a_line_that_is_a_whole_statement_ends_where_the_next_begins(message: str, text: str) -> None:
+    """A short one without a mark at its end, below which a capital stands; others go on."""
+    assert [text] == [one.text for one in told("Stop", last_assistant_message=message)]
+
+
 @pytest.mark.parametrize("tag", ["task-notification", "teammate-message"])
 def test_a_notice_of_the_harness_is_no_prompt_of_a_human(tag: str) -> None:
     """Not even what follows where its end seems to be: a subagent's words stand in it as they are."""
