@@ -150,7 +150,11 @@ def serve_requests(  # noqa: C901 - its signal handlers share its state
     def reap_children(*_: object) -> None:
         nonlocal reaped, ended
         while ended is None:
-            pid, status = os.waitpid(-1, os.WNOHANG)
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                # this runs within itself, and the outer one has it
+                return
             if pid == 0:
                 return
             if pid == child:
@@ -174,6 +178,9 @@ def serve_requests(  # noqa: C901 - its signal handlers share its state
                 _wait_briefly()
             elif _take_connection(listener, child):
                 begun += 1
+            else:
+                # the signal may be blocked, or have come too early
+                reap_children()
         return ended
     finally:
         listener.close()
@@ -212,7 +219,7 @@ def _attend_connection(descriptor: int, child: int) -> "Never":
         try:
             answer = _DONE + str(_carry_out_request(connection, child)).encode()
         except _RefusedRequest as refusal:
-            answer = _REFUSED + str(refusal).encode()
+            answer = _REFUSED + str(refusal).encode(errors="replace")
         connection.sendall(answer)
     except OSError:
         # whoever asked is gone
@@ -471,6 +478,8 @@ def _file_age(path: str) -> float:
 
 def _is_served(path: str) -> bool:
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    # one that is stopped would be waited for
+    connection.setblocking(False)
     try:
         with _SocketAddress(path) as address:
             connection.connect(address)

@@ -146,13 +146,16 @@ def _report_unrunnable(words: list[str], reason: str | None, status: int) -> int
 
 def _run_walled(plan: WallPlan, plan_path: str, paths: WallPaths, words: list[str]) -> int:
     """Run the command behind the first wall that can be raised."""
+    _fill_closed_streams()
+    # who ignores it is told of no end, and of no status
+    inherited_end = _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
     listener = broker.open_listener(plan.brokers)
     os.environ[OUTSIDE_VARIABLE] = folders_outside()
     # until somebody passes them on
     unblocked = _signal.pthread_sigmask(_signal.SIG_BLOCK, _FORWARDED_SIGNALS + _TERMINAL_SIGNALS)
     for method, program in plan.ways:
         wall = _WallMethod(method, program, paths)
-        child, ready, status_pipe = _start_child(wall, words, unblocked, listener)
+        child, ready, status_pipe = _start_child(wall, words, unblocked, inherited_end, listener)
         # closed by the command's start, or by the end of who couldn't raise the wall
         with open(ready, "rb") as pipe:
             fault = pipe.read()
@@ -165,10 +168,18 @@ def _run_walled(plan: WallPlan, plan_path: str, paths: WallPaths, words: list[st
         os.waitpid(child, 0)
         _warn_once(plan, f"can't be raised by {method}: {fault.decode('utf-8', 'replace')}")
     _warn_once(plan, "doesn't stand: nothing that could raise it works here")
+    _signal.signal(_signal.SIGCHLD, inherited_end)
     _signal.pthread_sigmask(_signal.SIG_SETMASK, unblocked)
     if listener:
         listener.close()
     return _replace_process(words)
+
+
+def _fill_closed_streams() -> None:
+    """Keep others from taking the number of a stream that is closed; for the command it stays closed."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)) < 3:
+        pass
+    os.close(descriptor)
 
 
 class _WallMethod:
@@ -206,7 +217,11 @@ class _WallMethod:
 
 
 def _start_child(
-    wall: _WallMethod, words: list[str], unblocked: object, listener: broker.BrokerListener | None
+    wall: _WallMethod,
+    words: list[str],
+    unblocked: object,
+    inherited_end: object,
+    listener: broker.BrokerListener | None,
 ) -> tuple[int, int, int]:
     """Start the process that becomes the command; return it with two pipes: the wall's fault, its status."""
     ready, fault = os.pipe()
@@ -219,6 +234,9 @@ def _start_child(
         return child, ready, status_pipe
     exit_status = _NOT_EXECUTABLE
     try:
+        if wall.way != BUBBLEWRAP:
+            # bubblewrap would wait for ever for the end of what it runs
+            _signal.signal(_signal.SIGCHLD, inherited_end)
         _signal.pthread_sigmask(_signal.SIG_SETMASK, unblocked)
         if listener:
             os.environ.update(listener.environment)
@@ -254,7 +272,7 @@ def _serve_child(child: int, listener: broker.BrokerListener | None, status_pipe
             continue
         is_heard = is_at_terminal and number in _TERMINAL_SIGNALS
         _signal.signal(number, _signal.SIG_IGN if is_heard else queue_signal)
-    _signal.pthread_sigmask(_signal.SIG_UNBLOCK, _FORWARDED_SIGNALS + _TERMINAL_SIGNALS)
+    _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (*_FORWARDED_SIGNALS, *_TERMINAL_SIGNALS, _signal.SIGCHLD))
     # a pipe ends when the command closes it, not when we do
     nothing = os.open(os.devnull, os.O_RDWR)
     for fd in range(3):

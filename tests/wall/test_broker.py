@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from roamkb.wall import broker
 from roamkb.wall.broker import FORWARDED_VERBS
 from tests.conftest import World
 from tests.walled import Wall
@@ -464,3 +465,24 @@ def test_a_command_that_ends_as_the_wait_begins_is_noticed(world: World) -> None
     """
     blocked = f"import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, {{signal.SIGUSR1}})\n{script}"
     subprocess.run([sys.executable, "-c", blocked], env=world.environment(), check=True)
+
+
+def test_a_launcher_that_is_stopped_holds_up_no_other(tmp_path: Path) -> None:
+    """Whoever looks whether it is still there doesn't wait for its answer."""
+    folder = tmp_path / "brokers"
+    folder.mkdir()
+    stopped = socket.socket(socket.AF_UNIX)
+    stopped.bind(str(folder / "stopped"))
+    stopped.listen(0)
+    waiting = []
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            waiting.append(socket.socket(socket.AF_UNIX))
+            waiting[-1].setblocking(False)
+            waiting[-1].connect(str(folder / "stopped"))
+    os.utime(folder / "stopped", (0, 0))
+    listener = broker.open_listener(str(folder))
+    assert listener
+    listener.close()
+    assert ["stopped"] == os.listdir(folder)
+    stopped.close()

@@ -454,6 +454,38 @@ def test_a_status_is_the_command_s(walled: Walled, line: str, status: int) -> No
     assert expected == walled.run(line).status
 
 
+#: What a launcher is begun by: it may have closed its streams, and block or ignore the end of a child.
+_BEGUN = """
+import os, signal, sys
+if sys.argv[1] == "block":
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
+elif sys.argv[1] == "ignore":
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+else:
+    os.closerange(0, int(sys.argv[1]))
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+
+
+@pytest.mark.parametrize("how", ["block", "ignore", "1", "3"])
+@pytest.mark.parametrize(("line", "status"), [("sleep 0.2; exit 7", 7), ("exit 0", 0)])
+def test_a_status_is_the_command_s_however_the_launcher_is_begun(
+    walled: Walled, how: str, line: str, status: int
+) -> None:
+    """Its streams may be closed, and the signal of its end blocked or ignored; the command inherits that."""
+    begun = [sys.executable, "-c", _BEGUN, how]
+    ran = subprocess.run([*begun, *walled.words(line)], env=walled.environment(), check=False)
+    assert status == ran.returncode
+    state = "print(signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN, os.path.exists('/proc/self/fd/0'))"
+    look = f"import os, signal; {state}"
+    ran_to = [
+        subprocess.run([*begun, *words], env=walled.environment(), capture_output=True, check=False).stdout
+        for words in ([sys.executable, "-c", look], walled.words(sys.executable, "-c", look))
+    ]
+    # bubblewrap would wait for ever where it hears of no end
+    assert ran_to[0] == ran_to[1] or (walled.way, how) == (BUBBLEWRAP, "ignore")
+
+
 def test_several_arguments_are_a_program_and_its_own(walled: Walled) -> None:
     """Whatever is in them, and no shell between."""
     show = "import os, sys; sys.stdout.buffer.write(b'|'.join(map(os.fsencode, sys.argv[1:])))"
