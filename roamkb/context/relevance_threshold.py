@@ -18,6 +18,7 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from functools import cache
+from itertools import islice
 
 from roamkb.context.word_evidence import NAME_FACTOR
 from roamkb.context.word_evidence import AnswerText
@@ -28,12 +29,12 @@ from roamkb.context.word_evidence import prompt_words
 from roamkb.context.word_evidence import rarity_share
 from roamkb.context.word_evidence import shared_worth
 from roamkb.core.startup.dataclasses import dataclass
-from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.startup.typing import Final
 from roamkb.core.startup.typing import NamedTuple
 from roamkb.core.text import fold_text
 from roamkb.kb.search.hits import RankSignals
 from roamkb.kb.search.query import TermWeights
+from roamkb.text.pasted_blocks import without_blocks
 from roamkb.text.store.lexicons import alternatives_pattern
 from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import split_words
@@ -41,16 +42,13 @@ from roamkb.text.tokenize import terms_of
 
 #: The least evidence of a word that is a whole prompt and no question: `commit` is an order.
 _LEAST_LONE_BITS: Final = 9.5
-#: What begins a block that a harness or a speaker pastes: a tag, or a fence.
-_FENCE: Final = "```"
-_BLOCK_START: Final = lazily(rf"<([a-z][\w-]*)>|{_FENCE}")
-#: Names of tags that nothing closes, after which no more are looked for.
-_MOST_UNCLOSED: Final = 20
 #: Words of a longer message that are looked at, at its beginning and at its end: what lies between is a document.
 #: A query has room for both.
 _WORDS_OF_AN_END: Final = 60
 #: Characters among which those are.
 _LETTERS_OF_AN_END: Final = 2_000
+#: Letters that the words of a message have at most on average, where blanks part them.
+_LONG_WORD: Final = 20
 #: What each word of a name tells that stands whole in a question for notes: the longer one is meant.
 _ASKED_WORD_BITS: Final = 8.0
 #: What an error quotes: a module, a key, a file.
@@ -128,35 +126,25 @@ class AskedText(NamedTuple):
 
 def asked_text(prompt: str) -> AskedText:
     """Return what a prompt asks for."""
-    said = _ends_of(_without_blocks(prompt))
+    said = _ends_of(without_blocks(prompt))
     text, questions = _note_questions().subn(" ", _negated_topics().sub(" ", said))
     return AskedText(text, questions > 0)
 
 
-def _without_blocks(text: str) -> str:
-    """Return a text without its blocks in tags and between fences; a fence that is never closed goes to the end."""
-    kept, begin, unclosed = [], 0, set[str]()
-    for start in _BLOCK_START.finditer(text):
-        closing = f"</{start[1]}>" if start[1] else _FENCE
-        if start.start() < begin or closing in unclosed or len(unclosed) > _MOST_UNCLOSED:
-            continue
-        end = text.find(closing, start.end())
-        if end < 0 and start[1]:
-            unclosed.add(closing)
-            continue
-        kept.append(text[begin : start.start()])
-        begin = end + len(closing) if end >= 0 else len(text)
-    return " ".join([*kept, text[begin:]])
-
-
 def _ends_of(text: str) -> str:
     """Return a message; of a long one, its beginning and its end."""
-    if len(text) > 2 * _LETTERS_OF_AN_END:
-        text = f"{text[:_LETTERS_OF_AN_END]}\n{text[-_LETTERS_OF_AN_END:]}"
-    words = list(re.finditer(r"\S+", text))
-    if len(words) <= 2 * _WORDS_OF_AN_END:
+    word_count = len(text.split())
+    if len(text) > _LONG_WORD * word_count:
+        # a script without blanks: two of its letters are as much as a word
+        letters = 2 * _WORDS_OF_AN_END
+        return text if len(text) <= 2 * letters else f"{text[:letters]}\n{text[-letters:]}"
+    if word_count <= 2 * _WORDS_OF_AN_END and len(text) <= 2 * _LETTERS_OF_AN_END:
         return text
-    return f"{text[: words[_WORDS_OF_AN_END].start()]}\n{text[words[-_WORDS_OF_AN_END].start() :]}"
+    # the last word of the beginning and the first of the end may be cut
+    beginning, end = text[:_LETTERS_OF_AN_END], text[-_LETTERS_OF_AN_END:]
+    *_, after = islice(re.finditer(r"\S+", beginning), _WORDS_OF_AN_END + 1)
+    before = list(re.finditer(r"\S+", end))[-_WORDS_OF_AN_END - 1 :][0]
+    return f"{beginning[: after.start()]}\n{end[before.end() :]}"
 
 
 class Answer(NamedTuple):

@@ -51,6 +51,8 @@ _MIN_FORM_SHARE: Final = 0.6
 #: Letters of the shortest part of a compound, and what the part tells of the whole.
 _MIN_PART_LENGTH: Final = 5
 _COMPOUND_SHARE: Final = 0.7
+#: Letters of the longest word that may be a compound; each of its beginnings and endings is looked up.
+_LONGEST_COMPOUND: Final = 64
 #: How a word is spelled that is a name wherever it stands.
 _NAME_SPELLING: Final = lazily(r"\w*(?:[a-z_]\w*[A-Z]|[A-Z]\w*[A-Z]|[^\W\d]\w*\d|\d\w*[^\W\d]|_)\w*")
 #: A capital in the middle of a sentence.
@@ -294,7 +296,7 @@ def _shared_by_parts(word: PromptWord, term: str, shared_parts: Sequence[str]) -
 
 def _compound_share(folded_word: str, text: AnswerText) -> float:
     """Return the share of a word that a compound covers of which it is a part, or that has a part of it."""
-    if len(folded_word) < _MIN_PART_LENGTH:
+    if not _MIN_PART_LENGTH <= len(folded_word) <= _LONGEST_COMPOUND:
         return 0.0
     is_part = f" {folded_word}" in text.joined_forms or f"{folded_word} " in text.joined_forms
     lengths = range(_MIN_PART_LENGTH, len(folded_word))

@@ -229,6 +229,18 @@ def test_what_is_asked_after_a_long_log_is_asked(pasted: str) -> None:
     assert [1] == kept(f"restart celery and redis {'what of it is with ' * 20}\n{log}", *answers)
 
 
+def test_of_a_long_message_only_whole_words_are_asked_for() -> None:
+    """A half of one is another one; of a script without blanks the middle isn't asked for either."""
+    assert [] == kept(f"{'what of it is ' * 142}pgbouncers{'rain ' * 500}", ("pgbouncer", ""))
+    kanji = "".join(chr(0x4E00 + number) for number in range(400))
+    assert [] == kept(f"{kanji}請求書の番号{kanji[::-1]}", ("請求書の番号", ""))
+
+
+def test_letters_that_fold_into_many_take_no_time_that_grows_with_their_square() -> None:
+    """One of the Arabic ligatures folds into eighteen letters."""
+    assert [0] == kept(f"restart celery and redis {chr(0xFDFA) * 3_900}", ("celery redis rain", ""))
+
+
 def test_tags_that_nothing_closes_hide_nothing() -> None:
     """However many they are, which must not take a time that grows with their square."""
     tags = "<with><of><it>" * 100_000

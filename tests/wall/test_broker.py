@@ -484,5 +484,5 @@ def test_a_launcher_that_is_stopped_holds_up_no_other(tmp_path: Path) -> None:
     listener = broker.open_listener(str(folder))
     assert listener
     listener.close()
-    assert ["stopped"] == os.listdir(folder)
+    assert ["stopped"] == [path.name for path in folder.iterdir()]
     stopped.close()

@@ -119,7 +119,10 @@ class HookEventSession(HookSession):
         fields = given if isinstance(given, dict) else {}
         task = next((text for name in _TASK_FIELDS if isinstance(text := fields.get(name), str)), "")
         if task.strip() and self.may_inject and self.writable_log is not None:
-            call, text = self.payload_text("tool_use_id"), detector.withhold_secrets(task)[:_TASK_LENGTH]
+            call, text = (
+                self.payload_text("tool_use_id"),
+                detector.withhold_secrets(task[: 2 * _TASK_LENGTH])[:_TASK_LENGTH],
+            )
             session_cache.keep_subagent_task(str(self.writable_log.local_folder), self.session, call, text)
 
     def start_subagent(self) -> HookSuggestions:

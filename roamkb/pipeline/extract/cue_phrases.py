@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator
 from collections.abc import Sequence
 
-from roamkb.core import untrusted
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.startup.typing import Final
 from roamkb.core.text import fold_text
 from roamkb.pipeline.extract import markers
+from roamkb.text.pasted_blocks import without_blocks
 from roamkb.text.store.lexicons import lexicon
 
 
@@ -34,13 +34,9 @@ _LONGEST_MESSAGE: Final = 40_000
 #: Nobody types so much: it was pasted.
 _LONGEST_PROMPT: Final = 4000
 _LONGEST_STATEMENT: Final = 600
-#: A block that a harness or a program wrote.
-_TAGGED: Final = lazily(r"^[ \t]*<(?P<tag>[A-Za-z][\w-]*)\b[^<>]*>.*?</(?P=tag)\s*>", re.MULTILINE | re.DOTALL)
 #: What a harness puts in a human's place: names with a hyphen, as no page of HTML begins.
 NOTICE_START: Final = lazily(r"\s*<[a-z]+(?:-[a-z]+)+[\s>]")
-_QUOTED: Final = lazily(
-    r"^[ \t]*(?P<mark>```|~~~).*?(?:^[ \t]*(?P=mark)[ \t]*$|\Z)|^[ \t]*>.*?$", re.MULTILINE | re.DOTALL
-)
+_QUOTED: Final = lazily(r"^[ \t]*>.*?$", re.MULTILINE)
 #: What may stand before a sentence that asks for something.
 _COURTESIES: Final = lexicon("courtesies")
 #: Where a sentence ends; an abbreviation or a file name doesn't end one.
@@ -50,7 +46,7 @@ _BULLET: Final = lazily(r"\s*(?:(?:[-*+•]|\d{1,2}[.)]|#{1,6})\s+)*")
 
 def statements_of_agent(message: str) -> Iterator[AnnouncedStatement]:
     """Yield the statements of an agent's message in lines that begin with a type."""
-    for captured in markers.captured_from_message(_without_foreign_blocks(message[:_LONGEST_MESSAGE])):
+    for captured in markers.captured_from_message(without_blocks(message[:_LONGEST_MESSAGE], keeps_markup=True)):
         yield AnnouncedStatement(
             type=captured.alias or captured.type, text=captured.text, tags=captured.tags, announced=True
         )
@@ -64,7 +60,7 @@ def statements_of_human(prompt: str, remember: Sequence[str]) -> Iterator[Announ
     # what a notice quotes can look like its end
     if len(prompt) > _LONGEST_PROMPT or not _may_announce(prompt, remember) or NOTICE_START.match(prompt):
         return
-    for piece in _SENTENCE_END.split(_QUOTED.sub("\n\n", _without_foreign_blocks(prompt))):
+    for piece in _SENTENCE_END.split(_QUOTED.sub("\n\n", without_blocks(prompt, keeps_markup=True))):
         sentence = " ".join(_BULLET.sub("", piece, count=1).split())
         statement = _announced_text(sentence, remember)
         if statement and not sentence.endswith(("?", "？")) and len(statement) <= _LONGEST_STATEMENT:
@@ -94,10 +90,3 @@ def _announced_text(sentence: str, remember: Sequence[str]) -> str:
         if not phrase.isascii() and bare.endswith(phrase):
             return sentence[: len(bare) - len(phrase)].rstrip(" ,、")
     return ""
-
-
-def _without_foreign_blocks(text: str) -> str:
-    """Return `text` without recalled frames and the blocks that harnesses put between tags."""
-    for pattern in (untrusted.FRAME_PATTERN, _TAGGED):
-        text = pattern.sub("\n\n", text)
-    return text
