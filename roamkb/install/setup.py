@@ -189,6 +189,8 @@ def _complete(options: SetupOptions, context: SetupContext) -> SetupOptions:
     rule = preview_rule(wishes, home=context.home, data=context.data, rules=context.rules)
     is_known = not is_first(context)
     missing, words = [], ["roamkb setup"]
+    given = [("--kb", wishes.kb), *(("--work-root", root) for root in wishes.work_roots)]
+    words += [f"{option} {shlex.quote(str(folder))}" for option, folder in given if folder]
     if not (wishes.kb or wishes.create_kb) and (not is_known or kb_fault(rule.kb)):
         found = find_notes(context.home, kb=rule.kb)
         place = shlex.quote(str(found[0].path)) if found else "DIR"

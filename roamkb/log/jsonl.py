@@ -23,6 +23,7 @@ from roamkb.core.timestamps import format_iso
 from roamkb.core.timestamps import parse_timestamp
 from roamkb.log.learning import Learning
 from roamkb.log.learning import content_identity
+from roamkb.log.learning import fitting_aliases
 from roamkb.log.learning import key_of
 from roamkb.log.state.learning_state import FORGOTTEN
 from roamkb.log.state.learning_state import LedgerEvent
@@ -312,7 +313,7 @@ def parse_learning(fields: Mapping[str, Any]) -> Learning | None:
         category=_text_field(fields, "category"),
         files=_text_list_field(fields, "files"),
         actions=_text_list_field(fields, "actions"),
-        aliases=_text_list_field(fields, "aliases"),
+        aliases=fitting_aliases(_text_list_field(fields, "aliases")),
         provenance=_text_field(fields, "provenance"),
         origin=_text_field(fields, "origin"),
         kind=_parse_kind(fields.get("kind")),

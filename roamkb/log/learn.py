@@ -1,6 +1,7 @@
 """`learn`: adds one learning to the project's log, or one more occurrence of a known one (design 9)."""
 
 from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,6 +28,7 @@ from roamkb.log.known_learnings import find_paraphrases
 from roamkb.log.known_learnings import get_learning
 from roamkb.log.learning import Learning
 from roamkb.log.learning import canonical_type
+from roamkb.log.learning import fitting_aliases
 from roamkb.log.learning import label_of
 from roamkb.log.learning import nearest_type
 from roamkb.log.new_learning import THIN_FLAG
@@ -166,7 +168,7 @@ def learn(
     with log.append_lock():
         contents = log.read_contents()
         state = contents.replay_state()
-        _check_forgotten(state, new_learning.content)
+        _check_forgotten(state, (new_learning.content, *new_learning.aliases))
         if not any_type:
             _check_type(state, new_learning.type)
         superseded = get_learning(log, state, supersedes) if supersedes else None
@@ -212,9 +214,10 @@ def learn(
     )
 
 
-def _check_forgotten(state: LogState, content: str) -> None:
-    """Raise where a human had just that statement forgotten."""
-    if content_digest_of(content) in tombstones_of(state.events_named(FORGOTTEN)).digests:
+def _check_forgotten(state: LogState, texts: Iterable[str]) -> None:
+    """Raise where a human had just that statement forgotten, be it said as an alias."""
+    forgotten = tombstones_of(state.events_named(FORGOTTEN)).digests
+    if not forgotten.isdisjoint(map(content_digest_of, texts)):
         raise UsageError(
             "a human had that statement forgotten; nothing was written",
             hint="say it without what mustn't be kept",
@@ -242,7 +245,6 @@ def _record_repetition(
 ) -> LearnResult:
     """Record one more occurrence of `duplicate`, which supersedes another if given; the lock is held."""
     fields = repetition_fields(duplicate.learning, new_learning)
-    lost_aliases = set(new_learning.aliases) - set(duplicate.learning.aliases)
     events = [stamps.new_event("repeated", duplicate.id, task=new_learning.task or new_learning.bead, **fields)]
     if superseded:
         events.append(stamps.new_event("superseded", superseded.id, by_which=duplicate.id, reason="rewritten"))
@@ -254,21 +256,27 @@ def _record_repetition(
         confidence=standing.confidence,
         occurrences=standing.occurrences,
         superseded=superseded.learning if superseded else None,
-        warnings=(f"it keeps its aliases: to give it others, say it anew with --supersedes {duplicate.learning.key}",)
-        if lost_aliases
-        else (),
+        warnings=lost_alias_warnings(duplicate.learning, new_learning.aliases),
         path=log.ledger,
     )
 
 
+def lost_alias_warnings(known_learning: Learning, aliases: Sequence[str]) -> tuple[str, ...]:
+    """Return what to say where aliases of a repetition aren't those of the learning."""
+    lost_aliases = set(fitting_aliases(aliases)) - set(known_learning.aliases)
+    advice = f"it keeps its aliases: to give it others, say it anew with --supersedes {known_learning.key}"
+    return (advice,) if lost_aliases else ()
+
+
 def _learn_warnings(new_learning: NewLearning, learning: Learning) -> Iterator[str]:
-    if warning := left_out_warning((new_learning.content,)):
+    texts = (new_learning.content, *new_learning.aliases)
+    if warning := left_out_warning(texts):
         yield warning
     if new_learning.thin_reason:
         yield f"kept, and flagged as thin: {new_learning.thin_reason}"
-    if names_a_secret(new_learning.content):
+    if any(map(names_a_secret, texts)):
         yield "it reads as if it told a password; if it does, change it there: a human can `roamkb forget` the line"
-    elif has_high_entropy(new_learning.content):
+    elif any(map(has_high_entropy, texts)):
         yield "a word in it looks random; if it is a secret, change it there: a human can `roamkb forget` the line"
     if new_learning.confidence is not None and (learning.confidence or 0) < min(new_learning.confidence, 100):
         yield f"it begins at {MOST_AT_FIRST / 100:.2f}: for more a human says `roamkb override`"

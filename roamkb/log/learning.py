@@ -5,6 +5,7 @@ the ledger, and `log/state/learning_state` folds the two into what counts today.
 """
 
 import unicodedata
+from collections.abc import Iterable
 from collections.abc import Mapping
 from functools import lru_cache
 
@@ -14,6 +15,8 @@ from roamkb.core.startup.dataclasses import field
 from roamkb.core.startup.digests import sha256
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.startup.typing import Final
+from roamkb.core.text import one_line
+from roamkb.core.text import storable_text
 from roamkb.core.timestamps import TimeOrNull
 from roamkb.text import fuzzy
 from roamkb.text.similarity.shell_remnants import without_debris
@@ -58,6 +61,9 @@ _LONG_WORD = 8
 _LEAST_TYPE_START = 4
 #: No type that comes with the product is nearly as long.
 _LONGEST_SLIP = 30
+#: Aliases of one learning, and letters of each.
+MOST_ALIASES: Final = 8
+LONGEST_ALIAS: Final = 200
 _NOT_SLUG = lazily(r"[^a-z0-9]+")
 _NOT_TYPE = lazily(r"[^\w-]+")
 
@@ -125,6 +131,12 @@ class Learning:
     def canonical_type(self) -> str:
         """Its type, aliases resolved."""
         return canonical_type(self.type)
+
+
+def fitting_aliases(aliases: Iterable[str]) -> tuple[str, ...]:
+    """Return aliases as they are kept, whoever gave them: on one line, once each, none too long, and a few."""
+    cleaned = dict.fromkeys(one_line(storable_text(alias)) for alias in aliases)
+    return tuple(alias for alias in cleaned if 0 < len(alias) <= LONGEST_ALIAS)[:MOST_ALIASES]
 
 
 @lru_cache(maxsize=256)

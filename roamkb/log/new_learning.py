@@ -20,9 +20,12 @@ from roamkb.core.text import one_line
 from roamkb.core.text import storable_text
 from roamkb.log import auto_tags
 from roamkb.log.learning import KBS_FIELD
+from roamkb.log.learning import LONGEST_ALIAS
+from roamkb.log.learning import MOST_ALIASES
 from roamkb.log.learning import Learning
 from roamkb.log.learning import canonical_type
 from roamkb.log.learning import disambiguated_key
+from roamkb.log.learning import fitting_aliases
 from roamkb.log.learning import label_of
 from roamkb.log.state.confidence import MOST_AT_FIRST
 from roamkb.log.state.confidence import first_confidence
@@ -36,9 +39,6 @@ from roamkb.text.tokenize import split_words
 #: Bytes of one statement; more is a document, not a learning.
 MOST_LEARNING_BYTES = 64 * 1024
 _LONGEST_TYPE = 40
-#: Aliases of one learning, and letters of each.
-MOST_ALIASES: Final = 8
-LONGEST_ALIAS: Final = 200
 #: What a line says of a fix that was applied and worked.
 FIX_APPLIED_FIELD = "fix_applied"
 #: What a learning is flagged as that somebody wants kept although it says little.
@@ -84,7 +84,7 @@ def storable_learning(new_learning: NewLearning) -> NewLearning:
         new_learning,
         content=storable_text(new_learning.content),
         tags=tuple(map(storable_text, new_learning.tags)),
-        aliases=tuple(filter(None, (one_line(storable_text(alias)) for alias in new_learning.aliases))),
+        aliases=fitting_aliases(new_learning.aliases),
         extra={name: _storable_value(value) for name, value in new_learning.extra.items()},
     )
 

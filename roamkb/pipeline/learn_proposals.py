@@ -15,8 +15,11 @@ from roamkb.core.errors import UsageError
 from roamkb.core.json_form import OrNull
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.log.known_learnings import get_learning
+from roamkb.log.known_learnings import learnings_by_name
 from roamkb.log.learn import LearnResult
+from roamkb.log.learn import lost_alias_warnings
 from roamkb.log.learning import canonical_type
+from roamkb.log.learning import fitting_aliases
 from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory
 from roamkb.log.new_learning import NewLearning
@@ -106,11 +109,13 @@ def _take_proposal(
         unmended = _tell_what_mended(log, proposal, author)
         superseded_name = proposal.supersedes or proposal.withdraws
         state = log.read_contents().replay_state()
-        if repeated_standing := _find_repeated(state, proposal, author):
+        repeated_standing = _find_repeated(state, proposal, author)
+        if repeated_standing and repeated_standing not in learnings_by_name(state, superseded_name):
             replaced = (
                 (_supersede_learning(log, superseded_name, repeated_standing, author),) if superseded_name else ()
             )
             standing, why = verify(repeated_standing.id)
+            why = (*why, *lost_alias_warnings(repeated_standing.learning, proposal.aliases))
             return ProposalOutcome(outcome="repeated", standing=standing, why=(*why, *unmended), replaced=replaced)
         learned = learn(_new_learning(proposal), superseded_name or None)
     except (SecretFound, UsageError, NotFound, Ambiguous) as error:
@@ -172,7 +177,7 @@ def _new_learning(proposal: ProposedLearning) -> NewLearning:
         type=proposal.type,
         task=proposal.task,
         files=proposal.files,
-        aliases=proposal.aliases,
+        aliases=fitting_aliases(proposal.aliases),
         confidence=PROPOSED,
         extra={"evidence": given_evidence} if given_evidence else {},
     )

@@ -59,6 +59,7 @@ from roamkb.pipeline.consolidation_plan import learning_category
 from roamkb.pipeline.gate.checks import VERIFIED
 from roamkb.pipeline.gate.checks import StatementEvidence
 from roamkb.pipeline.gate.checks import check_statement
+from roamkb.pipeline.gate.hazards import hazard_of
 from roamkb.text.similarity.contradiction import deny_each_other
 from roamkb.text.similarity.jaccard import prepare_text
 from roamkb.text.similarity.similarity_join import NearTexts
@@ -72,7 +73,7 @@ _NEAR_SIMILARITY: Final = 0.70
 _MOST_LINKS = 3
 _IS_THERE: Final = "it is in the knowledge base, or its human put it into the trash"
 #: Checks of a learning's text that are made again, whoever verified it.
-_BLOCKING_CHECKS = ("no_secret", "no_instruction", "safe")
+_BLOCKING_CHECKS = ("no_secret", "no_instruction", "safe", "harmless")
 _NOT_A_TAG = lazily(r"[^\w@#%]+")
 
 
@@ -197,7 +198,11 @@ def _first_hindrance(standing: LearningState, kb_name: str) -> PromotionHindranc
 def _text_fault(standing: LearningState) -> str:
     """Return the reason why a text is unsafe, whoever verified it; empty where it isn't."""
     # the ledger's word for it may have come with a repository, and authorises nothing
-    gate_checks = check_statement(standing.learning.content, StatementEvidence())
+    return _blocking_fault(standing.learning.content)
+
+
+def _blocking_fault(text: str, hazard: str = "") -> str:
+    gate_checks = check_statement(text, StatementEvidence(hazard=hazard))
     return next((check.why for check in gate_checks if check.name in _BLOCKING_CHECKS and check.why), "")
 
 
@@ -379,7 +384,8 @@ def _node_content(standing: LearningState, promotion_context: PromotionContext, 
         title=title,
         body="\n\n".join(filter(None, (body, *_provenance_lines(standing)))),
         tags=tuple(_node_tags(standing)),
-        aliases=learning.aliases,
+        # no human looks at them one by one, as at the statement
+        aliases=tuple(alias for alias in learning.aliases if not _blocking_fault(alias, hazard_of(alias))),
         links=tuple(promotion_context.related_ids(content, _MOST_LINKS)),
         source=learning.provenance or "external",
         by=learning.agent or author.agent,

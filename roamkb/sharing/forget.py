@@ -206,7 +206,8 @@ def _left_places(
     for target in dict.fromkeys(filter(None, landed)):
         yield f"a line of {one_line(target)}, if it is still there: take it out in an editor"
     for standing in contents.replay_state().standings.values():
-        if not redaction.tombstones.covers(standing.learning) and redaction.tells(standing.learning.content):
+        texts = (standing.learning.content, *standing.learning.aliases)
+        if not redaction.tombstones.covers(standing.learning) and any(map(redaction.tells, texts)):
             yield f"{one_line(standing.learning.key)}, which repeats it: `roamkb forget {one_line(standing.id)}`"
     for path in redacted_files.damaged_snapshots(log):
         yield f"{one_line(str(path))}, which is damaged, so that nobody sees what it holds: delete it"

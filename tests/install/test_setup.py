@@ -548,6 +548,17 @@ def test_a_rule_that_was_edited_is_asked_about_before_the_program_goes(home: Pat
     assert (0, False) == (status, rule.exists()), shown
 
 
+def test_who_answers_half_is_told_the_whole_command(home: Path) -> None:
+    """With what was said already, and nothing is changed."""
+    person = notes_of_org_roam(home)
+    before = everything(home)
+    ran = person.run("setup", "--kb", str(person.notes))
+    assert f"roamkb setup --kb '{person.notes}' --work-root DIR" in ran.err
+    ran = person.run("setup", "--work-root", str(person.work))
+    assert f"roamkb setup --work-root '{person.work}' --kb '{person.notes}'" in ran.err
+    assert before == everything(home)
+
+
 def test_no_agent_takes_the_setup_back(home: Path) -> None:
     """By the rule and the wall that would be gone, it is kept from the notes; it may look what would be."""
     person = notes_of_org_roam(home)

@@ -202,6 +202,29 @@ def test_a_proposal_says_by_what_it_will_be_asked_for(talked: World) -> None:
     assert "aliases of proposal 1 are no list" in talked.run("learn", "--proposals", wrong).err
 
 
+def test_other_aliases_of_what_was_proposed_are_said_to_be_lost_or_taken(talked: World) -> None:
+    """In its own session, too: lost where it is only repeated, taken where it supersedes itself."""
+    said = {"claim": "The proxy listens on port 8443", "evidence": {"quote": _QUOTE}}
+    [old] = propose(talked, said)
+    [again] = propose(talked, {**said, "aliases": ["TLS door"]})
+    assert ("repeated", True) == (again["outcome"], "it keeps its aliases" in str(again["why"]))
+    [new] = propose(talked, {**said, "aliases": ["TLS door"], "supersedes": old["key"]})
+    assert ("new", [old["key"]]) == (new["outcome"], new["replaced"])
+    [found] = talked.run("recall", "TLS door", "--json").json["learnings"]
+    assert (new["key"], ["TLS door"]) == (found["key"], found["aliases"])
+
+
+def test_aliases_that_do_not_fit_cost_no_claim(talked: World) -> None:
+    """They are kept once each, on one line, none too long and a few."""
+    aliases = ["one\nline", "one line", "x" * 300, *(f"way {number}" for number in range(20))]
+    [found] = propose(talked, {"claim": "The proxy listens on port 8443", "aliases": aliases})
+    [learned] = talked.run("recall", "proxy", "--json").json["learnings"]
+    assert (found["key"], ["one line", *(f"way {number}" for number in range(7))]) == (
+        learned["key"],
+        learned["aliases"],
+    )
+
+
 def test_what_is_proposed_again_in_its_session_counts_once(talked: World) -> None:
     """Its agent may not have heard that it was taken; another session that says it repeats it."""
     said = {"claim": "The proxy listens on port 8443", "evidence": {"quote": _QUOTE}}

@@ -127,6 +127,14 @@ def test_audit_and_explain_say_that_it_was_forgotten(told: World) -> None:
     assert 2 == told.run("undo", tombstone["event"]).status
 
 
+def test_an_alias_that_repeats_it_is_named_and_none_does_so_again(told: World) -> None:
+    """An alias is found and told as the statement is."""
+    told.run("learn", "Pay is spoken of in June", "--alias", SECRET)
+    assert any("which repeats it" in clause for clause in forget(told)["left"])  # type: ignore[attr-defined]
+    ran = told.run("learn", "Pay is spoken of in July", "--alias", SECRET)
+    assert (2, True) == (ran.status, "had that statement forgotten" in ran.err)
+
+
 def test_a_promoted_note_is_named_and_stays(told: World) -> None:
     """What lies in the knowledge base is a note, with its own way out."""
     ledger = told.personal / ".roamkb" / "ledger.jsonl"

@@ -166,8 +166,8 @@ def _matches_by_certainty(directory: NodeDirectory, query_name: str, folder: Pat
     key = spelling_key(query_name)
     tests: tuple[Callable[[Node], bool], ...] = (
         lambda node: node.title == query_name,
-        lambda node: query_name in node.aliases,
         lambda node: spelling_key(node.title) == key,
+        lambda node: query_name in node.aliases,
         lambda node: key in map(spelling_key, node.aliases),
     )
     for holds in tests:
