@@ -35,6 +35,7 @@ from roamkb.core.text import fold_text
 from roamkb.kb.search.hits import RankSignals
 from roamkb.kb.search.query import TermWeights
 from roamkb.text.pasted_blocks import without_blocks
+from roamkb.text.pasted_blocks import without_printed_lines
 from roamkb.text.store.lexicons import alternatives_pattern
 from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import split_words
@@ -126,7 +127,7 @@ class AskedText(NamedTuple):
 
 def asked_text(prompt: str) -> AskedText:
     """Return what a prompt asks for."""
-    said = _ends_of(without_blocks(prompt))
+    said = _ends_of(without_printed_lines(without_blocks(prompt)))
     text, questions = _note_questions().subn(" ", _negated_topics().sub(" ", said))
     return AskedText(text, questions > 0)
 

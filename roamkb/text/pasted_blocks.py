@@ -1,10 +1,12 @@
-"""Blocks that somebody pasted into a message, or a harness put there: between tags, or between fences."""
+"""What somebody pasted into a message, or a harness put there: between tags or fences, or as a program printed it."""
 
 import re
+from itertools import groupby
 
 from roamkb.core import untrusted
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.startup.typing import Final
+from roamkb.text.tokenize import UNSPACED
 
 #: Letters of the longest tag.
 _LONGEST_TAG: Final = 400
@@ -17,6 +19,11 @@ _BLOCK_START: Final = lazily(
 _MOST_UNCLOSED: Final = 20
 #: Words between tags that mark a few words up in a line, and paste nothing.
 _FEW_WORDS: Final = 3
+#: Lines in a row that a program printed; fewer are what somebody names.
+_FEWEST_PRINTED: Final = 4
+#: Letters at each end of a message that are looked at.
+_LOOKED_AT: Final = 20_000
+_PLAIN_WORD: Final = lazily(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
 def without_blocks(text: str, *, keeps_markup: bool = False) -> str:
@@ -57,3 +64,25 @@ def _end_of_tag(text: str, name: str, begin: int) -> int:
         if depth == 0:
             return mark.start()
     return -1
+
+
+def without_printed_lines(text: str) -> str:
+    """Return a message without logs and tables: some lines in a row, of each of which less than half is plain words."""
+    if len(text) > 2 * _LOOKED_AT:
+        text = f"{text[:_LOOKED_AT]}\n{text[-_LOOKED_AT:]}"
+    if text.count("\n") < _FEWEST_PRINTED:
+        return text
+    kept: list[str] = []
+    for is_printed, lines in groupby(text.split("\n"), key=_is_printed):
+        run = list(lines)
+        if not is_printed or len(run) < _FEWEST_PRINTED:
+            kept += run
+    return "\n".join(kept)
+
+
+def _is_printed(line: str) -> bool:
+    pieces = line.split()
+    if not pieces or UNSPACED.search(line):
+        return False
+    words = sum(_PLAIN_WORD.fullmatch(piece.strip(".,:;!?()\"'")) is not None for piece in pieces)
+    return 2 * words < len(pieces)

@@ -3,6 +3,7 @@
 import pytest
 
 from roamkb.text.pasted_blocks import without_blocks
+from roamkb.text.pasted_blocks import without_printed_lines
 
 
 @pytest.mark.parametrize(
@@ -54,3 +55,33 @@ def test_it_takes_no_time_that_grows_with_the_square_of_the_length() -> None:
     for piece in ("<a>", "<a>x</a>", "<a ", "</a>", "```a ", "<a><b>"):
         without_blocks(piece * (500_000 // len(piece)))
     without_blocks("".join(f"<a{number}>" for number in range(60_000)))
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "10:02:11.204 [info] GET /api/guilds/44 Sent 200 in 38ms",
+        "fleet-api-6c9d8f7b5-2xk8p   1/1     Running   0   3d",
+        "immich_server       2.31%   611MiB",
+        "  /nix/store/0m-etc.drv",
+        '  "timeout": 30, "retries": [1, 2],',
+    ],
+)
+def test_lines_of_a_log_or_a_table_are_no_message(printed: str) -> None:
+    """Some in a row; fewer are what somebody names."""
+    assert "sort these\n\nby size" == without_printed_lines("\n".join(["sort these", "", *[printed] * 4, "by size"]))
+    few = "\n".join(["sort these", "", *[printed] * 3, "", "by size"])
+    assert few == without_printed_lines(few)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "- fix foo.bar in src/a.py\n- rename b.c to d.e everywhere\n- bump x to 1.2.3\n- run `make test`\n- push it",
+        "Der Build bricht ab.\nNur auf dem Mac.\nSeit gestern, glaube ich.\nSieh nach, bitte.\nDanke!",
+        "これはメモです、\n次の行も、\nその次の行も、\n最後の行も、\n読んでください。",
+    ],
+)
+def test_lines_that_somebody_typed_are_all_his_message(said: str) -> None:
+    """However short they are, and with names of code in them."""
+    assert said == without_printed_lines(said)

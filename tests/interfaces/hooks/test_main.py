@@ -206,10 +206,15 @@ def test_a_prompt_is_answered_once(lived_in: World) -> None:
     assert "allkeys-lru" in context(answer(lived_in, other))
 
 
-def test_what_is_asked_below_a_long_log_is_answered(lived_in: World) -> None:
-    """People paste what a program printed, and then ask."""
-    log = "worker: no answer yet, trying once more\n" * 3_000
-    prompt = f"{log}\nWhy does redis evict sessions, is it maxmemory?"
+@pytest.mark.parametrize("length", [3, 8, 20, 3_000])
+@pytest.mark.parametrize("message", ["{log}\n{question}", "{log}{question}", "{question}\n{log}"])
+def test_what_is_asked_beside_a_log_is_answered(lived_in: World, message: str, length: int) -> None:
+    """People paste what a program printed, and ask above it or below."""
+    lines = (
+        f"2026-11-26 05:{n % 60:02}:11 INFO httpd[{n}]: GET /status 200 {n * 7}ms client=10.0.0.{n % 255}\n"
+        for n in range(length)
+    )
+    prompt = message.format(log="".join(lines), question="why does redis evict sessions, is it maxmemory?")
     assert "allkeys-lru" in context(answer(lived_in, event(lived_in.personal, "UserPromptSubmit", prompt=prompt)))
 
 
