@@ -106,7 +106,6 @@ def _take_proposal(
     try:
         if not proposal.claim:
             return _withdraw_learning(log, proposal.withdraws, author)
-        unmended = _tell_what_mended(log, proposal, author)
         superseded_name = proposal.supersedes or proposal.withdraws
         state = log.read_contents().replay_state()
         repeated_standing = _find_repeated(state, proposal, author)
@@ -116,7 +115,8 @@ def _take_proposal(
             )
             standing, why = verify(repeated_standing.id)
             why = (*why, *lost_alias_warnings(repeated_standing.learning, proposal.aliases))
-            return ProposalOutcome(outcome="repeated", standing=standing, why=(*why, *unmended), replaced=replaced)
+            why = (*why, *_tell_what_mended(log, proposal, author))
+            return ProposalOutcome(outcome="repeated", standing=standing, why=why, replaced=replaced)
         learned = learn(_new_learning(proposal), superseded_name or None)
     except (SecretFound, UsageError, NotFound, Ambiguous) as error:
         why = (error.message, error.hint) if isinstance(error, UsageError) and error.hint else (error.message,)
@@ -124,18 +124,17 @@ def _take_proposal(
     standing, why = verify(learned.learning.id)
     replaced = (learned.superseded.key,) if learned.superseded else ()
     warnings = learned.warnings if learned.outcome == "repeated" else ()
-    return ProposalOutcome(
-        outcome=learned.outcome, standing=standing, why=(*why, *warnings, *unmended), replaced=replaced
-    )
+    why = (*why, *warnings, *_tell_what_mended(log, proposal, author))
+    return ProposalOutcome(outcome=learned.outcome, standing=standing, why=why, replaced=replaced)
 
 
 def _tell_what_mended(log: Log, proposal: ProposedLearning, author: Author) -> tuple[str, ...]:
-    """Let the claim be the technique that mended an error; where none was recorded, say so: it is a learning still."""
+    """Let the claim be the technique that mended an error; where it can't be, say why: it is a learning still."""
     if not proposal.mended:
         return ()
     try:
         replace_technique(log, proposal.mended, proposal.claim, author)
-    except NotFound as error:
+    except (NotFound, UsageError, SecretFound) as error:
         return (error.message,)
     return ()
 

@@ -63,6 +63,7 @@ from roamkb.pipeline.gate.hazards import hazard_of
 from roamkb.text.similarity.contradiction import deny_each_other
 from roamkb.text.similarity.jaccard import prepare_text
 from roamkb.text.similarity.similarity_join import NearTexts
+from roamkb.text.store.lexicons import lexicon
 
 #: A title's worth; a longer statement has its first sentence as title, and itself as text.
 _TITLE_LENGTH = 120
@@ -199,6 +200,10 @@ def _text_fault(standing: LearningState) -> str:
     """Return the reason why a text is unsafe, whoever verified it; empty where it isn't."""
     # the ledger's word for it may have come with a repository, and authorises nothing
     return _blocking_fault(standing.learning.content)
+
+
+def _alias_fault(alias: str) -> str:
+    return _blocking_fault(alias, hazard_of(alias, acts=lexicon("acts")))
 
 
 def _blocking_fault(text: str, hazard: str = "") -> str:
@@ -385,7 +390,7 @@ def _node_content(standing: LearningState, promotion_context: PromotionContext, 
         body="\n\n".join(filter(None, (body, *_provenance_lines(standing)))),
         tags=tuple(_node_tags(standing)),
         # no human looks at them one by one, as at the statement
-        aliases=tuple(alias for alias in learning.aliases if not _blocking_fault(alias, hazard_of(alias))),
+        aliases=tuple(alias for alias in learning.aliases if not _alias_fault(alias)),
         links=tuple(promotion_context.related_ids(content, _MOST_LINKS)),
         source=learning.provenance or "external",
         by=learning.agent or author.agent,
