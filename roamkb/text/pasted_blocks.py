@@ -3,16 +3,10 @@
 import re
 from itertools import groupby
 
-from roamkb import TYPE_CHECKING
-from roamkb import lazy_module
+from roamkb.core import untrusted
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.startup.typing import Final
 from roamkb.text.tokenize import UNSPACED
-
-if TYPE_CHECKING:
-    from roamkb.core import untrusted
-else:
-    untrusted = lazy_module("roamkb.core.untrusted")
 
 #: Letters of the longest tag.
 _LONGEST_TAG: Final = 400
