@@ -134,6 +134,7 @@ def asked_text(prompt: str) -> AskedText:
 
 def _ends_of(text: str) -> str:
     """Return a message; of a long one, its beginning and its end."""
+    text = text.strip()
     word_count = len(text.split())
     if len(text) > _LONG_WORD * word_count:
         # a script without blanks: two of its letters are as much as a word

@@ -67,7 +67,10 @@ def _end_of_tag(text: str, name: str, begin: int) -> int:
 
 
 def without_printed_lines(text: str) -> str:
-    """Return a message without logs and tables: some lines in a row, of each of which less than half is plain words."""
+    """Return a message without logs and tables: some lines in a row, of each of which less than half is plain words.
+
+    Of a message of more than 40,000 letters, its two ends.
+    """
     if len(text) > 2 * _LOOKED_AT:
         text = f"{text[:_LOOKED_AT]}\n{text[-_LOOKED_AT:]}"
     if text.count("\n") < _FEWEST_PRINTED:

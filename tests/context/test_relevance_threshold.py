@@ -236,6 +236,15 @@ def test_of_a_long_message_only_whole_words_are_asked_for() -> None:
     assert [] == kept(f"{kanji}請求書の番号{kanji[::-1]}", ("請求書の番号", ""))
 
 
+@pytest.mark.parametrize("blank", [" ", "\n", "\u3000"])
+def test_blanks_at_an_end_of_a_long_message_are_none_of_it(blank: str) -> None:
+    """However many they are: a terminal pads what is copied from it."""
+    asked = f"restart celery and redis {'what of it is with ' * 500}"
+    for text in (f"{blank * 3_000}{asked}", f"{asked}{blank * 3_000}", f"{blank * 3_000}{asked}{blank * 3_000}"):
+        assert [0] == kept(text, ("celery redis rain", ""))
+    assert "" == asked_text(blank * 9_000).text
+
+
 def test_letters_that_fold_into_many_take_no_time_that_grows_with_their_square() -> None:
     """One of the Arabic ligatures folds into eighteen letters."""
     assert [0] == kept(f"restart celery and redis {chr(0xFDFA) * 3_900}", ("celery redis rain", ""))
