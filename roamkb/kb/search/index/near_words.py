@@ -24,8 +24,9 @@ _MOST_UNKNOWN: Final = 3
 _MOST_NEAR: Final = 3
 #: Terms with the same first letter that are compared.
 _MOST_COMPARED: Final = 50_000
-#: Entries that are read for how a term is written.
+#: Entries that are read for how a term is written, and letters of each.
 _MOST_READ: Final = 20
+_LETTERS_READ: Final = 100_000
 
 
 def find_unknown_words(db: sqlite3.Connection, words: Sequence[str]) -> Iterator[UnknownWord]:
@@ -77,9 +78,9 @@ def _near_terms(db: sqlite3.Connection, word: str) -> list[str]:
 def _find_surface(db: sqlite3.Connection, term: str, word: str) -> str:
     """Return the nearest to `word` of the notes' words whose term is `term`, as written; empty where there is none."""
     rows = db.execute(
-        "SELECT title, alias, tags, body FROM content "
+        "SELECT title, alias, tags, substr(body, 1, :letters) FROM content "
         "WHERE id IN (SELECT rowid FROM words WHERE words MATCH :term LIMIT :most)",
-        {"term": quote_word(term), "most": _MOST_READ},
+        {"term": quote_word(term), "most": _MOST_READ, "letters": _LETTERS_READ},
     )
     written = {word for row in rows for text in row for word in split_words(text or "")}
     forms = sorted(form for form in written if stem_word(form) == term)
