@@ -143,6 +143,6 @@ def brief_learnings(
     listed = {entry.id for entry in approved}
     unlisted = [entry for entry in fitting_states if entry.id not in listed]
     # of thousands only the first are looked at
-    selected = tuple(islice(filter(is_lasting, unlisted), MOST_FITTING))
-    selected = tuple(sorted(selected, key=lambda entry: not is_borne_out(entry)))
+    lasting = islice(filter(is_lasting, unlisted), MOST_FITTING)
+    selected = state.with_flags_in_force(sorted(lasting, key=lambda entry: not is_borne_out(entry)))
     return selected, len(unlisted) - len(selected), approved[:MOST_SHOWN]

@@ -24,6 +24,7 @@ from roamkb.log.learning import MUST_CHECK
 from roamkb.log.learning import short_key
 from roamkb.log.state.learning_state import ARCHIVED
 from roamkb.log.state.learning_state import CANONICAL
+from roamkb.log.state.learning_state import MAY_CONTRADICT
 from roamkb.log.state.learning_state import NEEDS_REVIEW
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import VERIFIED
@@ -108,7 +109,10 @@ def approved_checklist(state: LogState) -> tuple[LearningState, ...]:
 
 def review_counts(state: LogState) -> tuple[int, int]:
     """Return the numbers of learnings that need a review otherwise, and that may contradict another."""
-    contradicting = state.count_learnings(("contradicts", (YES,)), lacking=("status", (SUPERSEDED, ARCHIVED)))
+    contradicting = sum(
+        standing.status not in (SUPERSEDED, ARCHIVED) and state.is_disputed(standing)
+        for standing in state.learnings_with("contradicts", YES)
+    )
     to_review = state.count_learnings(("status", (NEEDS_REVIEW,)), lacking=("contradicts", (YES,)))
     return to_review, contradicting
 
@@ -183,9 +187,13 @@ def is_borne_out(standing: LearningState) -> bool:
 
 
 def learning_line(standing: LearningState) -> str:
-    """Return a learning on one line: type, confidence, statement, key."""
+    """Return a learning on one line: type, confidence, what speaks against it, statement, key."""
     learning = standing.learning
-    sure = f"{standing.confidence / 100:.2f}{'' if is_borne_out(standing) else ', unverified'}"
+    doubts = (
+        *(() if is_borne_out(standing) else ("unverified",)),
+        *(("may contradict another",) if MAY_CONTRADICT in standing.flags else ()),
+    )
+    sure = ", ".join((f"{standing.confidence / 100:.2f}", *doubts))
     key = one_line(short_key(learning))
     return f"[{one_line(learning.canonical_type)} {sure}] {_short_statement(standing)} ({key})"
 

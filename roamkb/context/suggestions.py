@@ -145,7 +145,7 @@ def suggest_learnings(
         WeighedAnswer(id=answer.file, bits=bits, least_bits=threshold, dropped=dropped[answer.file])
         for answer, bits in worths
     )
-    return Suggested(items=unlike[:limit], weighed=tuple(weighed))
+    return Suggested(items=state.with_flags_in_force(unlike[:limit]), weighed=tuple(weighed))
 
 
 def _tells_a_password(answer: PassageHit) -> bool:

@@ -76,10 +76,10 @@ class Audit:
     path: Path | None
 
 
-def noise_flags(standing: LearningState, references: ProjectReferences) -> Mapping[str, str]:
+def noise_flags(state: LogState, standing: LearningState, references: ProjectReferences) -> Mapping[str, str]:
     """Return why a learning ranks lower: the ledger's flags, noise, and missing files."""
     content = standing.learning.content
-    flags = dict(standing.flags)
+    flags = dict(state.flags_in_force(standing))
     if noise := noise_of(content):
         flags.setdefault("noise", noise)
     verdict = judge_files(content, references)

@@ -170,7 +170,9 @@ def recall(
     trace: tuple[TracedLearning, ...] | None = () if page.is_traced else None
     if not query.text.strip():
         everything = (entry for entry in state.standings.values() if recall_filter.is_match(entry))
-        matches = collapse_repetitions(RecalledLearning(standing=entry, doubts=entry.flags) for entry in everything)
+        matches = collapse_repetitions(
+            RecalledLearning(standing=entry, doubts=state.flags_in_force(entry)) for entry in everything
+        )
         page_learnings = [with_doubts(entry) for entry in _latest_first(matches)[page.offset : end]]
     elif (narrow := _narrow_query(state, query, recall_filter)) is None:
         matches, page_learnings = [], []
@@ -216,7 +218,9 @@ def _trace_candidates(
         standing = state.standings.get(id)
         if standing is None:
             continue
-        recalled = shown_by_id.get(id) or RecalledLearning(standing=standing, score=points, doubts=standing.flags)
+        recalled = shown_by_id.get(id) or RecalledLearning(
+            standing=standing, score=points, doubts=state.flags_in_force(standing)
+        )
         is_wanted = recall_filter.is_match(standing)
         dropped = _OVER_LIMIT if id in matched_ids else _REPEATED if is_wanted else _FILTERED
         yield TracedLearning(
@@ -294,7 +298,7 @@ def _matching_learnings(
     for limit in (None,) if page.by_time else (enough, 10 * enough, None):
         places = index_query.scored_ids(limit)
         matches = collapse_repetitions(
-            RecalledLearning(standing=standing, score=points, doubts=standing.flags)
+            RecalledLearning(standing=standing, score=points, doubts=state.flags_in_force(standing))
             for id, points in places
             if (standing := state.standings.get(id)) and recall_filter.is_match(standing)
         )
@@ -306,7 +310,7 @@ def _matching_learnings(
 def recall_by_name(log: Log, state: LogState, name: str) -> RecallResult:
     """Return the one learning with that id or key, in full."""
     standing = known_learnings.get_learning(log, state, name)
-    recalled = RecalledLearning(standing=standing, doubts=standing.flags)
+    recalled = RecalledLearning(standing=standing, doubts=state.flags_in_force(standing))
     return RecallResult(query=name, learnings=(recalled,), more=0, sources=("log",), in_full=True)
 
 

@@ -252,7 +252,7 @@ def _rivals_by_id(state: LogState) -> dict[str, list[str]]:
     """Return for each learning in force the ids of some that may contradict it, by the ledger."""
     rivals_by_id: dict[str, list[str]] = {}
     for standing in state.learnings_with("contradicts", YES):
-        if standing.status != SUPERSEDED and state.is_disputed(standing):
+        if state.is_disputed(standing):
             rival = standing.flags[MAY_CONTRADICT]
             for learning_id, rival_id in ((standing.id, rival), (rival, standing.id)):
                 rival_ids = rivals_by_id.setdefault(learning_id, [])

@@ -14,6 +14,12 @@ def offered(world: World, prompt: str) -> list[str]:
     return [one.learning.content for one in learnings.items]
 
 
+def run_hook(world: World, event: str, **payload: object) -> str:
+    """Return what a hook puts into the prompt."""
+    ran = world.run("hook", event, input=json.dumps({"cwd": str(world.personal), **payload}))
+    return str(ran.json.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+
 def test_what_is_borne_out_comes_before_what_is_not(world: World) -> None:
     """At a prompt and at the start; what is only said is marked, and what was taken back is not shown."""
     log = world.open().log
@@ -41,6 +47,27 @@ def test_a_session_that_says_nothing_of_its_work_is_told_of_nothing_but_how_to_a
         log.learn("Redis evicts sessions before carts", agent=agent)
     assert () == log.brief().learnings
     assert "recall (3 learnings), audit (2 contested)." in world.run("brief").out
+
+
+def test_what_may_contradict_another_is_offered_with_a_mark_until_one_replaces_the_other(world: World) -> None:
+    """Whoever is told of one alone would take it for settled: at a prompt, before a change, when asked, counted."""
+    log = world.open().log
+    log.init()
+    safe = learn(log, "Retries are safe in billing.py", files=["billing.py"]).learning
+    unsafe = learn(log, "Retries are not safe in billing.py", files=["billing.py"]).learning
+    edit = {"tool_name": "Edit", "tool_input": {"file_path": str(world.personal / "billing.py")}}
+
+    def told(session: str) -> list[str]:
+        prompted = run_hook(world, "user-prompt-submit", session_id=session, prompt="are retries safe in billing.py?")
+        changing = run_hook(world, "pre-tool-use", session_id=f"{session}2", **edit)
+        return [prompted, changing, world.run("recall", "retries").out]
+
+    marks = [answer.count("may contradict another") + answer.count("(may_contradict)") for answer in told("s")]
+    assert ([1, 2, 2], 2) == (marks, log.brief().contradicting)
+    log.learn("Each retry in billing.py sends the key that the first call had", supersedes=unsafe.key)
+    for answer in told("t"):
+        assert (True, False) == (safe.content in answer, bool(re.search("may.contradict", answer)))
+    assert 0 == log.brief().contradicting
 
 
 def test_a_node_is_offered_by_each_of_its_names(world: World) -> None:

@@ -206,6 +206,7 @@ def test_what_is_alike_is_a_repetition_but_for_a_decision(log: ProjectLog) -> No
         ("The api timeout is 30 seconds", "api timeout is 90 seconds"),
         ("Never rebase a shared branch of the team", "Rebase a shared branch of the team"),
         ("The guard holds while x == 1", "The guard holds while x != 1"),
+        ("Retries are safe", "Retries are not safe"),
     ],
 )
 def test_what_may_contradict_is_flagged_on_both(one: str, other: str, log: ProjectLog) -> None:

@@ -210,7 +210,7 @@ def learnings_about_file(
         for learning in matching.values()
         if learning.id not in besides and suggestions.is_in_force(learning) and suggestions.is_lasting(learning)
     ]
-    return suggestions.best_borne_out(told)[:_PROMPT_ITEMS]
+    return state.with_flags_in_force(suggestions.best_borne_out(told)[:_PROMPT_ITEMS])
 
 
 def inject(context: ProjectContext, request: "shown.InjectRequest") -> bool:

@@ -102,4 +102,6 @@ def explain(context: ProjectContext, request: "log_explain.ExplainRequest") -> "
     """
     log = context.log_to_read()
     state = log.read_contents().replay_state(as_of=context.parse_moment("--as-of", request.as_of))
-    return log_explain.explain(log, state, request.key, doubts_of=noise_finder(log), now=context.make_author().ts)
+    return log_explain.explain(
+        log, state, request.key, doubts_of=noise_finder(log, state), now=context.make_author().ts
+    )

@@ -68,7 +68,7 @@ def recall(
                 is_traced=request.trace,
             ),
             agent=author.agent,
-            doubts_of=noise_finder(log),
+            doubts_of=noise_finder(log, state),
             now=author.ts,
         )
     if request.kb:
@@ -106,10 +106,12 @@ def matching_nodes(context: ProjectContext, words: Sequence[str] | str, limit: i
     return context.kb.search(text, limit=limit).hits if text.strip() else ()
 
 
-def noise_finder(log: "project_log.Log") -> "Callable[[learning_state.LearningState], Mapping[str, str]]":
+def noise_finder(
+    log: "project_log.Log", state: "learning_state.LogState"
+) -> "Callable[[learning_state.LearningState], Mapping[str, str]]":
     """Return a function that names the reasons why a learning ranks lower: ledger, text, missing files."""
     references = references_on_disk.ProjectReferences(log.root)
-    return lambda learning_state: audit.noise_flags(learning_state, references)
+    return lambda standing: audit.noise_flags(state, standing, references)
 
 
 def _file_matcher(

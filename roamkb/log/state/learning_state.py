@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from collections.abc import Collection
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -308,9 +309,19 @@ class LogState:
         return replace(self, standings=dict(self.standings), events=[*self.events], shelf=None)
 
     def is_disputed(self, standing: LearningState) -> bool:
-        """Say whether the ledger names a learning in force that `standing` may contradict."""
+        """Say whether `standing` is in force and the ledger names another one in force that it may contradict."""
         rival = self.standings.get(standing.flags.get(MAY_CONTRADICT, ""))
-        return rival is not None and rival.status != SUPERSEDED
+        return rival is not None and SUPERSEDED not in (standing.status, rival.status)
+
+    def flags_in_force(self, standing: LearningState) -> Mapping[str, str]:
+        """Return the flags without a contradiction that was settled since: by what superseded the other one."""
+        if MAY_CONTRADICT not in standing.flags or self.is_disputed(standing):
+            return standing.flags
+        return {name: evidence for name, evidence in standing.flags.items() if name != MAY_CONTRADICT}
+
+    def with_flags_in_force(self, standings: Iterable[LearningState]) -> tuple[LearningState, ...]:
+        """Return learning states, each with the flags in force alone, for those who ask no log."""
+        return tuple(replace(standing, flags=dict(self.flags_in_force(standing))) for standing in standings)
 
     def disputed_pairs(self) -> "Iterator[tuple[LearningState, LearningState]]":
         """Yield the learnings in force that may contradict another one in force, each pair once."""

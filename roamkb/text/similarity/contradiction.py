@@ -204,6 +204,11 @@ def differ_in_number(first_text: str, second_text: str) -> bool:
     return len(about) > 1 or {unit for _, unit in mine.numbers} == {unit for _, unit in theirs.numbers} != {""}
 
 
+def differ_in_negation(first_text: str, second_text: str) -> bool:
+    """Say whether one text negates what the other doesn't."""
+    return _negations_differ(claim_of(first_text), claim_of(second_text))
+
+
 @lru_cache(maxsize=4096)
 def claim_of(text: str) -> Claim:
     """Return the claim of a text: its words, numbers and negations."""

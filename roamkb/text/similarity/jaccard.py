@@ -1,11 +1,9 @@
 """The similarity of two texts, and a guard that can overrule it (docs/architecture.md).
 
-A measure, and a guard that knows when not to believe it (docs/architecture.md).
-
 Similarity alone never merges: word overlap calls "enable" and "disable", 30 and 300, or
 one name and another duplicates. The guard refuses where numbers differ, one side alone
 negates, an opposite is swapped, or each side names something that the other doesn't. In a text
-of few words a number is so much of it that no measure calls it like one with another number:
+of few words a number or a "not" is so much of it that no measure calls it like one without:
 there all other words have to be the same.
 """
 
@@ -16,10 +14,12 @@ from functools import cached_property
 from functools import lru_cache
 
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.typing import Final
 from roamkb.core.text import fold_text
 from roamkb.text.similarity import contradiction
 from roamkb.text.similarity.shell_remnants import without_debris
 from roamkb.text.similarity.synonyms import FUNCTION_WORDS
+from roamkb.text.similarity.synonyms import NEGATIONS
 from roamkb.text.similarity.synonyms import canonical_form
 from roamkb.text.similarity.synonyms import spelt_out
 from roamkb.text.tokenize import UNSPACED
@@ -39,6 +39,7 @@ class TextLikeness(Enum):
 
 #: Several times as many as most learnings have trigrams.
 _MASK_BITS = 1024
+_NEGATING: Final = frozenset(map(canonical_form, NEGATIONS))
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,11 @@ class PreparedText:
     def counted_roots(self) -> frozenset[str]:
         """The roots of the words that the text's numbers are about; empty where it has no number."""
         return contradiction.counted_roots(self.text)
+
+    @cached_property
+    def affirmed(self) -> frozenset[str]:
+        """The content without what negates: the same in a statement and in its denial."""
+        return self.content - _NEGATING
 
 
 # as many as one text is compared with in a row; those of all texts would take more room than all else
@@ -158,8 +164,23 @@ def text_likeness(first_text: PreparedText, second_text: PreparedText, *, limit:
     if first_text.normal == second_text.normal:
         return TextLikeness.MAY_CONTRADICT if may_contradict(first_text, second_text) else TextLikeness.SAME
     if not is_alike(first_text, second_text, limit=limit):
-        return TextLikeness.MAY_CONTRADICT if differ_only_in_number(first_text, second_text) else TextLikeness.DIFFERENT
+        return TextLikeness.MAY_CONTRADICT if differ_in_little(first_text, second_text) else TextLikeness.DIFFERENT
     return TextLikeness.MAY_CONTRADICT if may_contradict(first_text, second_text) else TextLikeness.SIMILAR
+
+
+def differ_in_little(first_text: PreparedText, second_text: PreparedText) -> bool:
+    """Say whether the texts differ in a number or a negation alone, however low their similarity."""
+    return differ_only_in_number(first_text, second_text) or differ_only_in_negation(first_text, second_text)
+
+
+def differ_only_in_negation(first_text: PreparedText, second_text: PreparedText) -> bool:
+    """Say whether one text denies what the other affirms, in the same words."""
+    return (
+        # of one word alone it may be anything
+        len(first_text.affirmed) > 1
+        and first_text.affirmed == second_text.affirmed
+        and contradiction.differ_in_negation(first_text.text, second_text.text)
+    )
 
 
 def differ_only_in_number(first_text: PreparedText, second_text: PreparedText) -> bool:
@@ -178,7 +199,7 @@ def may_contradict(first_text: PreparedText, second_text: PreparedText) -> bool:
 
 def is_contradiction(first_text: PreparedText, second_text: PreparedText, *, limit: float) -> bool:
     """Say whether one of two like texts denies the other, as far as words show it."""
-    return differ_only_in_number(first_text, second_text) or (
+    return differ_in_little(first_text, second_text) or (
         text_likeness(first_text, second_text, limit=limit) is TextLikeness.MAY_CONTRADICT
         and contradiction.deny_each_other(first_text.text, second_text.text)
     )

@@ -15,7 +15,7 @@ from typing import Generic
 from typing import TypeVar
 
 from roamkb.text.similarity.jaccard import PreparedText
-from roamkb.text.similarity.jaccard import differ_only_in_number
+from roamkb.text.similarity.jaccard import differ_in_little
 from roamkb.text.similarity.jaccard import is_spelt_alike
 from roamkb.text.similarity.set_bits import SetBits
 from roamkb.text.similarity.set_bits import numbers_of
@@ -36,8 +36,9 @@ class NearTexts(Generic[K]):
         self._words, self._content = SetBits(), SetBits()
         #: Who has no words at all, by what they are instead.
         self._wordless: dict[str, list[int]] = {}
-        #: Who gives numbers, by what they are numbers of: a bit for each.
+        #: Who gives numbers, by what they are numbers of, and who says what, by what a denial has, too: a bit for each.
         self._counting: dict[frozenset[str], int] = {}
+        self._affirming: dict[frozenset[str], int] = {}
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -54,6 +55,7 @@ class NearTexts(Generic[K]):
         self._content.add_set(number, shape.content)
         if shape.counted_roots:
             self._counting[shape.counted_roots] = self._counting.get(shape.counted_roots, 0) | 1 << number
+        self._affirming[shape.affirmed] = self._affirming.get(shape.affirmed, 0) | 1 << number
 
     def find_alike(self, shape: PreparedText) -> Iterator[K]:
         """Yield the keys of the texts that are alike, in the order of adding.
@@ -66,12 +68,12 @@ class NearTexts(Generic[K]):
         words = self._words.count_shared(shape.all_words)
         by_words = words.with_jaccard(self._limit) | self._content.count_shared(shape.content).with_jaccard(self._limit)
         by_letters = words.with_share(_SHARED) & ~by_words
-        by_number = self._counting.get(shape.counted_roots, 0) & ~by_words
-        for number in numbers_of(by_words | by_letters | by_number):
+        by_claim = self._counting.get(shape.counted_roots, 0) | self._affirming.get(shape.affirmed, 0)
+        for number in numbers_of(by_words | by_letters | by_claim):
             known = self._shapes[number]
             if (
                 by_words >> number & 1
                 or (by_letters >> number & 1 and is_spelt_alike(shape, known, self._limit))
-                or (by_number >> number & 1 and differ_only_in_number(shape, known))
+                or (by_claim >> number & 1 and differ_in_little(shape, known))
             ):
                 yield self._keys[number]

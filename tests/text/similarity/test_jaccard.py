@@ -28,6 +28,11 @@ from roamkb.text.store.lexicons import lexicon
         ),
         ("The timeout is 30 seconds here", "The timeout is 300 seconds here", TextLikeness.MAY_CONTRADICT),
         ("The build needs the network", "The build doesn't need the network", TextLikeness.MAY_CONTRADICT),
+        ("Retries are safe", "Retries are not safe", TextLikeness.MAY_CONTRADICT),
+        ("Deploy on Fridays", "Never deploy on Fridays", TextLikeness.MAY_CONTRADICT),
+        ("Die Tests sind langsam", "Die Tests sind nicht langsam", TextLikeness.MAY_CONTRADICT),
+        ("Never deploy on Fridays", "Do not deploy on Fridays", TextLikeness.DIFFERENT),
+        ("Nothing", "No", TextLikeness.DIFFERENT),
         (
             "Ask `alice_team` about the deploy key",
             "Ask `bob_team` about the deploy key",

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from roamkb.text.similarity.contradiction import differ_in_number
 from roamkb.text.similarity.jaccard import PreparedText
+from roamkb.text.similarity.jaccard import differ_in_little
 from roamkb.text.similarity.jaccard import prepare_text
 from roamkb.text.similarity.jaccard import reaches_jaccard
 from roamkb.text.similarity.jaccard import text_similarity
@@ -61,7 +62,7 @@ def test_no_pair_that_its_words_call_alike_is_missed(texts: list[str], limit: fl
         (n, m)
         for n, m in each
         if text_similarity(shapes[n], shapes[m]) >= limit
-        or differ_in_number(texts[n], texts[m])
+        or differ_in_little(shapes[n], shapes[m])
         or (not shapes[n].all_words and texts[n].strip() == texts[m].strip())
     }
     assert by_words <= set(found) <= alike
@@ -75,7 +76,7 @@ def _alike_by_definition(one: PreparedText, other: PreparedText, limit: float) -
     return (
         _alike_by_words(one, other, limit)
         or (4 * shared >= 3 * most and reaches_jaccard(one.trigrams, other.trigrams, limit))
-        or differ_in_number(one.text, other.text)
+        or differ_in_little(one, other)
     )
 
 
@@ -116,7 +117,7 @@ def test_what_only_letters_call_alike_is_found_where_three_quarters_of_the_words
         one, other = shapes[n], shapes[m]
         shared = len(one.all_words & other.all_words)
         if 4 * shared >= 3 * max(len(one.all_words), len(other.all_words)) > 0:
-            alike = text_similarity(one, other) >= limit or differ_in_number(texts[n], texts[m])
+            alike = text_similarity(one, other) >= limit or differ_in_little(one, other)
             assert alike is ((n, m) in found)
 
 
@@ -169,3 +170,11 @@ def test_texts_at_the_edges_of_a_size_class_are_found(size: int) -> None:
     more = [*words, *(f"v{number}y" for number in range(size // 4))]
     texts = [" ".join(words), " ".join(more), " ".join(reversed(words))]
     assert {(0, 1), (0, 2), (1, 2)} == set(alike_pairs(enumerate(map(prepare_text, texts)), 0.79))
+
+
+@given(_TEXTS, _LIMITS)
+def test_what_denies_the_same_is_found_however_short_it_is(texts: list[str], limit: float) -> None:
+    """A "not" of four words is too much for any measure, too."""
+    texts += ["retries are safe", "retries are not safe"]
+    found = set(alike_pairs(enumerate(map(prepare_text, texts)), limit))
+    assert (len(texts) - 2, len(texts) - 1) in found
