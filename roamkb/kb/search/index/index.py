@@ -48,7 +48,7 @@ _STEP = 0.5
 #: Words of a query of which each was meant.
 _MOST_EXPLAINED = 3
 #: How many times as long as a sealed copy of the index takes is read into it.
-_COPIES = 10
+_COPIES = 20
 
 
 class Index:
