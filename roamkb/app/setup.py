@@ -64,9 +64,14 @@ class KnowledgeBaseSetup(KnowledgeBaseMaintenance):
 
     @takes_request(lambda: requests.UninstallRequest)
     def uninstall(self, request: "requests.UninstallRequest") -> "plan.InstallReport":
-        """Remove the installed parts, and name what stays; with `purge`, roamkb's own data as well."""
-        if request.kb_name is not None:
+        """Remove the installed parts, and name what stays; with `purge`, roamkb's own data as well.
+
+        Raises:
+            UsageError: an agent runs it; with the hooks and the wall goes what holds it back.
+        """
+        if not request.dry_run:
             human_consent.require_no_agent(self.environment.agent_evidence)
+        if request.kb_name is not None:
             return named_kb_removal.remove_named_kb(
                 request.kb_name,
                 dry_run=request.dry_run,

@@ -181,10 +181,27 @@ def key_of(type: str, content: str) -> str:
 
 
 def label_of(type: str, content: str) -> str:
-    """Return the label of a new learning: as `key_of`, with accents removed first."""
+    """Return the label of a new learning: as `key_of`, with accents removed first.
+
+    Where ASCII has fewer than half of the letters, as in Japanese, they stand as they are.
+    """
     letters = unicodedata.normalize("NFD", content)
     plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
-    return f"{type}-{_content_slug(plain) or content_identity(type, content)[:_HASH_LENGTH]}"
+    ascii_slug, own_slug = _content_slug(plain), _own_slug(content)
+    slug = ascii_slug if 2 * _count_letters(ascii_slug) >= _count_letters(own_slug) else own_slug
+    return f"{type}-{slug or content_identity(type, content)[:_HASH_LENGTH]}"
+
+
+def _own_slug(content: str) -> str:
+    """Return the slug of a content in its own script: letters with their marks, and digits."""
+    composed = unicodedata.normalize("NFC", content).casefold()
+    start = composed.encode("utf-8", "replace")[:_SLUG_LENGTH].decode("utf-8", "ignore")
+    kept = (sign if sign.isalnum() or unicodedata.category(sign).startswith("M") else " " for sign in start)
+    return "-".join("".join(kept).split())
+
+
+def _count_letters(slug: str) -> int:
+    return len(slug) - slug.count("-")
 
 
 def _content_slug(content: str) -> str:

@@ -1,6 +1,7 @@
 """What somebody pasted into a message, or a harness put there: between tags or fences, or as a program printed it."""
 
 import re
+from collections.abc import Sequence
 from itertools import groupby
 
 from roamkb.core import untrusted
@@ -21,8 +22,13 @@ _MOST_UNCLOSED: Final = 20
 _FEW_WORDS: Final = 3
 #: Lines in a row that a program printed; fewer are what somebody names.
 _FEWEST_PRINTED: Final = 4
+#: Of what they hold, the most that is plain words: of the frames of a stack trace about half is, of prose nearly all.
+_MOST_WORDS: Final = 2 / 3
 #: Letters at each end of a message that are looked at.
 _LOOKED_AT: Final = 20_000
+#: How lines begin that stand to the right of others.
+_INDENTS: Final = ("  ", "\t")
+_ITEM: Final = lazily(r"\s*(?:[-*+•]|\w{1,3}[.)])\s")
 _PLAIN_WORD: Final = lazily(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
@@ -67,25 +73,31 @@ def _end_of_tag(text: str, name: str, begin: int) -> int:
 
 
 def without_printed_lines(text: str) -> str:
-    """Return a message without logs and tables: some lines in a row, of each of which less than half is plain words.
+    """Return a message without logs, tables, code and the frames of stack traces.
 
-    Of a message of more than 40,000 letters, its two ends.
+    Those are some lines in a row that stand to the right, or of each of which less than half is plain words, where
+    in all no more than two thirds are. Of a message of more than 40,000 letters, its two ends.
     """
     if len(text) > 2 * _LOOKED_AT:
         text = f"{text[:_LOOKED_AT]}\n{text[-_LOOKED_AT:]}"
     if text.count("\n") < _FEWEST_PRINTED:
         return text
     kept: list[str] = []
-    for is_printed, lines in groupby(text.split("\n"), key=_is_printed):
+    for is_candidate, lines in groupby(text.split("\n"), key=_is_candidate):
         run = list(lines)
-        if not is_printed or len(run) < _FEWEST_PRINTED:
+        if not is_candidate or len(run) < _FEWEST_PRINTED or _share_of_words(run) > _MOST_WORDS:
             kept += run
     return "\n".join(kept)
 
 
-def _is_printed(line: str) -> bool:
-    pieces = line.split()
-    if not pieces or UNSPACED.search(line):
+def _is_candidate(line: str) -> bool:
+    """Return whether a line may be a printed one: it stands to the right, or holds more of other things than words."""
+    if UNSPACED.search(line) or not line.strip():
         return False
-    words = sum(_PLAIN_WORD.fullmatch(piece.strip(".,:;!?()\"'")) is not None for piece in pieces)
-    return 2 * words < len(pieces)
+    return (line.startswith(_INDENTS) and not _ITEM.match(line)) or _share_of_words([line]) < 0.5
+
+
+def _share_of_words(lines: Sequence[str]) -> float:
+    """Return the share of plain words in what stands between the blanks of some lines."""
+    pieces = [piece.strip(".,:;!?()\"'") for line in lines for piece in line.split()]
+    return sum(_PLAIN_WORD.fullmatch(piece) is not None for piece in pieces) / len(pieces)

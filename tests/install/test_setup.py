@@ -567,6 +567,10 @@ def test_no_agent_takes_the_setup_back(home: Path) -> None:
     ran = person.run("setup", "--undo", CLAUDECODE="1")
     assert (2, True) == (ran.status, "only a human does that" in ran.err)
     assert 0 == person.run("setup", "--undo", "--dry-run", CLAUDECODE="1").status
+    for words in (("--claude",), ("--purge",)):
+        ran = person.run("uninstall", *words, CLAUDECODE="1")
+        assert (2, True) == (ran.status, "only a human does that" in ran.err)
+        assert 0 == person.run("uninstall", *words, "--dry-run", CLAUDECODE="1").status
     assert before == everything(home)
 
 

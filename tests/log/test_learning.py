@@ -98,12 +98,17 @@ def test_a_key_is_what_ascii_says_of_the_first_sixty_bytes(content: str, key: st
         ("cafe\u0301 na\u00efve", "learned-cafe-naive"),
         ("OAuth redirect", "learned-oauth-redirect"),
         ("é" * 59 + "ab", "learned-" + "e" * 59 + "a"),
+        ("テストは全部で10分かかる", "learned-テストは全部で10分かかる"),
+        ("Резервная копия делается в 3 часа ночи", "learned-резервная-копия-делается-в-3-часа"),
+        ("हिन्दी में टिप्पणी", "learned-हिन्दी-में-टिप्पणी"),
+        ("Das Wort 日本語 steht im Titel", "learned-das-wort-steht-im-titel"),
+        ("\ud800 が壊れた", "learned-が壊れた"),
     ],
 )
 def test_what_is_said_here_keeps_the_letters_below_its_accents(content: str, label: str) -> None:
-    """As a note's file name does."""
+    """As a note's file name does; a script that ASCII hasn't a letter of says it in its own."""
     assert label == label_of("learned", content)
-    assert label_of("fact", "日本語") == key_of("fact", "日本語")
+    assert label_of("fact", "\u202e \u200d 🎉") == key_of("fact", "\u202e \u200d 🎉")
 
 
 def test_where_ascii_says_nothing_a_hash_does() -> None:

@@ -76,9 +76,39 @@ def test_lines_of_a_log_or_a_table_are_no_message(printed: str) -> None:
     assert few == without_printed_lines(few)
 
 
+_TRACES = (
+    """Traceback (most recent call last):
+  File "/srv/app/pay.py", line 31, in handle
+    return self.charge(order)
+  File "/srv/app/pay.py", line 77, in charge
+    raise CurrencyError(order.currency)
+pay.CurrencyError: no such currency""",
+    """java.lang.IllegalStateException: pool is closed
+\tat com.acme.Pool.take(Pool.java:41)
+\tat com.acme.Jobs.run(Jobs.java:12)
+\tat com.acme.Main.main(Main.java:8)
+\tat java.base/java.lang.Thread.run(Thread.java:833)""",
+    """TypeError: order is undefined
+    at charge (/srv/app/pay.js:31:7)
+    at async handle (/srv/app/pay.js:77:3)
+    at process.processTicksAndRejections (node:internal/process/task_queues:95:5)
+    at async Server.run (/srv/app/server.js:9:1)""",
+)
+
+
+@pytest.mark.parametrize("trace", _TRACES)
+def test_of_a_stack_trace_the_error_is_said_and_the_frames_are_not(trace: str) -> None:
+    """The frames are as many words as the question, and nobody's."""
+    said = [line for line in trace.split("\n") if not line[0].isspace()]
+    assert ["why?", *said, "it worked"] == without_printed_lines(f"why?\n{trace}\nit worked").split("\n")
+
+
 @pytest.mark.parametrize(
     "said",
     [
+        "do this:\n  - write the test\n  - run it\n  - mend it\n    of course\n  - push it",
+        "remember:\n    we deploy from main alone\n    never on Fridays\n    ask Ann first\n    and tag it",
+        "  all of\n  it was\n  copied from\n  an editor\n  with blanks",
         "- fix foo.bar in src/a.py\n- rename b.c to d.e everywhere\n- bump x to 1.2.3\n- run `make test`\n- push it",
         "Der Build bricht ab.\nNur auf dem Mac.\nSeit gestern, glaube ich.\nSieh nach, bitte.\nDanke!",
         "これはメモです、\n次の行も、\nその次の行も、\n最後の行も、\n読んでください。",
