@@ -10,7 +10,7 @@ from roamkb.kb.search.index.snippets import SnippetView
 from roamkb.text.tokenize import split_words
 from roamkb.text.tokenize import terms_of
 
-_WORDS = ("redis", "maxBytes", "max_bytes", "evicted", "Straße", "way", "v2", "--flag", "a", "日本語", "redisson", "É")
+_WORDS = ("redis", "maxBytes", "max_bytes", "evicted", "Straße", "way", "v2", "flag", "a", "日本語", "redisson", "É")
 
 
 def _terms_in(view: SnippetView, line: str) -> frozenset[str]:
@@ -20,15 +20,21 @@ def _terms_in(view: SnippetView, line: str) -> frozenset[str]:
 
 @given(
     query=st.lists(st.sampled_from(_WORDS), min_size=1, max_size=4),
-    line=st.lists(st.sampled_from((*_WORDS, "xredis", "redis-cli", "a_redis", "(bytes)", "\t")), max_size=8).map(
-        " ".join
+    lines=st.lists(
+        st.lists(
+            st.sampled_from(
+                (*_WORDS, "xredis", "redis-cli", "a_redis", "(bytes)", "\t", "evictedredis", "—", "WAY", "--flag")
+            )
+        ).map(" ".join),
+        max_size=5,
     ),
 )
-def test_a_line_is_worth_what_its_words_are(query: list[str], line: str) -> None:
-    """Only likely words are looked at, and no word with a term is passed over."""
+def test_a_line_is_worth_what_its_words_are(query: list[str], lines: list[str]) -> None:
+    """Only likely words are looked at, and no word with a term is passed over, in whichever line."""
     terms = {term for word in query for term in terms_of(word)}
     view = SnippetView(sqlite3.connect(":memory:"), words=query, phrases=(), weights=dict.fromkeys(terms, 2.0))
-    assert pytest.approx(2.1 * len(_terms_in(view, line))) == view._line_worth(line)
+    expected = {place: 2.1 * len(held) for place, line in enumerate(lines) if (held := _terms_in(view, line))}
+    assert pytest.approx(expected) == dict(view._rate_lines(lines))
 
 
 @given(st.permutations([f"word{n}" for n in range(24)]))
@@ -36,4 +42,5 @@ def test_lines_with_the_same_words_are_worth_the_same(words: list[str]) -> None:
     """In whatever order a set has them: each process would show another line first."""
     weights = {f"word{n}": 0.1 + n / 7 for n in range(24)}
     view = SnippetView(sqlite3.connect(":memory:"), words=words, phrases=(), weights=weights)
-    assert view._line_worth(" ".join(sorted(words))) == view._line_worth(" ".join(words))
+    (_, first), (_, second) = view._rate_lines([" ".join(sorted(words)), " ".join(words)])
+    assert first == second
