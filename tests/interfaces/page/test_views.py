@@ -108,7 +108,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
         f"[[file:{_ATTACK}.png]] [[javascript:window.ran=1][click]] [cite:@{_ATTACK}] =zebra {_ATTACK}=\n"
         f"#+begin_export html\n{_ATTACK}\n#+end_export\n@@html:{_ATTACK}@@\n[[id:everything]]\n",
     )
-    for number, text in enumerate(hostile_notes(300)):
+    for number, text in enumerate(hostile_notes(120)):
         world.note(f"hostile/{number}.org", text.replace(":ID: a\n", f":ID: hostile-{number}\n", 1))
     kb = world.open()
     kb.log.init()
@@ -195,7 +195,7 @@ def test_no_hostile_note_does_anything(tab: Tab, paged: Paged) -> None:
     tab.requests.clear()
     tab.complaints.clear()
     tab.show_as(width=390)
-    for number, _ in enumerate(hostile_notes(300)):
+    for number, _ in enumerate(hostile_notes(120)):
         tab.open(f"{paged.base}/note?name=hostile/{number}.org")
         assert [True, True, 1] == tab.run(
             "[window.ran === undefined && !document.querySelector('main script, iframe, base, main style'),"
