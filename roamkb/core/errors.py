@@ -201,14 +201,16 @@ class Ambiguous(RoamkbError):
         name: str,
         candidates: "Sequence[model.NodeCandidate]",
         *,
-        hint: str = "give one's id",
+        hint: str = "",
         called: str = "nodes are called",
     ) -> None:
         """Say of the candidates that they are `called` so."""
         listed = "".join(
             f"\n  {one_line(c.id)}  {shorten_title(c.title)}  ({one_line(str(c.path))})" for c in candidates
         )
-        super().__init__(f"{len(candidates)} {called} {one_line(name)}:{listed}", hint=hint)
+        is_told_apart = len({c.id for c in candidates}) == len(candidates)
+        own_hint = "give one's id" if is_told_apart else "they share an id: give one's path, and change one of the ids"
+        super().__init__(f"{len(candidates)} {called} {one_line(name)}:{listed}", hint=hint or own_hint)
         self.candidates = tuple(candidates)
 
 

@@ -73,8 +73,8 @@ def one_line(text: str) -> str:
     return " ".join(strip_hidden(text).split())
 
 
-#: Letters of a title where one is shown: a few lines of a terminal; longer ones are mistakes or attacks.
-_TITLE_WIDTH = 240
+#: Letters of a title where one is shown: as many as roamkb writes; longer ones are mistakes or attacks.
+_TITLE_WIDTH = 300
 
 
 def shorten_title(title: str) -> str:

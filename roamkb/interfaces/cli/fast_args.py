@@ -63,6 +63,8 @@ def split_words(operation: Operation, words: list[str]) -> tuple[dict[str, list[
             positional += remaining_words
         elif (
             (takes_words and _EXCLUDED_WORD.fullmatch(word) and word not in by_flag)
+            # no option has a blank in its name
+            or (takes_words and " " in word.partition("=")[0])
             or not word.startswith("-")
             or word == "-"
             or (not takes_words and _DAYS_AGO.fullmatch(word))

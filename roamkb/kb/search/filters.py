@@ -7,7 +7,9 @@ from roamkb.core.text import fold_text
 from roamkb.core.text import fold_to_line
 from roamkb.kb.notes.passages import NotePassage
 from roamkb.kb.search.query import Query
+from roamkb.kb.search.query import is_plain_word
 from roamkb.org.agent_node import is_agent_node
+from roamkb.text.inflection import holds_form
 from roamkb.text.tokenize import text_terms
 
 
@@ -51,6 +53,10 @@ def _holds_any(passage: NotePassage, unwanted: Iterable[str]) -> bool:
     for piece in unwanted:
         if " " in piece:
             if fold_to_line(piece) in fold_to_line(text):
+                return True
+            continue
+        if is_plain_word(piece):
+            if holds_form(text, piece):
                 return True
             continue
         passage_terms = passage_terms if passage_terms is not None else frozenset(text_terms(text))

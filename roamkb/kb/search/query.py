@@ -69,6 +69,11 @@ class Query:
     hints: tuple[str, ...] = ()
 
     @property
+    def is_plain_word(self) -> bool:
+        """Whether its words are a single one, of plain letters, whose forms are known."""
+        return len(self.words) == 1 and is_plain_word(self.words[0])
+
+    @property
     def is_empty(self) -> bool:
         """Whether the query has neither terms nor phrases."""
         return not (self.terms or self.phrases)
@@ -89,6 +94,11 @@ class _QueryPieces:
     before: str | None = None
     slips: list[str] = field(default_factory=list)
     hints: list[str] = field(default_factory=list)
+
+
+def is_plain_word(word: str) -> bool:
+    """Return whether a word is one of plain letters, whose forms are known."""
+    return word.isascii() and word.isalpha()
 
 
 def parse_query(text: str, *, today: date) -> Query:

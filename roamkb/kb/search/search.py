@@ -52,6 +52,8 @@ _OVER_LIMIT = "over the limit"
 _FAR_BELOW = "far below the best"
 #: Reasons of a hit that holds something of the query itself.
 _HELD = frozenset(("phrase", "title", "alias", "tag", "text"))
+#: Why an answer is printed where lines or files are asked for.
+_PRINTED = _HELD | {"meaning"}
 #: Lines of a node that a hit carries beside the one that it shows.
 BEST_LINES = 3
 
@@ -223,7 +225,11 @@ def _search_words(
     limit = request.limit or most
     answers = finder.find_passages(query, limit=None if is_grep else limit, near_best=near_best)
     sure = [evidence.is_sure for evidence in rate_answers(query, answers, rate_evidence)]
-    hits = _ranked_hits(zip(answers.answers, sure, strict=True), notes.kb, every_line=request.lines)
+    rated = list(zip(answers.answers, sure, strict=True))
+    if is_grep and not query.is_empty:
+        # what shares letters with a word, or a link with an answer, holds nothing that grep would print
+        rated = [(answer, is_sure) for answer, is_sure in rated if not _PRINTED.isdisjoint(answer.why)]
+    hits = _ranked_hits(rated, notes.kb, every_line=request.lines)
     # of what was limited or asked for whole, only who finds nothing wants to know
     unknown = answers.unknown if near_best or sure or is_grep else finder.find_passages(query, near_best=True).unknown
     trace = tuple(_trace_candidates(finder, notes, query, answers, rate_evidence)) if request.trace else None
@@ -305,7 +311,7 @@ def rate_answers(query: Query, answers: PassageHits, rate_evidence: EvidenceRate
     about them.
     """
     if query.phrases or (len(query.words) < 2 and not any(map(identifier_parts, query.words))):
-        return [Evidence(None, None, query.is_empty or not _HELD.isdisjoint(answer.why)) for answer in answers.answers]
+        return [Evidence(None, None, query.is_empty or _holds_it(answer, query)) for answer in answers.answers]
     rated = rate_evidence(
         query.words,
         answers.weights,
@@ -318,6 +324,12 @@ def rate_answers(query: Query, answers: PassageHits, rate_evidence: EvidenceRate
         evidence._replace(is_sure=evidence.is_sure or _is_named(answer))
         for answer, evidence in zip(answers.answers, rated, strict=True)
     ]
+
+
+def _holds_it(answer: PassageHit, query: Query) -> bool:
+    """Return whether an answer holds the phrases or the one word, and not only another word of the same stem."""
+    is_other = not query.phrases and query.is_plain_word and answer.signals and not answer.signals.all_words
+    return not is_other and not _HELD.isdisjoint(answer.why)
 
 
 def _is_named(answer: PassageHit) -> bool:

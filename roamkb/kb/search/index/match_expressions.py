@@ -9,6 +9,8 @@ from roamkb.core.startup.typing import NamedTuple
 from roamkb.core.text import strip_points
 from roamkb.kb.search.index.schema import tag_set
 from roamkb.kb.search.query import Query
+from roamkb.kb.search.query import is_plain_word
+from roamkb.org import writer
 from roamkb.text import language
 from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import identifier_parts
@@ -66,6 +68,13 @@ def hidden_entries(groups: Iterable[str]) -> list[WantedEntry]:
     return [WantedEntry(f"hidden : {quote_word(group)}", group) for group in dict.fromkeys(groups)]
 
 
+_HAS_TAG = "EXISTS (SELECT 1 FROM json_each({}) WHERE instr(entry.tag_set, value))"
+#: Of the entries with a word's stem those that hold the word; `holds_form` is roamkb's.
+_HOLDS_FORM = (
+    "entry.id NOT IN (SELECT words.rowid FROM words JOIN content ON content.id = words.rowid "
+    "WHERE words MATCH '\"' || {0} || '\"' "
+    "AND holds_form(content.title || ' ' || content.alias || ' ' || content.tags || ' ' || content.body, {0}))"
+)
 _HAS_REF = "entry.node IN (SELECT node FROM reference WHERE is_own AND instr(type || ':' || target, {}))"
 _REFERS_TO = "entry.node IN (SELECT node FROM reference WHERE type = 'cite' AND target = {})"
 
@@ -84,8 +93,8 @@ def sql_filters(query: Query) -> tuple[str, dict[str, str | int]]:
 def _filter_clauses(query: Query) -> Iterator[tuple[str, str | int]]:
     """Yield the condition of each filter, with `{}` where its value stands, and the value."""
     for clause, filter_values in (
-        ("instr(entry.tag_set, {})", (tag_set([tag]) for tag in query.tags)),
-        ("NOT instr(entry.tag_set, {})", (tag_set([tag]) for tag in query.without_tags)),
+        (_HAS_TAG, map(_tag_spellings, query.tags)),
+        (f"NOT {_HAS_TAG}", map(_tag_spellings, query.without_tags)),
         ("entry.node IN (SELECT value FROM json_each({}))", (_json_list(query.ids),) if query.ids else ()),
         (_HAS_REF, query.refs),
         (_REFERS_TO, query.cited),
@@ -93,12 +102,18 @@ def _filter_clauses(query: Query) -> Iterator[tuple[str, str | int]]:
         ("entry.date != '' AND entry.date < {}", (query.before,) if query.before is not None else ()),
         (
             "entry.id NOT IN (SELECT rowid FROM words WHERE words MATCH {})",
-            filter(None, map(adjacent_expression, query.without)),
+            filter(None, (adjacent_expression(piece) for piece in query.without if not is_plain_word(piece))),
         ),
+        (_HOLDS_FORM, filter(is_plain_word, query.without)),
     ):
         yield from ((clause, value) for value in filter_values)
     if query.by_agent is not None:
         yield "entry.agent = {}", int(query.by_agent)
+
+
+def _tag_spellings(tag: str) -> str:
+    """Return the sets of one tag to look for: as it is asked for, and as a node of ours has it."""
+    return _json_list(list(dict.fromkeys(tag_set([spelling]) for spelling in (tag, writer.normalised_tag(tag) or tag))))
 
 
 def adjacent_expression(piece: str) -> str:

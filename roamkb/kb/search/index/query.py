@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+from collections.abc import Set
 from functools import cached_property
 from operator import itemgetter
 
@@ -47,6 +48,7 @@ from roamkb.kb.search.semantic import cache
 from roamkb.text import language
 from roamkb.text.fuzzy import prepare_spellings
 from roamkb.text.fuzzy import spelled_shares
+from roamkb.text.inflection import holds_form
 from roamkb.text.store.word_vector_file import word_table
 from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import split_words
@@ -56,6 +58,8 @@ from roamkb.text.word_vectors import vector_cosine
 
 #: How many of SQLite's best are looked at again; more than anybody reads.
 _POOL = 100
+#: The same of one word, whose stem other words may have more often.
+_LONE_POOL = 200
 #: Entries of the index that one query may read; the rarest words come first.
 _BUDGET = 50_000
 #: Words of a name that nobody says in a row by chance, and how many times as long a query may be that says it.
@@ -108,6 +112,8 @@ class IndexQuery:
         self._phrases = tuple(filter(None, map(fold_to_line, query.phrases)))
         self._sums = sums_of(db)
         self._where, self._values = sql_filters(query)
+        if query.without:
+            db.create_function("holds_form", 2, holds_form, deterministic=True)
         #: By the keys of hits, once they are ranked.
         self._spelling_gains: Mapping[int, float] = {}
         #: Ranked passages that were found and not given, once the answers are.
@@ -337,14 +343,18 @@ class IndexQuery:
     # What becomes of its answers
 
     def _rank_hits(self, limit: int | None) -> list[tuple[RankedEntry, float]]:
-        pool = min(max(limit, _POOL), _MOST_ROWS) if limit is not None and not self._phrases else _ALL
+        least = _LONE_POOL if self._lone_word else _POOL
+        pool = min(max(limit, least), _MOST_ROWS) if limit is not None and not self._phrases else _ALL
         points = self._score_any_word(pool)
         needed = word_expressions(self._query_words)
-        complete = set(points) if len(needed) == 1 else set()
-        if 1 < len(needed) <= _MOST_PROMISED:
+        # groups of letters hold no word
+        complete = set(points) if needed == [self._match_expression] else set()
+        if not complete and 0 < len(needed) <= _MOST_PROMISED:
             complete_scores = self._score_within(" AND ".join(needed), points, pool)
             complete = set(complete_scores)
             points = complete_scores | points
+        if self._lone_word:
+            complete = self._holding_form(self._lone_word, complete, points)
         names = word_expressions(word for word in self._query_words if not UNSPACED.match(word))
         if names and not self._phrases:
             points = self._score_within(f"{{title alias tags}} : ({' AND '.join(names)})", points, pool) | points
@@ -355,6 +365,22 @@ class IndexQuery:
             points = points | dict.fromkeys(found, 0.0) | self._weigh_among(self._match_expression, found)
         order = rank_entries(self._entries_to_rank(points, complete, nearness), self._term_weights)
         return self._reorder_by_spelling(order) if len(self._term_weights) > 1 else order
+
+    @cached_property
+    def _lone_word(self) -> str:
+        """The one word of the query, where it is one whose forms are known: who asks for it means that word."""
+        return self._query_words[0] if self._query.is_plain_word and not self._phrases else ""
+
+    def _holding_form(self, word: str, keys: Set[int], points: Mapping[int, float]) -> set[int]:
+        """Return the entries without those of the best that hold only another word of its stem; all where all do."""
+        looked_at = sorted(keys, key=lambda key: (-points.get(key, 0.0), key))[:_LONE_POOL]
+        rows = self._db.execute(
+            "SELECT id, title || ' ' || alias || ' ' || tags || ' ' || body FROM content "
+            "WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(looked_at),),
+        )
+        holding = {key for key, text in rows if holds_form(text, word)}
+        return holding.union(keys - set(looked_at)) if holding else set(keys)
 
     def _reorder_by_spelling(self, order: Sequence[tuple[RankedEntry, float]]) -> list[tuple[RankedEntry, float]]:
         """Return the hits ordered again by the spelling of the query's words in the best of them."""
@@ -500,7 +526,7 @@ class IndexQuery:
             return True
         row = self._db.execute("SELECT title, alias, body FROM content WHERE id = ?", (key,)).fetchone()
         text = fold_to_line(" ".join(row).replace(SEPARATOR, " "))
-        return all(phrase in text for phrase in self._phrases)
+        return all(stands_apart(phrase, text) for phrase in self._phrases)
 
 
 def _split_chunks(keys: list[int], size: int = 500) -> Iterator[list[int]]:

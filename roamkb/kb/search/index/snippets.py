@@ -20,10 +20,13 @@ from roamkb.kb.search.index.schema import line_numbers
 from roamkb.org.excerpt import excerpt_of
 from roamkb.org.excerpt import is_prose
 from roamkb.text.tokenize import split_words
+from roamkb.text.tokenize import stands_apart
 from roamkb.text.tokenize import terms_of
 
 #: What a phrase is worth to a line: more than any words.
 _PHRASE_WORTH = 100.0
+#: What it is worth to have a word as it was asked for, and not only one of its stem: less than any other word.
+_SPELT_WORTH = 0.05
 #: The rule below a table's header.
 _TABLE_RULE = lazily(r"\s*\|[-+]")
 #: Letters of a note's title where it is named beside another.
@@ -106,6 +109,10 @@ class SnippetView:
     @cached_property
     def _query_terms(self) -> frozenset[str]:
         return frozenset(term for word in self._words for term in terms_of(word)) | self._weights.keys()
+
+    @cached_property
+    def _spellings(self) -> frozenset[str]:
+        return frozenset(map(str.lower, self._words))
 
     @cached_property
     def _likely_pattern(self) -> re.Pattern[str] | None:
@@ -200,10 +207,14 @@ class SnippetView:
     def _worth_of(self, words: Sequence[str], line: str) -> float:
         """Return what a line is worth that has those likely words."""
         line_terms = frozenset().union(*map(self._terms_in_word, words))
-        phrases = sum(phrase in fold_to_line(line) for phrase in self._phrases)
+        is_spelt_so = any(word.lower() in self._spellings for word in words)
+        phrases = sum(stands_apart(phrase, fold_to_line(line)) for phrase in self._phrases)
         # a set has another order in each process, which a plain sum of floats would show
         return (
-            fsum(self._weights.get(term, 0.0) for term in line_terms) + 0.1 * len(line_terms) + _PHRASE_WORTH * phrases
+            fsum(self._weights.get(term, 0.0) for term in line_terms)
+            + 0.1 * len(line_terms)
+            + (_SPELT_WORTH if is_spelt_so and line_terms else 0.0)
+            + _PHRASE_WORTH * phrases
         )
 
 

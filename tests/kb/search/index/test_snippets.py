@@ -33,7 +33,12 @@ def test_a_line_is_worth_what_its_words_are(query: list[str], lines: list[str]) 
     """Only likely words are looked at, and no word with a term is passed over, in whichever line."""
     terms = {term for word in query for term in terms_of(word)}
     view = SnippetView(sqlite3.connect(":memory:"), words=query, phrases=(), weights=dict.fromkeys(terms, 2.0))
-    expected = {place: 2.1 * len(held) for place, line in enumerate(lines) if (held := _terms_in(view, line))}
+    spelt = {word.lower() for word in query}
+    expected = {
+        place: 2.1 * len(held) + (0.05 if spelt & {word.lower() for word in split_words(line)} else 0)
+        for place, line in enumerate(lines)
+        if (held := _terms_in(view, line))
+    }
     assert pytest.approx(expected) == dict(view._rate_lines(lines))
 
 
