@@ -38,6 +38,8 @@ LONGEST_BRIEF: Final = 10_000
 _LONGEST_TITLE: Final = 160
 #: From here on a pattern is worth a subagent's while (document 004), in hundredths.
 SUBAGENT_CONFIDENCE: Final = 70
+#: Less is a human's doubt.
+LEAST_OVERRIDDEN: Final = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,8 +183,13 @@ def _short_statement(standing: LearningState) -> str:
 
 
 def is_borne_out(standing: LearningState) -> bool:
-    """Return whether a learning is verified, or a human's statement; others are shown last, and marked."""
-    is_human = standing.learning.provenance == "user-stated" or standing.is_overridden or standing.is_pinned
+    """Return whether a learning is verified, or a human's statement; others are shown last, and marked.
+
+    A pin is anybody's, and a human who gives little confidence doubts it.
+    """
+    is_human = standing.learning.provenance == "user-stated"
+    if standing.is_overridden:
+        return standing.confidence >= LEAST_OVERRIDDEN
     return standing.verdict == VERIFIED or is_human or is_approved(standing)
 
 
@@ -191,6 +198,7 @@ def learning_line(standing: LearningState) -> str:
     learning = standing.learning
     doubts = (
         *(() if is_borne_out(standing) else ("unverified",)),
+        *(("needs review",) if standing.status == NEEDS_REVIEW else ()),
         *(("may contradict another",) if MAY_CONTRADICT in standing.flags else ()),
     )
     sure = ", ".join((f"{standing.confidence / 100:.2f}", *doubts))

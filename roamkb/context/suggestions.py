@@ -30,7 +30,9 @@ from roamkb.kb.search.query import query_of
 from roamkb.log import known_learnings
 from roamkb.log.state.learning_state import ARCHIVED
 from roamkb.log.state.learning_state import CONTESTED
+from roamkb.log.state.learning_state import INVALIDATED
 from roamkb.log.state.learning_state import SUPERSEDED
+from roamkb.log.state.learning_state import UNSAFE
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
 from roamkb.pipeline import consolidation_plan
@@ -55,7 +57,7 @@ SHOWN_BEFORE: Final = "shown before"
 NOT_BORNE_OUT: Final = "not borne out yet"
 REPEATS: Final = "says what another one says"
 OVER_LIMIT: Final = "others come first"
-PRIVATE: Final = "reads as if it told a password"
+PRIVATE: Final = "reads as if it told a password or a key"
 
 #: How a search says of a node that a newer one replaced it.
 _IS_SUPERSEDED: Final = "superseded"
@@ -111,7 +113,7 @@ def suggest_nodes(
         dropped = _too_weak(bits, threshold) or (SHOWN_BEFORE if answer.id in besides else "")
         if not dropped and len(hits) == limit:
             dropped = OVER_LIMIT
-        if not dropped and _tells_a_password(answer):
+        if not dropped and _has_secret(answer):
             dropped = PRIVATE
         if not dropped:
             hits.append(search.hit_of(answer, notes.kb, answer.line, answer.title))
@@ -148,10 +150,13 @@ def suggest_learnings(
     return Suggested(items=state.with_flags_in_force(unlike[:limit]), weighed=tuple(weighed))
 
 
-def _tells_a_password(answer: PassageHit) -> bool:
+def _has_secret(answer: PassageHit) -> bool:
     """Return whether an answer's text is nothing to send to a model unasked."""
-    texts = (answer.title, *answer.aliases, *(line for _, line in answer.lines))
-    return any(map(detector.names_a_secret, texts))
+    return _tells_a_secret((answer.title, *answer.aliases, *(line for _, line in answer.lines)))
+
+
+def _tells_a_secret(texts: Iterable[str]) -> bool:
+    return any(detector.names_a_secret(text) or detector.find_secret(text) is not None for text in texts)
 
 
 def _too_weak(bits: float, threshold: float) -> str:
@@ -162,7 +167,7 @@ def _drop_reason(answer: PassageHit, state: LogState, besides: Container[str]) -
     """Return why a learning that is relevant enough isn't suggested; empty where it is."""
     if answer.file in besides:
         return SHOWN_BEFORE
-    if _tells_a_password(answer):
+    if _has_secret(answer):
         return PRIVATE
     return "" if _is_suggestable(state.standings[answer.file]) else NOT_BORNE_OUT
 
@@ -211,14 +216,20 @@ def best_borne_out(standings: Iterable[LearningState]) -> tuple[LearningState, .
 
 
 def is_in_force(standing: LearningState) -> bool:
-    """Return whether a learning is in force: not superseded, archived by a curator, invalidated or contested."""
-    is_current = standing.status not in (SUPERSEDED, ARCHIVED) and standing.verdict != "invalidated"
-    return is_current and CONTESTED not in standing.flags
+    """Return whether a learning is in force: not superseded, archived by a curator, invalidated or contested.
+
+    Nor does it give orders, unless a human approved it.
+    """
+    is_current = standing.status not in (SUPERSEDED, ARCHIVED) and standing.verdict != INVALIDATED
+    is_safe = UNSAFE not in standing.flags or brief_text.is_approved(standing)
+    return is_current and is_safe and CONTESTED not in standing.flags
 
 
 def is_lasting(standing: LearningState) -> bool:
-    """Return whether a learning may be shown unasked: knowledge, not noise of other tools' logs."""
-    return brief_text.is_borne_out(standing) or not noise.noise_of(standing.learning.content)
+    """Return whether a learning may be shown unasked: knowledge, not noise of other tools' logs, and no credential."""
+    learning = standing.learning
+    is_knowledge = brief_text.is_borne_out(standing) or not noise.noise_of(learning.content)
+    return is_knowledge and not _tells_a_secret((learning.content, *learning.aliases))
 
 
 def _is_suggestable(standing: LearningState) -> bool:

@@ -164,7 +164,9 @@ def learnings_by_name(state: LogState, name: str) -> list[LearningState]:
     start, _, id_end = name.partition(KEY_CUT)
     if exact or len(start.partition("-")[2]) < _SHORTEST_KEY_START:
         return exact
-    return [standing for standing in state.learnings_beginning(KEY, start) if standing.id.endswith(id_end)]
+    beginning = [standing for standing in state.learnings_beginning(KEY, start) if standing.id.endswith(id_end)]
+    in_force = [standing for standing in beginning if standing.status != SUPERSEDED]
+    return in_force if len(in_force) == 1 else beginning
 
 
 def get_learning(log: Log, state: LogState, name: str) -> LearningState:

@@ -207,7 +207,7 @@ def test_a_password_is_told_to_who_asks_alone(told: World) -> None:
     told.node("b.org", "node-b", "Router of the attic", "The password of the attic router is Zebra99x.")
     assert "Zebra" not in prompt(told, "the router in the attic?")
     (occasion,) = occasions(told)
-    assert ["reads as if it told a password"] == [
+    assert ["reads as if it told a password or a key"] == [
         miss["dropped"] for miss in occasion["near"] if miss["id"] == "node-b"
     ]
     assert "Zebra99x" in told.run("search", "attic router").out

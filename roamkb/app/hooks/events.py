@@ -41,6 +41,7 @@ from roamkb.log.store import project_log
 from roamkb.pipeline import observe
 from roamkb.pipeline.extract import stop_question
 from roamkb.pipeline.extract import transcript_formats
+from roamkb.pipeline.gate import unsafe_text
 from roamkb.pipeline.store import transcripts
 from roamkb.remedies import effectiveness
 from roamkb.remedies import fingerprint
@@ -237,6 +238,9 @@ class HookEventSession(HookSession):
             return None
         best_remedy = next((one for one in suggested.remedies if one.is_sure), None)
         if best_remedy is None or (best_remedy.is_tried and not best_remedy.successes):
+            return None
+        if unsafe_text.unsafe_reason((best_remedy.technique, *best_remedy.steps)):
+            # it may have helped once, and is nothing to be done again unasked
             return None
         injections.save_suggestion(
             self.writable_log.local_folder,

@@ -21,6 +21,7 @@ from roamkb.log.learning import nearest_type
 from roamkb.log.state.confidence import ADOPTED
 from roamkb.log.state.confidence import as_fraction
 from roamkb.log.state.learning_state import ACTIVE
+from roamkb.log.state.learning_state import INVALIDATED
 from roamkb.log.state.learning_state import LearningState
 from roamkb.pipeline import consolidate as pipeline_consolidate
 from roamkb.pipeline import learn_proposals
@@ -264,6 +265,8 @@ def _learning_lines(recalled: "recall_ranking.RecalledLearning", *, in_full: boo
     learning_state = recalled.standing
     learning = learning_state.learning
     state = [] if learning_state.status == ACTIVE else [learning_state.status]
+    if learning_state.verdict == INVALIDATED:
+        state.append(INVALIDATED)
     marks = [*state, *recalled.doubts]
     marked = f" ({', '.join(map(one_line, marks))})" if marks else ""
     content = strip_hidden(learning.statement).strip() if in_full else _title_text(learning.statement)

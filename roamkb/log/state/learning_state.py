@@ -21,6 +21,7 @@ from roamkb.log.state import confidence
 from roamkb.log.state.confidence import Hundredths
 from roamkb.log.state.deferred import DeferredList
 from roamkb.log.state.deferred import DeferredSet
+from roamkb.text.similarity import contradiction
 
 ACTIVE: Final = "active"
 CANONICAL: Final = "canonical"
@@ -32,6 +33,7 @@ ARCHIVED: Final = "archived"
 SCOPES: Final = ("session", "agent", "task", "project")
 UNVERIFIED: Final = "unverified"
 VERIFIED: Final = "verified"
+INVALIDATED: Final = "invalidated"
 #: The flag of a learning that somebody took back: neither offered nor promoted until that is settled.
 CONTESTED: Final = "contested"
 #: Something was done about an error (`remedies/effectiveness`).
@@ -54,6 +56,8 @@ REDACTED: Final = "[forgotten]"
 VALIDATED: Final = "validated"
 #: The flag of a learning that nearly says the same as another, and may claim otherwise.
 MAY_CONTRADICT: Final = "may_contradict"
+#: Its text gives orders or makes something less safe: no agent is told it unasked until a human approves.
+UNSAFE: Final = "unsafe"
 #: What a `repeated` event tells beside its task of what the repetition is about.
 REPETITION_FIELDS: Final = ("files", "tags", "actions")
 #: What an agent's `preferred` event says.
@@ -309,9 +313,24 @@ class LogState:
         return replace(self, standings=dict(self.standings), events=[*self.events], shelf=None)
 
     def is_disputed(self, standing: LearningState) -> bool:
-        """Say whether `standing` is in force and the ledger names another one in force that it may contradict."""
-        rival = self.standings.get(standing.flags.get(MAY_CONTRADICT, ""))
-        return rival is not None and SUPERSEDED not in (standing.status, rival.status)
+        """Say whether `standing` is in force and the ledger names another one in force that it may contradict.
+
+        Each is told of one rival. Where that one was replaced, those that had the same may contradict each other.
+        """
+        rival_id = standing.flags.get(MAY_CONTRADICT, "")
+        rival = self.standings.get(rival_id)
+        if rival is None or standing.status == SUPERSEDED:
+            return False
+        if rival.status != SUPERSEDED:
+            return True
+        said = standing.learning.content
+        return any(
+            other.id != standing.id
+            and other.status != SUPERSEDED
+            and (other.flags[MAY_CONTRADICT] == rival_id or other.id == rival.flags.get(MAY_CONTRADICT))
+            and contradiction.differ_in_claim(said, other.learning.content)
+            for other in self.learnings_with("contradicts", YES)
+        )
 
     def flags_in_force(self, standing: LearningState) -> Mapping[str, str]:
         """Return the flags without a contradiction that was settled since: by what superseded the other one."""

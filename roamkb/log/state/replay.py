@@ -24,6 +24,7 @@ from roamkb.log.state.learning_state import ACTIVE
 from roamkb.log.state.learning_state import ARCHIVED
 from roamkb.log.state.learning_state import CANONICAL
 from roamkb.log.state.learning_state import FORGOTTEN
+from roamkb.log.state.learning_state import INVALIDATED
 from roamkb.log.state.learning_state import NEEDS_REVIEW
 from roamkb.log.state.learning_state import OVERRIDDEN
 from roamkb.log.state.learning_state import PREFERS
@@ -422,7 +423,7 @@ def _fold_validated(standing: LearningState, event: LedgerEvent) -> None:
 
 def _fold_judged(standing: LearningState, event: LedgerEvent) -> None:
     verdict = event.text_field("verdict")
-    if verdict in (VERIFIED, "invalidated", UNVERIFIED):
+    if verdict in (VERIFIED, INVALIDATED, UNVERIFIED):
         standing.verdict = verdict
     evidence = event.fields.get("evidence")
     is_evident = isinstance(evidence, Mapping) and evidence.get("is_good") is True

@@ -11,28 +11,26 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from decimal import Decimal
 from decimal import InvalidOperation
-from itertools import chain
 from typing import Annotated
 from typing import Final
 
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.core.text import strip_hidden
+from roamkb.log.state.learning_state import INVALIDATED
 from roamkb.log.state.learning_state import UNVERIFIED
 from roamkb.pipeline.extract.attention import DURABLE_CATEGORIES
-from roamkb.pipeline.gate.hazards import hazard_pattern
 from roamkb.pipeline.gate.noise import noise_of
 from roamkb.pipeline.gate.transcript_evidence import ClaimAttestation
+from roamkb.pipeline.gate.unsafe_text import instruction_fault
+from roamkb.pipeline.gate.unsafe_text import safety_fault
 from roamkb.secrets.detector import SECRET_MARK
 from roamkb.secrets.detector import find_secret
 from roamkb.secrets.detector import has_high_entropy
 from roamkb.text.code_identifiers import names_of
-from roamkb.text.store.lexicons import alternatives_pattern
 from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import split_words
 
 VERIFIED: Final = "verified"
-INVALIDATED: Final = "invalidated"
 
 #: Of the mean, inclusive and exclusive (document 002).
 VERIFIED_FROM: Final = Decimal("0.6")
@@ -45,16 +43,6 @@ _MOST_CHARACTERS = 2000
 _MOST_SENTENCES = 8
 _SENTENCE_END = lazily(r"[.!?](?:\s|\Z)")
 _MARKER_LINES = lazily(r"^(?:LEARNED|DECISION|FACT|PATTERN|INVESTIGATION|DEVIATION|GOTCHA|MUST-CHECK):", re.MULTILINE)
-
-#: What makes a project less safe is a human's to decide, true or not: words for it, and names.
-_WEAKENING: Final = lazily(alternatives_pattern("weakening"), re.IGNORECASE)
-_UNSAFE: Final = hazard_pattern("unsafe", flags=re.IGNORECASE)
-_NEGATED: Final = lazily(rf"\b{alternatives_pattern('negated')}(?:\s+\w+){{0,3}}\s*\Z", re.IGNORECASE)
-
-#: What tells an agent to do something, beyond how this project is built. None of it is knowledge.
-_INSTRUCTIONS: Final = lazily(
-    f"{alternatives_pattern('instructions')}|{hazard_pattern('instruction').pattern}", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,8 +110,8 @@ def check_statement(content: str, evidence: StatementEvidence) -> tuple[GateChec
             ("size", _max_size_fault(content)),
             ("one_statement", _several_fault(content)),
             ("no_secret", _secret_fault(content)),
-            ("no_instruction", _instruction_fault(content)),
-            ("safe", _safety_fault(content)),
+            ("no_instruction", instruction_fault(content)),
+            ("safe", safety_fault(content)),
             ("not_in_boot_file", restates),
             ("not_repeated", f"{evidence.repeats} says so and is verified" if evidence.repeats else ""),
             ("no_contradiction", f"{evidence.contradicts} may say otherwise" if evidence.contradicts else ""),
@@ -219,21 +207,6 @@ def _secret_fault(content: str) -> str:
     if secret:
         return f"it holds a secret ({secret.kind})"
     return "it held a secret" if SECRET_MARK.search(content) else ""
-
-
-def _instruction_fault(content: str) -> str:
-    # what is split by invisible characters or line breaks is read as it would be
-    text = " ".join(strip_hidden(content).split())
-    matched = _INSTRUCTIONS.search(text) or _INSTRUCTIONS.search(content)
-    return f"it tells an agent what to do: “{matched.group()[:60]}”" if matched else ""
-
-
-def _safety_fault(content: str) -> str:
-    text = " ".join(strip_hidden(content).split())
-    for matched in chain(_WEAKENING.finditer(text), _UNSAFE.finditer(text)):
-        if not _NEGATED.search(text[: matched.start()]):
-            return f"it makes something less safe: “{matched.group()[:60]}”"
-    return ""
 
 
 def _token_fault(content: str) -> str:

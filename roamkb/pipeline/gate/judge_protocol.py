@@ -10,8 +10,8 @@ from typing import Final
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import clip_text
 from roamkb.core.text import fold_text
+from roamkb.log.state.learning_state import INVALIDATED
 from roamkb.log.state.learning_state import UNVERIFIED
-from roamkb.pipeline.gate.checks import INVALIDATED
 from roamkb.pipeline.gate.checks import VERIFIED
 from roamkb.pipeline.gate.checks import JudgeScores
 from roamkb.pipeline.gate.checks import parse_scores

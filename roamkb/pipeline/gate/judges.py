@@ -60,9 +60,9 @@ def evidence_judge(
 
     def judge_by_evidence(standings: Sequence[LearningState]) -> Iterator[Judgement]:
         for standing in standings:
-            agreeing = (
-                standing.occurrences - 1 + standing.outcomes.get("success", 0) + standing.outcomes.get("prevented", 0)
-            )
+            # whoever repeats itself agrees with itself
+            others = sum(source[0] == "learn" for source in standing.counted_sources)
+            agreeing = others + standing.outcomes.get("success", 0) + standing.outcomes.get("prevented", 0)
             scores = scores_by_evidence(
                 standing.learning.content,
                 attestation(standing),

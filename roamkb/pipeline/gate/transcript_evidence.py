@@ -1,8 +1,8 @@
 """Evidence for a claim in its session's transcript: its speaker, support and retraction.
 
-A claim counts by its evidence and not by how its sentence is made (D21), so that nothing here knows a
-language: a quote is looked up letter by letter, and two texts are about the same where they share names
-(code, numbers, files, options) or words.
+A claim counts by its evidence and not by how its sentence is made (D21), so that nothing here knows more of
+a language than its negations: a quote is looked up letter by letter, and two texts are about the same where they
+share names (code, numbers, files, options) or words.
 """
 
 import re
@@ -17,12 +17,16 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import clip_text
+from roamkb.core.text import fold_text
 from roamkb.harnesses.transcript import Speaker
 from roamkb.harnesses.transcript import TranscriptPassage
 from roamkb.log.state.learning_state import LearningState
 from roamkb.text.code_identifiers import names_of
+from roamkb.text.similarity.synonyms import NEGATIONS
+from roamkb.text.similarity.synonyms import spelt_out
 from roamkb.text.tokenize import STOP_WORDS
 from roamkb.text.tokenize import UNSPACED
+from roamkb.text.tokenize import split_words
 from roamkb.text.tokenize import text_terms
 
 #: Letters of a quote, blanks aside; fewer stand in any text. A letter of Chinese or Thai counts for three.
@@ -40,6 +44,8 @@ _SAME_SUBJECT: Final = 0.3
 _COMMAND_LENGTH: Final = 60
 
 _BLANKS: Final = lazily(r"\s+")
+_SENTENCE_END: Final = lazily(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+_CLAUSE_ENDS: Final = frozenset(",;:–—")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +62,8 @@ class ClaimAttestation:
     is_related: bool = True
     #: Whether the quote only asks.
     is_question: bool = False
+    #: Whether the human says it only to deny it.
+    is_denied: bool = False
     #: Who took it back, and the words; empty where nobody did.
     taken_back: str = ""
 
@@ -63,7 +71,7 @@ class ClaimAttestation:
     def is_good(self) -> bool:
         """Whether it is enough for a verdict: a human's word, or an agent's that a tool's output supports."""
         is_said = self.speaker == Speaker.HUMAN or (self.speaker == Speaker.AGENT and self.is_borne_out)
-        is_plain = self.is_related and not self.is_question and not self.missing
+        is_plain = self.is_related and not self.is_question and not self.is_denied and not self.missing
         return is_said and is_plain and not self.taken_back
 
     @property
@@ -80,6 +88,8 @@ class ClaimAttestation:
             return "the quote is about something else"
         if self.is_question:
             return "the quote is a question"
+        if self.is_denied:
+            return "the human says that it isn't so"
         if self.missing:
             return f"neither the session nor the project has {', '.join(self.missing[:3])}"
         if self.speaker == Speaker.AGENT and not self.is_borne_out:
@@ -110,6 +120,8 @@ def weigh_claim(
     if speaker == Speaker.TOOL and _is_repeated_by_agent(claim, names, passages[index:]):
         # what a tool printed, and the agent then said: it was borne out before it was said
         speaker = Speaker.AGENT
+    # whoever quotes a part leaves out what makes it no statement
+    sentences = _sentences_with(quote or claim, passages[index].text) if speaker == Speaker.HUMAN else ()
     return ClaimAttestation(
         speaker=speaker,
         is_borne_out=speaker == Speaker.AGENT
@@ -121,9 +133,36 @@ def weigh_claim(
             if not name.isalpha() and not _is_name_known(name, session_text) and not (is_there and is_there(name))
         ),
         is_related=not quote or _is_quote_related(claim, quote, passages, index),
-        is_question=speaker == Speaker.HUMAN and quote.rstrip(" \"'”»").endswith(("?", "？")),
+        is_question=speaker == Speaker.HUMAN and (_is_question(quote) or all(map(_is_question, sentences))),
+        is_denied=bool(sentences) and all(_is_denied_in(sentence, quote) for sentence in sentences),
         taken_back=find_retraction(claim, names, passages, index),
     )
+
+
+def _sentences_with(quote: str, text: str) -> Sequence[str]:
+    """Return the sentences of a text that hold a quote; the quote itself where it is longer than one."""
+    squeezed_quote = _without_blanks(quote)
+    sentences = (sentence for sentence in _SENTENCE_END.split(text) if squeezed_quote in _without_blanks(sentence))
+    return tuple(sentences) or (quote,)
+
+
+def _is_question(sentence: str) -> bool:
+    return sentence.rstrip(" \"'”»").endswith(("?", "？"))
+
+
+def _is_denied_in(sentence: str, quote: str) -> bool:
+    """Return whether something in the clause before a quote negates it: "it is not true that …"; "no, …" doesn't."""
+    squeezed, squeezed_quote = _without_blanks(sentence), _without_blanks(quote)
+    before = squeezed.find(squeezed_quote)
+    words, letters = [], 0
+    for word in sentence.split():
+        if letters >= before:
+            break
+        letters += len(_without_blanks(word))
+        words.append(word)
+        if word[-1] in _CLAUSE_ENDS:
+            words.clear()
+    return not NEGATIONS.isdisjoint(split_words(fold_text(spelt_out(" ".join(words)))))
 
 
 def are_related(left_text: str, right_text: str) -> bool:

@@ -53,6 +53,11 @@ _PIECE = lazily(
     r"|(?P<quoted>(?<=['\"`])[^\w\s'\"`.,;:!?]{1,8}(?=['\"`]))"
     r"|(?P<sign>[<>]=?|[!=]=|&&|\|\|)"
 )
+#: What stands on both sides of some words, and says how they look.
+_PAIRED_MARKUP = lazily(r"(?<![\w*/_=~+])([*/_=~+]{1,2})(?=\S)([^\n]*?\S)\1(?![\w*/_=~+])")
+_BRACKETED = lazily(r"<(\S+)>")
+#: What is no mark of a sentence: a minus is one before a word, a hyphen or a dash none, nor is a list's bullet.
+_SIGN = lazily(r"[+*=<>^$%&|~@#\\]|(?<!\w)/|/(?!\w)|!(?=\w)|(?<!\w)-(?=\w)|(?<=\w)[-](?!\w)")
 _QUOTES = ("'", '"', "`")
 #: What stands beside a word that is part of code or quoted.
 _CODE = ("'", '"', "`", "_", "/", "$", "@", "=")
@@ -135,7 +140,19 @@ def differ_in_claim(first_text: str, second_text: str) -> bool:
         or _count_limiters(mine) != _count_limiters(theirs)
         or changed_places(ours, _align_variants(ours, others, is_variant))
         or _cases_differ(first_text, second_text)
+        or _signs_differ(first_text, second_text)
     )
+
+
+def _signs_differ(first_text: str, second_text: str) -> bool:
+    """Say whether two texts of the same words differ in a sign that means something: `a+`, `a*`; `50 %`, `50`."""
+    if split_words(first_text) != split_words(second_text):
+        return False
+    first_signs, second_signs = (
+        _SIGN.findall(_BRACKETED.sub(r"\1", _PAIRED_MARKUP.sub(r"\2", _MARKER.sub("", text))))
+        for text in (first_text, second_text)
+    )
+    return first_signs != second_signs
 
 
 def differ_in_subject(first_text: str, second_text: str) -> bool:

@@ -194,6 +194,25 @@ def test_only_a_humans_question_is_one() -> None:
     assert not weigh_claim("CI runs Go 1.25.6 everywhere", quote, [agent(quote)]).is_question
 
 
+@pytest.mark.parametrize(
+    ("said", "quote", "is_good"),
+    [
+        ("Should the capstan be greased with 4 pumps? Look it up.", "the capstan be greased with 4 pumps", False),
+        ("Grease it? The capstan is greased with 4 pumps.", "The capstan is greased with 4 pumps", True),
+        ("It is not true that the fuel cock opens to the left.", "the fuel cock opens to the left", False),
+        ("I never said that the fuel cock opens to the left.", "the fuel cock opens to the left", False),
+        ("Don't assume that the fuel cock opens to the left.", "the fuel cock opens to the left", False),
+        ("Es stimmt nicht dass the fuel cock opens to the left.", "the fuel cock opens to the left", False),
+        ("No, the fuel cock opens to the left.", "the fuel cock opens to the left", True),
+        ("Not there. The fuel cock opens to the left.", "The fuel cock opens to the left", True),
+    ],
+)
+def test_a_part_of_a_sentence_says_no_more_than_the_whole(said: str, quote: str, is_good: bool) -> None:
+    """Without its "should" or its "not true that" it would be the human's word."""
+    weighed = weigh_claim(quote, quote, [human(said)])
+    assert (is_good, is_good) == (weighed.is_good, not weighed.why_not)
+
+
 def test_one_shared_word_makes_no_subject() -> None:
     """Of several; two do."""
     claim = "Deploys of the storefront run from the main branch at nine each morning"

@@ -24,6 +24,15 @@ from roamkb.text.similarity.synonyms import form_of
         ("It was -5 degrees", "It was 5 degrees"),
         ("Ports go from 80 to 443", "Ports go from 443 to 80"),
         ("Bei 20 Anfragen je Sekunde", "Bei 30 Anfragen je Sekunde"),
+        # signs
+        ("Retry when n > 5", "Retry when n = 5"),
+        ("the regex is ^a+$", "the regex is ^a*$"),
+        ("set x = !ready before", "set x = ready before"),
+        ("pass &conf there", "pass *conf there"),
+        ("A+ rated bolts", "A- rated bolts"),
+        ("it keeps $HOME/data", "it keeps HOME/data"),
+        ("it is in /tmp/data", "it is in tmp/data"),
+        ("at 50% of it", "at 50 of it"),
         # negations
         ("The build needs the network", "The build doesn't need the network"),
         ("The build needs the network", "The build doesnt need the network"),
@@ -172,6 +181,12 @@ def test_another_claim(one: str, other: str) -> None:
         ("日本語の文章です", "日本語の文章です。"),
         ("設定ファイルを読む", "設定ファイルを読む、と思う"),
         ("", ""),
+        # marks of a text's look
+        ("* Use =make x= here", "Use `make x` here"),
+        ("see https://example.org/z", "see <https://example.org/z>"),
+        ("Use *bold* and **strong** words", "Use bold and strong words"),
+        ("# It works - mostly", "It works, mostly"),
+        ("re-run it either/or", "re run it either or"),
     ],
 )
 def test_the_same_claim(one: str, other: str) -> None:
