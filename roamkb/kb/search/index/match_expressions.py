@@ -113,7 +113,8 @@ def _filter_clauses(query: Query) -> Iterator[tuple[str, str | int]]:
 
 def _tag_spellings(tag: str) -> str:
     """Return the sets of one tag to look for: as it is asked for, and as a node of ours has it."""
-    return _json_list(list(dict.fromkeys(tag_set([spelling]) for spelling in (tag, writer.normalised_tag(tag) or tag))))
+    spellings = [tag] if tag.isalnum() else [tag, writer.normalised_tag(tag) or tag]
+    return _json_list(list(dict.fromkeys(tag_set([spelling]) for spelling in spellings)))
 
 
 def adjacent_expression(piece: str) -> str:

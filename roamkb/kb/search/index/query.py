@@ -58,8 +58,6 @@ from roamkb.text.word_vectors import vector_cosine
 
 #: How many of SQLite's best are looked at again; more than anybody reads.
 _POOL = 100
-#: The same of one word, whose stem other words may have more often.
-_LONE_POOL = 200
 #: Entries of the index that one query may read; the rarest words come first.
 _BUDGET = 50_000
 #: Words of a name that nobody says in a row by chance, and how many times as long a query may be that says it.
@@ -343,8 +341,7 @@ class IndexQuery:
     # What becomes of its answers
 
     def _rank_hits(self, limit: int | None) -> list[tuple[RankedEntry, float]]:
-        least = _LONE_POOL if self._lone_word else _POOL
-        pool = min(max(limit, least), _MOST_ROWS) if limit is not None and not self._phrases else _ALL
+        pool = min(max(limit, _POOL), _MOST_ROWS) if limit is not None and not self._phrases else _ALL
         points = self._score_any_word(pool)
         needed = word_expressions(self._query_words)
         # groups of letters hold no word
@@ -373,7 +370,7 @@ class IndexQuery:
 
     def _holding_form(self, word: str, keys: Set[int], points: Mapping[int, float]) -> set[int]:
         """Return the entries without those of the best that hold only another word of its stem; all where all do."""
-        looked_at = sorted(keys, key=lambda key: (-points.get(key, 0.0), key))[:_LONE_POOL]
+        looked_at = sorted(keys, key=lambda key: (-points.get(key, 0.0), key))[:_POOL]
         rows = self._db.execute(
             "SELECT id, title || ' ' || alias || ' ' || tags || ' ' || body FROM content "
             "WHERE id IN (SELECT value FROM json_each(?))",
