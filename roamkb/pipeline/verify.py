@@ -252,9 +252,8 @@ def _rivals_by_id(state: LogState) -> dict[str, list[str]]:
     """Return for each learning in force the ids of some that may contradict it, by the ledger."""
     rivals_by_id: dict[str, list[str]] = {}
     for standing in state.learnings_with("contradicts", YES):
-        if state.is_disputed(standing):
-            rival = standing.flags[MAY_CONTRADICT]
-            for learning_id, rival_id in ((standing.id, rival), (rival, standing.id)):
+        if rival := state.rival_in_force(standing):
+            for learning_id, rival_id in ((standing.id, rival.id), (rival.id, standing.id)):
                 rival_ids = rivals_by_id.setdefault(learning_id, [])
                 if rival_id not in rival_ids and len(rival_ids) < MOST_RIVALS:
                     rival_ids.append(rival_id)

@@ -78,11 +78,11 @@ def test_of_three_that_contradict_each_other_two_stay_marked(world: World) -> No
         learn(log, f"The ingest queue holds {count} jobs at once")
     others = ((20, "The loader drops rows after midnight", 2), (10, "Redis evicts sessions before carts", 0))
     for replaced, text, left in others:
-        log.learn(
-            text,
-            supersedes=f"learned-the-ingest-queue-holds-{replaced}-jobs-at-once",
-        )
+        old = f"learned-the-ingest-queue-holds-{replaced}-jobs-at-once"
+        log.learn(text, supersedes=old)
         assert left == log.brief().contradicting
+        log.verify(batch=True)
+        assert "superseded" in world.run("recall", "--id", old).out
         told = run_hook(world, "user-prompt-submit", session_id=f"s{left}", prompt="how many jobs does the queue hold?")
         assert left == told.count("may contradict another"), told
 

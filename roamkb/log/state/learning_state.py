@@ -312,25 +312,31 @@ class LogState:
         """Return the same state, all of it in memory."""
         return replace(self, standings=dict(self.standings), events=[*self.events], shelf=None)
 
-    def is_disputed(self, standing: LearningState) -> bool:
-        """Say whether `standing` is in force and the ledger names another one in force that it may contradict.
+    def rival_in_force(self, standing: LearningState) -> LearningState | None:
+        """Return the learning in force that `standing`, if it is in force, may contradict by the ledger; else None.
 
         Each is told of one rival. Where that one was replaced, those that had the same may contradict each other.
         """
         rival_id = standing.flags.get(MAY_CONTRADICT, "")
         rival = self.standings.get(rival_id)
         if rival is None or standing.status == SUPERSEDED:
-            return False
+            return None
         if rival.status != SUPERSEDED:
-            return True
+            return rival
         said = standing.learning.content
-        return any(
-            other.id != standing.id
+        others = (
+            other
+            for other in self.learnings_with("contradicts", YES)
+            if other.id != standing.id
             and other.status != SUPERSEDED
             and (other.flags[MAY_CONTRADICT] == rival_id or other.id == rival.flags.get(MAY_CONTRADICT))
             and contradiction.differ_in_claim(said, other.learning.content)
-            for other in self.learnings_with("contradicts", YES)
         )
+        return next(others, None)
+
+    def is_disputed(self, standing: LearningState) -> bool:
+        """Say whether `standing` may contradict another learning in force."""
+        return self.rival_in_force(standing) is not None
 
     def flags_in_force(self, standing: LearningState) -> Mapping[str, str]:
         """Return the flags without a contradiction that was settled since: by what superseded the other one."""
@@ -346,8 +352,8 @@ class LogState:
         """Yield the learnings in force that may contradict another one in force, each pair once."""
         seen: set[frozenset[str]] = set()
         for standing in self.learnings_with("contradicts", YES):
-            rival = self.standings.get(standing.flags[MAY_CONTRADICT])
-            if rival is None or SUPERSEDED in (standing.status, rival.status):
+            rival = self.rival_in_force(standing)
+            if rival is None:
                 continue
             pair = frozenset((standing.id, rival.id))
             if pair not in seen:
