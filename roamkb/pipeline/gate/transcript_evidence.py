@@ -134,7 +134,9 @@ def weigh_claim(
         ),
         is_related=not quote or _is_quote_related(claim, quote, passages, index),
         is_question=speaker == Speaker.HUMAN and (_is_question(quote) or all(map(_is_question, sentences))),
-        is_denied=bool(sentences) and all(_is_denied_in(sentence, quote) for sentence in sentences),
+        is_denied=bool(sentences)
+        and not _negates(claim)
+        and all(_is_denied_in(sentence, quote or claim) for sentence in sentences),
         taken_back=find_retraction(claim, names, passages, index),
     )
 
@@ -162,7 +164,11 @@ def _is_denied_in(sentence: str, quote: str) -> bool:
         words.append(word)
         if word[-1] in _CLAUSE_ENDS:
             words.clear()
-    return not NEGATIONS.isdisjoint(split_words(fold_text(spelt_out(" ".join(words)))))
+    return _negates(" ".join(words))
+
+
+def _negates(text: str) -> bool:
+    return not NEGATIONS.isdisjoint(split_words(fold_text(spelt_out(text))))
 
 
 def are_related(left_text: str, right_text: str) -> bool:

@@ -213,6 +213,14 @@ def test_a_part_of_a_sentence_says_no_more_than_the_whole(said: str, quote: str,
     assert (is_good, is_good) == (weighed.is_good, not weighed.why_not)
 
 
+def test_who_denies_something_says_that_it_is_not_so() -> None:
+    """A claim that denies the same is his."""
+    said = [human("Don't ever run the migration on the replica, it locks.")]
+    quote = "run the migration on the replica"
+    assert weigh_claim("The migration must not run on the replica", quote, said).is_good
+    assert not weigh_claim("The migration may run on the replica", quote, said).is_good
+
+
 def test_one_shared_word_makes_no_subject() -> None:
     """Of several; two do."""
     claim = "Deploys of the storefront run from the main branch at nine each morning"
