@@ -61,6 +61,9 @@ def test_who_asks_for_one_word_means_that_word_and_its_forms(campus: World) -> N
     assert ("Town", True) == (hits[0].title, hits[0].sure)
     assert {("Universal binary", False), ("Universal bus", False)} == {(hit.title, hit.sure) for hit in hits[1:]}
     assert ["Town"] == titles(campus, "university", "-universal")
+    # where no note has the word, none is sure
+    assert {False} == {hit.sure for hit in campus.open().search("universally").hits}
+    assert "nothing sure" in campus.run("search", "universally").err
     assert ["Universal bus"] == titles(campus, "universal", "-binaries")
     assert 2 == len(titles(campus, "universal", "-AND"))
 

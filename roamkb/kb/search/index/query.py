@@ -369,7 +369,7 @@ class IndexQuery:
         return self._query_words[0] if self._query.is_plain_word and not self._phrases else ""
 
     def _holding_form(self, word: str, keys: Set[int], points: Mapping[int, float]) -> set[int]:
-        """Return the entries without those of the best that hold only another word of its stem; all where all do."""
+        """Return the entries without those of the best that hold only another word of its stem."""
         looked_at = sorted(keys, key=lambda key: (-points.get(key, 0.0), key))[:_POOL]
         rows = self._db.execute(
             "SELECT id, title || ' ' || alias || ' ' || tags || ' ' || body FROM content "
@@ -377,7 +377,7 @@ class IndexQuery:
             (json.dumps(looked_at),),
         )
         holding = {key for key, text in rows if holds_form(text, word)}
-        return holding.union(keys - set(looked_at)) if holding else set(keys)
+        return holding.union(keys - set(looked_at))
 
     def _reorder_by_spelling(self, order: Sequence[tuple[RankedEntry, float]]) -> list[tuple[RankedEntry, float]]:
         """Return the hits ordered again by the spelling of the query's words in the best of them."""
