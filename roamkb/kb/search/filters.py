@@ -1,6 +1,7 @@
 """The test whether a passage passes a query's filters, without an index."""
 
 from collections.abc import Iterable
+from collections.abc import Sequence
 
 from roamkb.core.model import Node
 from roamkb.core.text import fold_text
@@ -8,6 +9,7 @@ from roamkb.core.text import fold_to_line
 from roamkb.kb.notes.passages import NotePassage
 from roamkb.kb.search.query import Query
 from roamkb.kb.search.query import is_plain_word
+from roamkb.org import writer
 from roamkb.org.agent_node import is_agent_node
 from roamkb.text.inflection import holds_form
 from roamkb.text.tokenize import text_terms
@@ -18,8 +20,8 @@ def passes_filters(passage: NotePassage, query: Query) -> bool:
     tags = frozenset(fold_text(tag) for tag in passage.tags)
     node = passage.node
     return (
-        all(fold_text(tag) in tags for tag in query.tags)
-        and not any(fold_text(tag) in tags for tag in query.without_tags)
+        not any(tags.isdisjoint(map(fold_text, tag_spellings(tag))) for tag in query.tags)
+        and all(tags.isdisjoint(map(fold_text, tag_spellings(tag))) for tag in query.without_tags)
         and (query.by_agent is None or query.by_agent == (node is not None and is_agent_passage(passage)))
         and (not query.ids or (node is not None and node.id in query.ids))
         and all(node is not None and _has_ref(node, ref) for ref in query.refs)
@@ -28,6 +30,11 @@ def passes_filters(passage: NotePassage, query: Query) -> bool:
         and (query.before is None or (passage.date != "" and passage.date < query.before))
         and not (query.without and _holds_any(passage, query.without))
     )
+
+
+def tag_spellings(tag: str) -> Sequence[str]:
+    """Return how nodes may have a tag: as it is asked for, and as a node of ours stores it."""
+    return [tag] if tag.isalnum() else [tag, writer.normalised_tag(tag) or tag]
 
 
 def _has_ref(node: Node, part: str) -> bool:

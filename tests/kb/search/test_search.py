@@ -104,6 +104,7 @@ def test_a_tag_is_found_as_it_was_given(campus: World) -> None:
     """A node has `ci_cd` of `ci-cd`, and who gave that asks for that."""
     assert ["Logic"] == titles(campus, "tag:ci-cd") == titles(campus, "logic", tags=["ci-cd"])
     assert [] == titles(campus, "logic", "-tag:ci-cd")
+    assert ["Logic"] == titles(campus, "form", regex=True, tags=["ci-cd"])
 
 
 def test_a_whole_query_in_one_argument_may_begin_with_what_it_leaves_out(campus: World) -> None:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from roamkb.core.startup.typing import NamedTuple
 from roamkb.core.text import strip_points
+from roamkb.kb.search.filters import tag_spellings
 from roamkb.kb.search.index.schema import tag_set
 from roamkb.kb.search.query import Query
 from roamkb.kb.search.query import is_plain_word
-from roamkb.org import writer
 from roamkb.text import language
 from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import identifier_parts
@@ -93,8 +93,8 @@ def sql_filters(query: Query) -> tuple[str, dict[str, str | int]]:
 def _filter_clauses(query: Query) -> Iterator[tuple[str, str | int]]:
     """Yield the condition of each filter, with `{}` where its value stands, and the value."""
     for clause, filter_values in (
-        (_HAS_TAG, map(_tag_spellings, query.tags)),
-        (f"NOT {_HAS_TAG}", map(_tag_spellings, query.without_tags)),
+        (_HAS_TAG, map(_tag_sets, query.tags)),
+        (f"NOT {_HAS_TAG}", map(_tag_sets, query.without_tags)),
         ("entry.node IN (SELECT value FROM json_each({}))", (_json_list(query.ids),) if query.ids else ()),
         (_HAS_REF, query.refs),
         (_REFERS_TO, query.cited),
@@ -111,10 +111,9 @@ def _filter_clauses(query: Query) -> Iterator[tuple[str, str | int]]:
         yield "entry.agent = {}", int(query.by_agent)
 
 
-def _tag_spellings(tag: str) -> str:
-    """Return the sets of one tag to look for: as it is asked for, and as a node of ours has it."""
-    spellings = [tag] if tag.isalnum() else [tag, writer.normalised_tag(tag) or tag]
-    return _json_list(list(dict.fromkeys(tag_set([spelling]) for spelling in spellings)))
+def _tag_sets(tag: str) -> str:
+    """Return the sets of one tag to look for, one for each spelling."""
+    return _json_list(list(dict.fromkeys(tag_set([spelling]) for spelling in tag_spellings(tag))))
 
 
 def adjacent_expression(piece: str) -> str:
