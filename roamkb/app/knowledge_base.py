@@ -5,7 +5,6 @@ What an operation takes and gives is the same here, on the command line, through
 
 import sys
 from collections.abc import Callable
-from collections.abc import Container
 from functools import partial
 
 from roamkb.app import every_kb
@@ -162,14 +161,10 @@ class KnowledgeBase(KnowledgeBaseSetup, KnowledgeBaseWriting):
             index_more=index.read_ahead,
         )
 
-    def find_relevant_nodes(
-        self, text: str, *, limit: int, besides: Container[str] = (), loose: bool = False
-    ) -> "suggestions.Suggested[Hit]":
+    def find_relevant_nodes(self, text: str, *, limit: int) -> "suggestions.Suggested[Hit]":
         """Return the nodes relevant enough to `text` to show them unasked; no word of it is a filter."""
         notes = self._open_notes()
-        return suggestions.suggest_nodes(
-            self._open_index(notes), notes, text, limit=limit, besides=besides, loose=loose
-        )
+        return suggestions.suggest_nodes(self._open_index(notes), notes, text, limit=limit)
 
     def _search_related(
         self, name: str, text: str, *, limit: int | None, budget: int | None

@@ -1,13 +1,14 @@
 """Selection for `brief`: learnings for the start of a session, by the work at hand."""
 
 from collections.abc import Sequence
+from itertools import filterfalse
 from itertools import islice
 
 from roamkb.context import brief_text as told
 from roamkb.context.brief_text import is_borne_out
 from roamkb.context.suggestions import is_in_force
-from roamkb.context.suggestions import is_lasting
 from roamkb.context.suggestions import scores_of_relevant
+from roamkb.context.suggestions import withheld_reason
 from roamkb.core.request import AgentOption
 from roamkb.core.request import SessionOption
 from roamkb.core.request import flag_option
@@ -143,6 +144,6 @@ def brief_learnings(
     listed = {entry.id for entry in approved}
     unlisted = [entry for entry in fitting_states if entry.id not in listed]
     # of thousands only the first are looked at
-    lasting = islice(filter(is_lasting, unlisted), MOST_FITTING)
+    lasting = islice(filterfalse(withheld_reason, unlisted), MOST_FITTING)
     selected = state.with_flags_in_force(sorted(lasting, key=lambda entry: not is_borne_out(entry)))
     return selected, len(unlisted) - len(selected), approved[:MOST_SHOWN]

@@ -32,13 +32,13 @@ from roamkb.log.state.learning_state import ARCHIVED
 from roamkb.log.state.learning_state import CONTESTED
 from roamkb.log.state.learning_state import INVALIDATED
 from roamkb.log.state.learning_state import SUPERSEDED
-from roamkb.log.state.learning_state import UNSAFE
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
 from roamkb.pipeline import consolidation_plan
 from roamkb.pipeline.gate import noise
 from roamkb.secrets import detector
 from roamkb.text import code_identifiers
+from roamkb.text import unsafe_text
 from roamkb.text.similarity import jaccard
 from roamkb.text.tokenize import split_words
 
@@ -56,8 +56,11 @@ TOO_WEAK: Final = "too little evidence"
 SHOWN_BEFORE: Final = "shown before"
 NOT_BORNE_OUT: Final = "not borne out yet"
 REPEATS: Final = "says what another one says"
+WITHDRAWN: Final = "its learning is no longer in force"
 OVER_LIMIT: Final = "others come first"
 PRIVATE: Final = "reads as if it told a password or a key"
+NOISE: Final = "noise of another tool's log"
+UNSAFE: Final = "gives orders, or makes something less safe"
 
 #: How a search says of a node that a newer one replaced it.
 _IS_SUPERSEDED: Final = "superseded"
@@ -93,10 +96,12 @@ def suggest_nodes(
     *,
     limit: int,
     besides: Container[str] = (),
+    state: LogState | None = None,
     loose: bool = False,
 ) -> Suggested[Hit]:
     """Return the nodes that are relevant enough to `text` to interrupt with, without `besides`, ids.
 
+    Nor what was promoted from learnings of which none is in force any more in `state`, the project's log.
     Where `loose`, one rare word's worth in the name is enough: nobody is interrupted.
     """
     asked = asked_text(text)
@@ -110,11 +115,9 @@ def suggest_nodes(
     hits: list[Hit] = []
     weighed: list[WeighedAnswer] = []
     for answer, bits in worths:
-        dropped = _too_weak(bits, threshold) or (SHOWN_BEFORE if answer.id in besides else "")
+        dropped = _too_weak(bits, threshold) or _node_drop_reason(answer, state, besides)
         if not dropped and len(hits) == limit:
             dropped = OVER_LIMIT
-        if not dropped and _has_secret(answer):
-            dropped = PRIVATE
         if not dropped:
             hits.append(search.hit_of(answer, notes.kb, answer.line, answer.title))
         if answer.id:
@@ -150,9 +153,15 @@ def suggest_learnings(
     return Suggested(items=state.with_flags_in_force(unlike[:limit]), weighed=tuple(weighed))
 
 
-def _has_secret(answer: PassageHit) -> bool:
-    """Return whether an answer's text is nothing to send to a model unasked."""
-    return _tells_a_secret((answer.title, *answer.aliases, *(line for _, line in answer.lines)))
+def _node_drop_reason(answer: PassageHit, state: LogState | None, besides: Container[str]) -> str:
+    """Return why a node that is relevant enough isn't suggested; empty where it is."""
+    if answer.id in besides:
+        return SHOWN_BEFORE
+    promoted = state.learnings_with("node", answer.id) if state and answer.id else ()
+    if promoted and not any(map(is_in_force, promoted)):
+        return WITHDRAWN
+    texts = (answer.title, *answer.aliases, *(line for _, line in answer.lines))
+    return PRIVATE if _tells_a_secret(texts) else ""
 
 
 def _tells_a_secret(texts: Iterable[str]) -> bool:
@@ -167,9 +176,8 @@ def _drop_reason(answer: PassageHit, state: LogState, besides: Container[str]) -
     """Return why a learning that is relevant enough isn't suggested; empty where it is."""
     if answer.file in besides:
         return SHOWN_BEFORE
-    if _has_secret(answer):
-        return PRIVATE
-    return "" if _is_suggestable(state.standings[answer.file]) else NOT_BORNE_OUT
+    standing = state.standings[answer.file]
+    return withheld_reason(standing) or (NOT_BORNE_OUT if _is_passing(standing) else "")
 
 
 def _without_repetitions(
@@ -216,31 +224,28 @@ def best_borne_out(standings: Iterable[LearningState]) -> tuple[LearningState, .
 
 
 def is_in_force(standing: LearningState) -> bool:
-    """Return whether a learning is in force: not superseded, archived by a curator, invalidated or contested.
-
-    Nor does it give orders, unless a human approved it.
-    """
+    """Return whether a learning is in force: not superseded, archived by a curator, invalidated or contested."""
     is_current = standing.status not in (SUPERSEDED, ARCHIVED) and standing.verdict != INVALIDATED
-    is_safe = UNSAFE not in standing.flags or brief_text.is_approved(standing)
-    return is_current and is_safe and CONTESTED not in standing.flags
+    return is_current and CONTESTED not in standing.flags
 
 
-def is_lasting(standing: LearningState) -> bool:
-    """Return whether a learning may be shown unasked: knowledge, not noise of other tools' logs, and no credential."""
-    learning = standing.learning
-    is_knowledge = brief_text.is_borne_out(standing) or not noise.noise_of(learning.content)
-    return is_knowledge and not _tells_a_secret((learning.content, *learning.aliases))
+def withheld_reason(standing: LearningState) -> str:
+    """Return why nobody is told a learning in force unasked, however it came into the log; empty where it may be."""
+    texts = (standing.learning.content, *standing.learning.aliases)
+    if _tells_a_secret(texts):
+        return PRIVATE
+    if noise.noise_of(standing.learning.content) and not brief_text.is_borne_out(standing):
+        return NOISE
+    return UNSAFE if unsafe_text.unsafe_reason(texts) and not brief_text.is_approved(standing) else ""
 
 
-def _is_suggestable(standing: LearningState) -> bool:
-    """Return whether a learning may be suggested at a prompt.
+def _is_passing(standing: LearningState) -> bool:
+    """Return whether a learning was only announced in passing, and waits until something bears it out.
 
-    What was only announced in passing waits until its session bears it out, or another session says it.
+    That is its session, or another one that says it.
     """
-    is_passing = (
-        standing.learning.origin.startswith(consolidation_plan.OBSERVATION_PREFIX) and standing.occurrences == 1
-    )
-    return is_lasting(standing) and (brief_text.is_borne_out(standing) or not is_passing)
+    is_observed = standing.learning.origin.startswith(consolidation_plan.OBSERVATION_PREFIX)
+    return is_observed and standing.occurrences == 1 and not brief_text.is_borne_out(standing)
 
 
 def scores_of_relevant(

@@ -45,7 +45,6 @@ from roamkb.log.state.confidence import Hundredths
 from roamkb.log.state.confidence import start_confidence
 from roamkb.log.state.learning_state import FORGOTTEN
 from roamkb.log.state.learning_state import MAY_CONTRADICT
-from roamkb.log.state.learning_state import UNSAFE
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.tombstones import content_digest_of
@@ -54,6 +53,7 @@ from roamkb.log.store.log_contents import LogContents
 from roamkb.log.store.project_log import Log
 from roamkb.secrets.detector import has_high_entropy
 from roamkb.secrets.detector import names_a_secret
+from roamkb.text.unsafe_text import unsafe_reason
 
 #: What a person would call the same (docs/architecture.md).
 LEARN_SIMILARITY = 0.80
@@ -199,8 +199,6 @@ def learn(
             events.append(stamps.new_event("flagged", learning.id, reason=THIN_FLAG, evidence=new_learning.thin_reason))
         if superseded:
             events.append(stamps.new_event("superseded", superseded.id, by_which=learning.id, reason="rewritten"))
-        if new_learning.unsafe_reason:
-            events.append(stamps.new_event("flagged", learning.id, reason=UNSAFE, evidence=new_learning.unsafe_reason))
         others = (*rivals, *((superseded,) if superseded else ()))
         paraphrases = find_paraphrases(state, finder, new_learning.content, besides=others) if offer_paraphrases else ()
         log.append_entries([learning], events)
@@ -277,8 +275,8 @@ def _learn_warnings(new_learning: NewLearning, learning: Learning) -> Iterator[s
         yield warning
     if new_learning.thin_reason:
         yield f"kept, and flagged as thin: {new_learning.thin_reason}"
-    if new_learning.unsafe_reason:
-        yield f"kept, and not offered unasked: {new_learning.unsafe_reason}"
+    if unsafe := unsafe_reason(texts):
+        yield f"kept, and not offered unasked: {unsafe}"
     if any(map(names_a_secret, texts)):
         yield "it reads as if it told a password; if it does, change it there: a human can `roamkb forget` the line"
     elif any(map(has_high_entropy, texts)):

@@ -69,8 +69,6 @@ class NewLearning:
     extra: Mapping[str, object] = field(default_factory=dict)
     #: Why it says little, where somebody wants it kept all the same.
     thin_reason: str = ""
-    #: Why it isn't to be told unasked.
-    unsafe_reason: str = ""
 
     def all_texts(self) -> Iterator[str]:
         """Yield every text that the caller gave."""

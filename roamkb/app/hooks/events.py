@@ -41,12 +41,12 @@ from roamkb.log.store import project_log
 from roamkb.pipeline import observe
 from roamkb.pipeline.extract import stop_question
 from roamkb.pipeline.extract import transcript_formats
-from roamkb.pipeline.gate import unsafe_text
 from roamkb.pipeline.store import transcripts
 from roamkb.remedies import effectiveness
 from roamkb.remedies import fingerprint
 from roamkb.remedies import remedy
 from roamkb.secrets import detector
+from roamkb.text import unsafe_text
 
 #: Seconds of a session's start after which no more chores are begun: what is left is for the next start.
 _CHORE_SECONDS: Final = 0.8

@@ -84,7 +84,7 @@ def make_brief(
         )
         to_review, contradicting = (0, 0) if is_narrow else brief_text.review_counts(state)
     promoted_nodes = frozenset(learning.node for learning in learnings if learning.node)
-    nodes, reading, trouble = _nodes_about(context, at_hand, besides=promoted_nodes)
+    nodes, reading, trouble = _nodes_about(context, at_hand, state, besides=promoted_nodes)
     troubles = () if is_narrow else _troubles_at_start(context, log, now=author.ts)
     _, session_brief = brief_text.render_brief(
         brief_text.SessionBrief(
@@ -167,7 +167,7 @@ def suggest_for_prompt(
         known_learnings = (*learnings.items, *(state.standings[id] for id in besides if id in state.standings))
         promoted = {learning.node for learning in known_learnings if learning.node}
     limit = _PROMPT_ITEMS - len(learnings.items)
-    return learnings, suggest_nodes(context, text, limit=limit, besides=besides | promoted)
+    return learnings, suggest_nodes(context, text, limit=limit, besides=besides | promoted, state=state)
 
 
 def suggest_nodes(
@@ -176,11 +176,14 @@ def suggest_nodes(
     *,
     limit: int = _PROMPT_ITEMS,
     besides: "Container[str]",
+    state: "learning_state.LogState | None" = None,
 ) -> "suggestions.Suggested[model.Hit]":
     """Return the few nodes relevant enough to `text` to interrupt, where most of them are indexed."""
     try:
         glance = _indexed_glance(context)
-        return glance.find_relevant(text, limit=limit, besides=besides) if glance.is_ready else suggestions.Suggested()
+        if not glance.is_ready:
+            return suggestions.Suggested()
+        return glance.find_relevant(text, limit=limit, besides=besides, state=state)
     except RoamkbError:
         # the start of the session said what is wrong with it
         return suggestions.Suggested()
@@ -208,7 +211,9 @@ def learnings_about_file(
     told = [
         learning
         for learning in matching.values()
-        if learning.id not in besides and suggestions.is_in_force(learning) and suggestions.is_lasting(learning)
+        if learning.id not in besides
+        and suggestions.is_in_force(learning)
+        and not suggestions.withheld_reason(learning)
     ]
     return state.with_flags_in_force(suggestions.best_borne_out(told)[:_PROMPT_ITEMS])
 
@@ -281,7 +286,11 @@ def _indexed_glance(context: ProjectContext) -> "knowledge_base.KnowledgeBaseRea
 
 
 def _nodes_about(
-    context: ProjectContext, work: "briefing.WorkAtHand", *, besides: "frozenset[str]"
+    context: ProjectContext,
+    work: "briefing.WorkAtHand",
+    state: "learning_state.LogState | None",
+    *,
+    besides: "frozenset[str]",
 ) -> "tuple[tuple[model.Hit, ...], knowledge_base.KnowledgeBaseReading | None, str]":
     """Return nodes that are relevant to the work at hand, the state of the notes, and trouble."""
     try:
@@ -294,7 +303,8 @@ def _nodes_about(
             if len(hits) == _BRIEF_NODES:
                 break
             known = besides.union(hits)
-            found = glance.find_relevant(text, limit=_BRIEF_NODES - len(hits), besides=known, loose=is_named)
+            room = _BRIEF_NODES - len(hits)
+            found = glance.find_relevant(text, limit=room, besides=known, state=state, loose=is_named)
             hits |= {hit.id or str(hit.path): hit for hit in found.items}
         return tuple(hits.values()), glance, ""
     except RoamkbError as error:

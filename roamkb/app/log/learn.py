@@ -28,7 +28,6 @@ from roamkb.pipeline.gate import checks
 from roamkb.pipeline.gate import hazards
 from roamkb.pipeline.gate import judge_protocol
 from roamkb.pipeline.gate import judges
-from roamkb.pipeline.gate import unsafe_text
 from roamkb.pipeline.gate import witnesses as gate_witnesses
 from roamkb.pipeline.store import boot_files
 from roamkb.pipeline.store import own_addresses as pipeline_own_addresses
@@ -121,7 +120,6 @@ def add_learning(context: ProjectContext, request: "log_learn.LearnRequest") -> 
         provenance=request.provenance or "observed",
         confidence=parse_hundredths(request.confidence),
         extra={new_learning.FIX_APPLIED_FIELD: True} if request.fix_applied else {},
-        unsafe_reason=unsafe_text.unsafe_reason((request.text or "", *as_text_tuple(request.aliases))),
     )
     return take_learning(
         context,

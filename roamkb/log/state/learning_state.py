@@ -56,8 +56,6 @@ REDACTED: Final = "[forgotten]"
 VALIDATED: Final = "validated"
 #: The flag of a learning that nearly says the same as another, and may claim otherwise.
 MAY_CONTRADICT: Final = "may_contradict"
-#: Its text gives orders or makes something less safe: no agent is told it unasked until a human approves.
-UNSAFE: Final = "unsafe"
 #: What a `repeated` event tells beside its task of what the repetition is about.
 REPETITION_FIELDS: Final = ("files", "tags", "actions")
 #: What an agent's `preferred` event says.

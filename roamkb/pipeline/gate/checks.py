@@ -21,14 +21,14 @@ from roamkb.log.state.learning_state import UNVERIFIED
 from roamkb.pipeline.extract.attention import DURABLE_CATEGORIES
 from roamkb.pipeline.gate.noise import noise_of
 from roamkb.pipeline.gate.transcript_evidence import ClaimAttestation
-from roamkb.pipeline.gate.unsafe_text import instruction_fault
-from roamkb.pipeline.gate.unsafe_text import safety_fault
 from roamkb.secrets.detector import SECRET_MARK
 from roamkb.secrets.detector import find_secret
 from roamkb.secrets.detector import has_high_entropy
 from roamkb.text.code_identifiers import names_of
 from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import split_words
+from roamkb.text.unsafe_text import instruction_fault
+from roamkb.text.unsafe_text import safety_fault
 
 VERIFIED: Final = "verified"
 

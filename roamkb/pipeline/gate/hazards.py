@@ -10,12 +10,12 @@ from collections.abc import Callable
 from collections.abc import Sequence
 from typing import Final
 
-from roamkb.core.data_tables import data_rows
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import fold_text
 from roamkb.core.text import strip_hidden
 from roamkb.text.tokenize import UNSPACED
+from roamkb.text.unsafe_text import hazard_pattern
 
 #: A page, a mail address or a machine that isn't this one.
 _ADDRESS_PATTERN: Final = lazily(
@@ -32,16 +32,8 @@ _LOCAL_HOST: Final = lazily(
 _FOLDER_PATTERN: Final = lazily(r"(?::\d+)?[:/]+(?P<name>[\w~%+-]+(?:\.[\w~%+-]+)*)")
 #: The scripts that the lexicon's languages are written in: Latin, Cyrillic, kana, Han and Hangul.
 _SCRIPTS: Final = lazily("[a-z\u00df-\u024f\u0400-\u04ff\u3005-\u3007\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
-_HAZARD_ROWS: Final = data_rows("hazards.tsv")
-
-
-def hazard_pattern(*kinds: str, flags: int = 0) -> re.Pattern[str]:
-    """Return a pattern that finds the names of these kinds, by `data/hazards.tsv`."""
-    return re.compile("|".join(pattern for kind, pattern in _HAZARD_ROWS if kind in kinds), flags)
-
-
-_CREDENTIALS: Final = hazard_pattern("credential")
-_PRIVILEGES: Final = hazard_pattern("privilege", "unsafe")
+_CREDENTIALS: Final = lazily(hazard_pattern("credential"))
+_PRIVILEGES: Final = lazily(hazard_pattern("privilege", "unsafe"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

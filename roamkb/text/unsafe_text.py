@@ -4,21 +4,25 @@ import re
 from collections.abc import Iterable
 from itertools import chain
 
+from roamkb.core.data_tables import data_rows
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.startup.typing import Final
 from roamkb.core.text import strip_hidden
-from roamkb.pipeline.gate.hazards import hazard_pattern
 from roamkb.text.store.lexicons import alternatives_pattern
+
+
+def hazard_pattern(*kinds: str) -> str:
+    """Return a regular expression of the names of these kinds, by `data/hazards.tsv`."""
+    return "|".join(pattern for kind, pattern in data_rows("hazards.tsv") if kind in kinds)
+
 
 #: What makes a project less safe is a human's to decide, true or not: words for it, and names.
 _WEAKENING: Final = lazily(alternatives_pattern("weakening"), re.IGNORECASE)
-_UNSAFE: Final = hazard_pattern("unsafe", flags=re.IGNORECASE)
+_UNSAFE: Final = lazily(hazard_pattern("unsafe"), re.IGNORECASE)
 _NEGATED: Final = lazily(rf"\b{alternatives_pattern('negated')}(?:\s+\w+){{0,3}}\s*\Z", re.IGNORECASE)
 
 #: What tells an agent to do something, beyond how this project is built. None of it is knowledge.
-_INSTRUCTIONS: Final = lazily(
-    f"{alternatives_pattern('instructions')}|{hazard_pattern('instruction').pattern}", re.IGNORECASE
-)
+_INSTRUCTIONS: Final = lazily(f"{alternatives_pattern('instructions')}|{hazard_pattern('instruction')}", re.IGNORECASE)
 
 
 def unsafe_reason(texts: Iterable[str]) -> str:
