@@ -8,6 +8,7 @@ from roamkb.context import brief_text as told
 from roamkb.context.brief_text import is_borne_out
 from roamkb.context.suggestions import is_in_force
 from roamkb.context.suggestions import scores_of_relevant
+from roamkb.context.suggestions import with_present_flags
 from roamkb.context.suggestions import withheld_reason
 from roamkb.core.request import AgentOption
 from roamkb.core.request import SessionOption
@@ -144,6 +145,6 @@ def brief_learnings(
     listed = {entry.id for entry in approved}
     unlisted = [entry for entry in fitting_states if entry.id not in listed]
     # of thousands only the first are looked at
-    lasting = islice(filterfalse(withheld_reason, unlisted), MOST_FITTING)
-    selected = state.with_flags_in_force(sorted(lasting, key=lambda entry: not is_borne_out(entry)))
+    lasting = [*islice(filterfalse(withheld_reason, unlisted), MOST_FITTING)]
+    selected = with_present_flags(sorted(lasting, key=lambda entry: not is_borne_out(entry)), state, among=lasting)
     return selected, len(unlisted) - len(selected), approved[:MOST_SHOWN]

@@ -185,9 +185,10 @@ def _short_statement(standing: LearningState) -> str:
 def is_borne_out(standing: LearningState) -> bool:
     """Return whether a learning is verified, or a human's statement; others are shown last, and marked.
 
-    A pin is anybody's, and a human who gives little confidence doubts it.
+    A pin is anybody's, and so is the word of a caller that its human said it: his own words are observed. Who gives
+    little confidence doubts it.
     """
-    is_human = standing.learning.provenance == "user-stated"
+    is_human = standing.learning.provenance == "user-stated" and standing.learning.is_observed
     if standing.is_overridden:
         return standing.confidence >= LEAST_OVERRIDDEN
     return standing.verdict == VERIFIED or is_human or is_approved(standing)

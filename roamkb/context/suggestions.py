@@ -17,6 +17,7 @@ from roamkb.context.relevance_threshold import asked_text
 from roamkb.context.relevance_threshold import weigh_answers
 from roamkb.core.model import Hit
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.startup.typing import Final
 from roamkb.core.startup.typing import Generic
 from roamkb.core.startup.typing import TypeVar
@@ -31,6 +32,7 @@ from roamkb.log import known_learnings
 from roamkb.log.state.learning_state import ARCHIVED
 from roamkb.log.state.learning_state import CONTESTED
 from roamkb.log.state.learning_state import INVALIDATED
+from roamkb.log.state.learning_state import MAY_CONTRADICT
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
@@ -150,7 +152,8 @@ def suggest_learnings(
         WeighedAnswer(id=answer.file, bits=bits, least_bits=threshold, dropped=dropped[answer.file])
         for answer, bits in worths
     )
-    return Suggested(items=state.with_flags_in_force(unlike[:limit]), weighed=tuple(weighed))
+    rivals = [state.standings[answer.file] for answer in current]
+    return Suggested(items=with_present_flags(unlike[:limit], state, among=rivals), weighed=tuple(weighed))
 
 
 def _node_drop_reason(answer: PassageHit, state: LogState | None, besides: Container[str]) -> str:
@@ -178,6 +181,31 @@ def _drop_reason(answer: PassageHit, state: LogState, besides: Container[str]) -
         return SHOWN_BEFORE
     standing = state.standings[answer.file]
     return withheld_reason(standing) or (NOT_BORNE_OUT if _is_passing(standing) else "")
+
+
+def with_present_flags(
+    standings: Sequence[LearningState], state: LogState, *, among: Iterable[LearningState]
+) -> tuple[LearningState, ...]:
+    """Return learning states with the flags in force, and those that one of `among` may contradict marked so.
+
+    `learn` compares with what the log has; a merge brings together what nobody compared.
+    """
+    others = [(other, jaccard.prepare_text(other.learning.content)) for other in among]
+    return tuple(replace(one, flags=_present_flags(one, state, others)) for one in standings)
+
+
+def _present_flags(
+    standing: LearningState, state: LogState, others: Sequence[tuple[LearningState, jaccard.PreparedText]]
+) -> dict[str, str]:
+    flags = dict(state.flags_in_force(standing))
+    prepared = jaccard.prepare_text(standing.learning.content)
+    for other, other_prepared in others:
+        if MAY_CONTRADICT in flags:
+            break
+        is_comparable = other.id != standing.id and other.learning.canonical_type == standing.learning.canonical_type
+        if is_comparable and known_learnings.may_contradict(prepared, other_prepared):
+            flags[MAY_CONTRADICT] = other.id
+    return flags
 
 
 def _without_repetitions(
@@ -244,8 +272,7 @@ def _is_passing(standing: LearningState) -> bool:
 
     That is its session, or another one that says it.
     """
-    is_observed = standing.learning.origin.startswith(consolidation_plan.OBSERVATION_PREFIX)
-    return is_observed and standing.occurrences == 1 and not brief_text.is_borne_out(standing)
+    return standing.learning.is_observed and standing.occurrences == 1 and not brief_text.is_borne_out(standing)
 
 
 def scores_of_relevant(

@@ -31,6 +31,10 @@ from roamkb.text.similarity import jaccard
 from roamkb.text.store import word_vector_file
 from roamkb.text.tokenize import split_words
 
+#: What a person would call the same (docs/architecture.md), inclusive.
+_LEARN_SIMILARITY = 0.80
+#: The share of their words that two statements have in common which are looked at more closely.
+_LEAST_SHARED = 0.5
 #: What is alike stands high among the answers to its own words.
 _MOST_CANDIDATES = 25
 #: Characters that are enough to find it by.
@@ -80,12 +84,11 @@ def duplicate_and_rivals(
     finder: LearningLookup,
     new_learning: "new_learning.NewLearning",
     *,
-    limit: float,
     besides: LearningState | None = None,
 ) -> tuple[LearningState | None, tuple[LearningState, ...]]:
     """Return the learning that says the same as `new_learning`, and those that may contradict it.
 
-    `limit` is the least similarity that counts, inclusive. Never across types that somebody gave.
+    Never across types that somebody gave.
     """
     type = canonical_type(new_learning.type)
 
@@ -108,12 +111,22 @@ def duplicate_and_rivals(
     prepared = jaccard.prepare_text(new_learning.content)
     duplicate, rivals = None, []
     for standing in filter(is_comparable, _learnings_sharing_words(state, finder, new_learning.content, type)):
-        degree = jaccard.text_likeness(prepared, jaccard.prepare_text(standing.learning.content), limit=limit)
+        known = jaccard.prepare_text(standing.learning.content)
+        degree = jaccard.text_likeness(prepared, known, limit=_LEARN_SIMILARITY)
         if degree is jaccard.TextLikeness.MAY_CONTRADICT:
             rivals.append(standing)
         elif degree is not jaccard.TextLikeness.DIFFERENT and duplicate is None and type not in NEVER_MERGED:
             duplicate = standing
     return duplicate, () if duplicate else tuple(rivals)
+
+
+def may_contradict(first_text: jaccard.PreparedText, second_text: jaccard.PreparedText) -> bool:
+    """Say whether one learning may contradict another, as `learn` would find; of few shared words, it isn't asked."""
+    return (
+        jaccard.reaches_jaccard(first_text.affirmed, second_text.affirmed, _LEAST_SHARED)
+        and jaccard.text_likeness(first_text, second_text, limit=_LEARN_SIMILARITY)
+        is jaccard.TextLikeness.MAY_CONTRADICT
+    )
 
 
 def find_paraphrases(

@@ -55,8 +55,6 @@ from roamkb.secrets.detector import has_high_entropy
 from roamkb.secrets.detector import names_a_secret
 from roamkb.text.unsafe_text import unsafe_reason
 
-#: What a person would call the same (docs/architecture.md).
-LEARN_SIMILARITY = 0.80
 #: Letters of another learning that a warning shows.
 _LONGEST_WARNING = 200
 
@@ -174,9 +172,7 @@ def learn(
             _check_type(state, new_learning.type)
         superseded = get_learning(log, state, supersedes) if supersedes else None
         finder = finder_of(state)
-        duplicate, rivals = duplicate_and_rivals(
-            state, finder, new_learning, limit=LEARN_SIMILARITY, besides=superseded
-        )
+        duplicate, rivals = duplicate_and_rivals(state, finder, new_learning, besides=superseded)
         if duplicate is not None and not counts_repetition:
             return LearnResult(
                 learning=duplicate.learning,

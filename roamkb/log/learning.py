@@ -61,6 +61,8 @@ _LONG_WORD = 8
 _LEAST_TYPE_START = 4
 #: No type that comes with the product is nearly as long.
 _LONGEST_SLIP = 30
+#: How the origin begins of a learning that was announced in passing.
+OBSERVATION_PREFIX: Final = "observation:"
 #: Aliases of one learning, and letters of each.
 MOST_ALIASES: Final = 8
 LONGEST_ALIAS: Final = 200
@@ -117,6 +119,11 @@ class Learning:
     def topic(self) -> str:
         """Its task, or else its bead."""
         return self.task or self.bead
+
+    @property
+    def is_observed(self) -> bool:
+        """Whether it was announced in passing: taken from a session's messages, not told by a caller."""
+        return self.origin.startswith(OBSERVATION_PREFIX)
 
     def may_enter(self, kb_name: str) -> bool:
         """Say whether its project was personal for that knowledge base as it was learned; "" is the default one."""

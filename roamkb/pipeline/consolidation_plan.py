@@ -17,6 +17,7 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.log.learning import NEVER_MERGED
+from roamkb.log.learning import OBSERVATION_PREFIX
 from roamkb.log.learning import content_identity
 from roamkb.log.new_learning import contradiction_pairs
 from roamkb.log.state import confidence
@@ -44,8 +45,6 @@ from roamkb.text.store.lexicons import alternatives_pattern
 
 #: Two observations, or learnings, that are one (document 002; inclusive, D5).
 DUPLICATE_SIMILARITY: Final = 0.85
-#: How the origin begins of a learning that was announced in passing.
-OBSERVATION_PREFIX: Final = "observation:"
 #: So many of those that may contradict a learning are told, of so many that are alike.
 MOST_RIVALS: Final = 8
 MOST_ALIKE: Final = 64

@@ -73,6 +73,24 @@ def test_what_may_contradict_another_is_offered_with_a_mark_until_one_replaces_t
     assert 0 == log.brief().contradicting
 
 
+def test_what_a_merge_brings_together_is_marked_as_well(world: World) -> None:
+    """Nobody compared the lines of two machines; each door that offers them does."""
+    log = world.open().log
+    log.init()
+    learn(log, "The ingest queue of loader.py holds 10 jobs at once", files=["loader.py"])
+    line = {"key": "k7", "type": "learned", "content": "The ingest queue of loader.py holds 20 jobs at once"}
+    with (world.personal / ".roamkb" / "knowledge.jsonl").open("a") as knowledge:
+        knowledge.write(json.dumps({**line, "files": ["loader.py"], "id": "x7", "ts": 1795760000, "v": 1}) + "\n")
+    world.run("task", "start", "t-1", "--title", "Let the ingest queue of loader.py hold more jobs")
+    edit = {"tool_name": "Edit", "tool_input": {"file_path": str(world.personal / "loader.py")}}
+    told = [
+        run_hook(world, "user-prompt-submit", session_id="s", prompt="how many jobs does the ingest queue hold?"),
+        run_hook(world, "pre-tool-use", session_id="t", **edit),
+        world.run("brief").out,
+    ]
+    assert [2, 2, 2] == [answer.count("may contradict another") for answer in told], told
+
+
 def test_of_three_that_contradict_each_other_two_stay_marked(world: World) -> None:
     """Where one was replaced by something else."""
     log = world.open().log
@@ -132,11 +150,11 @@ def test_what_gives_orders_is_kept_and_not_offered(world: World) -> None:
     assert "invalidated" in world.run("recall", "flywheel").out
 
 
-def test_a_pin_bears_nothing_out(world: World) -> None:
-    """Any agent may pin what it likes."""
+def test_neither_a_pin_nor_a_callers_word_bears_anything_out(world: World) -> None:
+    """Any agent may pin what it likes, and say that its human said it."""
     log = world.open().log
     log.init()
-    key = learn(log, "The flywheel turns once a minute").learning.key
+    key = learn(log, "The flywheel turns once a minute", provenance="user-stated").learning.key
     assert 0 == world.run("pin", key).status
     assert "unverified" in run_hook(world, "user-prompt-submit", prompt="how often does the flywheel turn?")
 

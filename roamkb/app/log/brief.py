@@ -215,7 +215,7 @@ def learnings_about_file(
         and suggestions.is_in_force(learning)
         and not suggestions.withheld_reason(learning)
     ]
-    return state.with_flags_in_force(suggestions.best_borne_out(told)[:_PROMPT_ITEMS])
+    return suggestions.with_present_flags(suggestions.best_borne_out(told)[:_PROMPT_ITEMS], state, among=told)
 
 
 def inject(context: ProjectContext, request: "shown.InjectRequest") -> bool:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from collections.abc import Collection
-from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -341,10 +340,6 @@ class LogState:
         if MAY_CONTRADICT not in standing.flags or self.is_disputed(standing):
             return standing.flags
         return {name: evidence for name, evidence in standing.flags.items() if name != MAY_CONTRADICT}
-
-    def with_flags_in_force(self, standings: Iterable[LearningState]) -> tuple[LearningState, ...]:
-        """Return learning states, each with the flags in force alone, for those who ask no log."""
-        return tuple(replace(standing, flags=dict(self.flags_in_force(standing))) for standing in standings)
 
     def disputed_pairs(self) -> "Iterator[tuple[LearningState, LearningState]]":
         """Yield the learnings in force that may contradict another one in force, each pair once."""

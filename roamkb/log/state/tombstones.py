@@ -15,11 +15,14 @@ from roamkb.log.state.learning_state import LedgerEvent
 
 #: The field of a tombstone that has the digest of the line's content.
 DIGEST_FIELD: Final = "content_sha256"
+#: Who says a sentence again may end it otherwise.
+_CLOSING_MARKS: Final = " .!?…。！？"
 
 
 def content_digest_of(content: str) -> str:
-    """Return the SHA-256 of a content, blanks around it left out: of any type it is the same text."""
-    return sha256(content.strip().encode("utf-8", "surrogatepass")).hexdigest()
+    """Return the SHA-256 of what a content says, of any type: without case, spacing and the mark at its end."""
+    said = " ".join(content.casefold().split()).rstrip(_CLOSING_MARKS)
+    return sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
