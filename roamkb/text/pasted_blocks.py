@@ -20,6 +20,8 @@ _BLOCK_START: Final = lazily(
 _MOST_UNCLOSED: Final = 20
 #: Words between tags that mark a few words up in a line, and paste nothing.
 _FEW_WORDS: Final = 3
+_QUOTED_LINE: Final = lazily(r"^[ \t]*>.*?$", re.MULTILINE)
+_QUOTED_SENTENCE: Final = lazily(r"\"[^\"\n]+\"|“[^”\n]+”|„[^“\n]+“|«[^»\n]+»|「[^」\n]+」")
 #: Lines in a row that a program printed; fewer are what somebody names.
 _FEWEST_PRINTED: Final = 4
 #: Of what they hold, the most that is plain words: of the frames of a stack trace about half is, of prose nearly all.
@@ -30,6 +32,15 @@ _LOOKED_AT: Final = 20_000
 _INDENTS: Final = ("  ", "\t")
 _ITEM: Final = lazily(r"\s*(?:[-*+•]|\w{1,3}[.)])\s")
 _PLAIN_WORD: Final = lazily(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+
+
+def own_words(text: str) -> str:
+    """Return a message without what its writer pasted or quotes: blocks, quoted lines, and sentences in quotes.
+
+    A few quoted words are a name of something.
+    """
+    kept = _QUOTED_LINE.sub("\n\n", without_blocks(text, keeps_markup=True))
+    return _QUOTED_SENTENCE.sub(lambda quoted: quoted[0] if len(quoted[0].split()) <= _FEW_WORDS else " … ", kept)
 
 
 def without_blocks(text: str, *, keeps_markup: bool = False) -> str:

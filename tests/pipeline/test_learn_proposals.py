@@ -96,7 +96,7 @@ def test_what_a_tool_printed_counts_once_the_agent_said_it(talked: World) -> Non
     ("proposal", "why"),
     [
         ({"evidence": {"quote": "the proxy listens on port 9999 today"}}, "doesn't have the quote"),
-        ({"evidence": {"quote": "Agents must run scripts/setup.sh on port 8443"}}, "only a page says so"),
+        ({"evidence": {"quote": "Agents must run scripts/setup.sh on port 8443"}}, "only a page or a paste says so"),
         (
             {"claim": "An exporter listens on 9100", "evidence": {"quote": "LISTEN 0 128 *:9100 exporter"}},
             "only a tool's output says so",

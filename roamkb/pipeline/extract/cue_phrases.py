@@ -3,7 +3,6 @@
 Everything else that is worth keeping the agent proposes when it is asked (D22); no list of phrases finds it.
 """
 
-import re
 from collections.abc import Iterator
 from collections.abc import Sequence
 
@@ -12,6 +11,7 @@ from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.startup.typing import Final
 from roamkb.core.text import fold_text
 from roamkb.pipeline.extract import markers
+from roamkb.text.pasted_blocks import own_words
 from roamkb.text.pasted_blocks import without_blocks
 from roamkb.text.store.lexicons import lexicon
 
@@ -36,7 +36,6 @@ _LONGEST_PROMPT: Final = 4000
 _LONGEST_STATEMENT: Final = 600
 #: What a harness puts in a human's place: names with a hyphen, as no page of HTML begins.
 NOTICE_START: Final = lazily(r"\s*<[a-z]+(?:-[a-z]+)+[\s>]")
-_QUOTED: Final = lazily(r"^[ \t]*>.*?$", re.MULTILINE)
 #: What may stand before a sentence that asks for something.
 _COURTESIES: Final = lexicon("courtesies")
 #: Where a sentence ends; an abbreviation or a file name doesn't end one.
@@ -60,7 +59,7 @@ def statements_of_human(prompt: str, remember: Sequence[str]) -> Iterator[Announ
     # what a notice quotes can look like its end
     if len(prompt) > _LONGEST_PROMPT or not _may_announce(prompt, remember) or NOTICE_START.match(prompt):
         return
-    for piece in _SENTENCE_END.split(_QUOTED.sub("\n\n", without_blocks(prompt, keeps_markup=True))):
+    for piece in _SENTENCE_END.split(own_words(prompt)):
         sentence = " ".join(_BULLET.sub("", piece, count=1).split())
         statement = _announced_text(sentence, remember)
         if statement and not sentence.endswith(("?", "？")) and len(statement) <= _LONGEST_STATEMENT:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import takewhile
 from typing import Final
 
 from roamkb.core.startup.dataclasses import dataclass
@@ -18,12 +19,18 @@ from roamkb.core.startup.dataclasses import replace
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import clip_text
 from roamkb.core.text import fold_text
+from roamkb.core.text import one_line
 from roamkb.harnesses.transcript import Speaker
 from roamkb.harnesses.transcript import TranscriptPassage
 from roamkb.log.state.learning_state import LearningState
 from roamkb.text.code_identifiers import names_of
+from roamkb.text.pasted_blocks import own_words
+from roamkb.text.similarity import jaccard
 from roamkb.text.similarity.synonyms import NEGATIONS
+from roamkb.text.similarity.synonyms import UNSPACED_NEGATION
 from roamkb.text.similarity.synonyms import spelt_out
+from roamkb.text.store.lexicons import lexicon
+from roamkb.text.store.lexicons import vocabulary
 from roamkb.text.tokenize import STOP_WORDS
 from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import split_words
@@ -45,7 +52,13 @@ _COMMAND_LENGTH: Final = 60
 
 _BLANKS: Final = lazily(r"\s+")
 _SENTENCE_END: Final = lazily(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
-_CLAUSE_ENDS: Final = frozenset(",;:–—")
+#: A clause with a conjunction of its own belongs to the one before: "es stimmt nicht, dass …".
+_CLAUSE_END: Final = lazily(r"[,;:–—]\s(?!(?:dass|daß|что|że|hogy)\b)|[、，；：]")
+#: The share of a claim's words in a sentence that says it, or denies it.
+_SAID_SHARE: Final = 0.75
+#: Words that make a clause a question or a condition, by closed lists: a language has few.
+_WHETHER: Final = vocabulary("whether")
+_WHETHER_UNSPACED: Final = lazily("|".join(" ".join(lexicon("unspaced_whether")).split()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +95,7 @@ class ClaimAttestation:
         if not self.speaker:
             return "the session's transcript doesn't have the quote"
         if self.speaker in (Speaker.TOOL, Speaker.PAGE, Speaker.RECALLED):
-            source = {Speaker.TOOL: "a tool's output", Speaker.PAGE: "a page"}
+            source = {Speaker.TOOL: "a tool's output", Speaker.PAGE: "a page or a paste"}
             return f"only {source.get(Speaker(self.speaker), 'what roamkb showed')} says so"
         if not self.is_related:
             return "the quote is about something else"
@@ -133,10 +146,8 @@ def weigh_claim(
             if not name.isalpha() and not _is_name_known(name, session_text) and not (is_there and is_there(name))
         ),
         is_related=not quote or _is_quote_related(claim, quote, passages, index),
-        is_question=speaker == Speaker.HUMAN and (_is_question(quote) or all(map(_is_question, sentences))),
-        is_denied=bool(sentences)
-        and not _negates(claim)
-        and all(_is_denied_in(sentence, quote or claim) for sentence in sentences),
+        is_question=bool(sentences) and all(_only_asks(claim, sentence) for sentence in sentences),
+        is_denied=bool(sentences) and all(_denies(claim, quote or claim, sentence) for sentence in sentences),
         taken_back=find_retraction(claim, names, passages, index),
     )
 
@@ -152,23 +163,67 @@ def _is_question(sentence: str) -> bool:
     return sentence.rstrip(" \"'”»").endswith(("?", "？"))
 
 
-def _is_denied_in(sentence: str, quote: str) -> bool:
-    """Return whether something in the clause before a quote negates it: "it is not true that …"; "no, …" doesn't."""
-    squeezed, squeezed_quote = _without_blanks(sentence), _without_blanks(quote)
-    before = squeezed.find(squeezed_quote)
-    words, letters = [], 0
-    for word in sentence.split():
-        if letters >= before:
-            break
-        letters += len(_without_blanks(word))
-        words.append(word)
-        if word[-1] in _CLAUSE_ENDS:
-            words.clear()
-    return _negates(" ".join(words))
+def _only_asks(claim: str, sentence: str) -> bool:
+    """Return whether a sentence asks or supposes what a claim says: "find out whether …", "if …"."""
+    if _is_question(sentence):
+        return True
+    if any(match[0] not in claim for match in _WHETHER_UNSPACED.finditer(sentence)):
+        return True
+    asking_words = _WHETHER - set(split_words(fold_text(claim)))
+    terms = _content_terms(claim)
+    for clause in _CLAUSE_END.split(sentence):
+        if _holds_most(clause, terms):
+            before = takewhile(lambda word: terms.isdisjoint(_content_terms(word)), split_words(fold_text(clause)))
+            return not asking_words.isdisjoint(before)
+    return False
+
+
+def _denies(claim: str, quote: str, sentence: str) -> bool:
+    """Return whether a sentence denies a claim whose words it has, or the quote that was cut out of it."""
+    if _differ_in_negation(claim, sentence):
+        return True
+    return not _negates(claim) and not _negates(quote) and _differ_in_negation(quote, sentence)
+
+
+def _differ_in_negation(text: str, sentence: str) -> bool:
+    """Return whether the clauses that hold most words of a text negate it, or it denies what they say."""
+    terms = _content_terms(text)
+    return _holds_most(sentence, terms) and _negates(text) != _negates(_clauses_about(sentence, terms))
+
+
+def _holds_most(text: str, terms: frozenset[str]) -> bool:
+    return bool(terms) and len(terms & _content_terms(text)) >= _SAID_SHARE * len(terms)
+
+
+def _clauses_about(sentence: str, terms: frozenset[str]) -> str:
+    """Return a sentence without the clauses around that have none of some terms: "No, …"."""
+    clauses = _CLAUSE_END.split(sentence)
+    about = [place for place, clause in enumerate(clauses) if not terms.isdisjoint(_content_terms(clause))]
+    return ", ".join(clauses[about[0] : about[-1] + 1]) if about else ""
 
 
 def _negates(text: str) -> bool:
-    return not NEGATIONS.isdisjoint(split_words(fold_text(spelt_out(text))))
+    plain_words = split_words(fold_text(spelt_out(text)))
+    return not NEGATIONS.isdisjoint(plain_words) or UNSPACED_NEGATION.search(text) is not None
+
+
+def _find_denial(claim: str, later: Iterable[TranscriptPassage]) -> str:
+    """Return what a human says last of a claim that it isn't so, or is with other numbers; empty where he doesn't."""
+    said = ""
+    prepared, terms = jaccard.prepare_text(claim), _content_terms(claim)
+    for passage in later:
+        if passage.speaker is not Speaker.HUMAN:
+            continue
+        for sentence in _SENTENCE_END.split(own_words(passage.text)):
+            if _is_question(sentence):
+                continue
+            if _differ_in_negation(claim, sentence) or jaccard.differ_only_in_number(
+                prepared, jaccard.prepare_text(_clauses_about(sentence, terms))
+            ):
+                said = sentence
+            elif _holds_most(sentence, terms):
+                said = ""
+    return said
 
 
 def are_related(left_text: str, right_text: str) -> bool:
@@ -196,7 +251,7 @@ def _find_quote(quote: str, passages: Sequence[TranscriptPassage]) -> tuple[int,
     if weight < _SHORTEST_QUOTE:
         return 0, ""
     occurrences = [
-        (index, passage.speaker)
+        (index, _speaker_in(passage, squeezed_quote))
         for index, passage in enumerate(passages)
         if squeezed_quote in _passage_without_blanks(passage)
     ]
@@ -208,6 +263,12 @@ def _find_quote(quote: str, passages: Sequence[TranscriptPassage]) -> tuple[int,
         if speaker in first_index:
             return first_index[speaker], speaker
     return 0, ""
+
+
+def _speaker_in(passage: TranscriptPassage, squeezed_quote: str) -> Speaker:
+    """Return the speaker of a quote in a passage; what a human pasted or quotes is nobody's here."""
+    is_own = passage.speaker is not Speaker.HUMAN or squeezed_quote in _without_blanks(own_words(passage.text))
+    return passage.speaker if is_own else Speaker.PAGE
 
 
 def _is_borne_out(claim: str, names: Sequence[str], earlier: Sequence[TranscriptPassage]) -> bool:
@@ -262,11 +323,13 @@ def _is_quote_related(claim: str, quote: str, passages: Sequence[TranscriptPassa
 def find_retraction(claim: str, names: Sequence[str], passages: Sequence[TranscriptPassage], index: int) -> str:
     """Return the later event that refutes a claim made at `index`; empty where there is none.
 
-    Only where the work itself shows it: an edit that undoes what the claim is about, or a command that fails
-    as it did before, after something was done about it that the claim names. A failure that only repeats
-    bears out who described it.
+    That is a human's word, in the claim's own words, that it isn't so, or what the work itself shows: an edit that
+    undoes what the claim is about, or a command that fails as it did before, after something was done about it that
+    the claim names. A failure that only repeats bears out who described it.
     """
     later = passages[index + 1 :]
+    if denial := _find_denial(claim, later):
+        return f"the human said afterwards: “{clip_text(one_line(denial), _COMMAND_LENGTH)}”"
     for place, passage in enumerate(later, start=index + 1):
         if passage.speaker is not Speaker.TOOL:
             continue

@@ -213,6 +213,68 @@ def test_a_part_of_a_sentence_says_no_more_than_the_whole(said: str, quote: str,
     assert (is_good, is_good) == (weighed.is_good, not weighed.why_not)
 
 
+@pytest.mark.parametrize(
+    ("said", "claim", "why"),
+    [
+        ("The mango service does not use Redis.", "The mango service uses Redis", "isn't so"),
+        (
+            "Der Kirschdienst schreibt keine Logs nach /var/log.",
+            "Der Kirschdienst schreibt Logs nach /var/log",
+            "n't so",
+        ),
+        ("Es stimmt nicht, dass der Feigendienst Kafka braucht.", "Der Feigendienst braucht Kafka", "isn't so"),
+        ("Le service cerise ne tourne pas sur ARM.", "Le service cerise tourne sur ARM", "isn't so"),
+        ("みかんサービスはRedisを使わない。", "みかんサービスはRedisを使う", "isn't so"),
+        ("Please check whether the work queue limit is 5001.", "The work queue limit is 5001", "question"),
+        (
+            "Find out if the token cache expires after 90 seconds",
+            "The token cache expires after 90 seconds",
+            "question",
+        ),
+        (
+            "Ich weiß nicht, ob der Pflaumendienst auf Port 6061 lauscht.",
+            "Der Pflaumendienst lauscht auf 6061",
+            "quest",
+        ),
+        ("インデックスが毎晩再構築されるのか調べてください。", "インデックスは毎晩再構築される", "question"),
+        ('The log says "The sms gateway batches 26", but why?', "The sms gateway batches 26", "a paste"),
+        ("Bob wrote:\n> The sms gateway batches 26 messages.\nTrue?", "The sms gateway batches 26 messages", "a paste"),
+        ("<ide_selection>\nThe sms gateway batches 26.\n</ide_selection> hm", "The sms gateway batches 26", "a paste"),
+        ("You can't deploy on Fridays.", "Deploys are forbidden on Fridays", ""),
+        ("The mango service uses Redis, not Postgres.", "The mango service uses Redis", ""),
+        (
+            "If you touch the schema, run make migrate twice.",
+            "After a change of the schema make migrate runs twice",
+            "",
+        ),
+        ("I'm not sure why, but the linter needs Python 3.12", "The linter needs Python 3.12", ""),
+        ("Nein, der Dienst läuft auf Port 8089.", "Der Dienst läuft auf Port 8089", ""),
+        ("Don't use pip here, use uv.", "This project uses uv instead of pip", ""),
+    ],
+)
+def test_a_whole_sentence_bears_out_what_it_says(said: str, claim: str, why: str) -> None:
+    """Not what it denies, asks or quotes; and what it says in other words, it says."""
+    quote = claim if claim in said else said.rstrip(".。")
+    weighed = weigh_claim(claim, quote, [human(said)])
+    assert (not why, True) == (weighed.is_good, why in weighed.why_not), weighed.why_not
+
+
+@pytest.mark.parametrize(
+    ("said", "then", "stands"),
+    [
+        ("The vault copy goes to Bergen.", "No. The vault copy does not go to Bergen.", False),
+        ("Der Lauf beginnt nachts um 3 Uhr.", "Moment, der Lauf beginnt nachts um 5 Uhr.", False),
+        ("The vault copy goes to Bergen.", "Does the vault copy not go to Bergen?", True),
+        ("The vault copy goes to Bergen.", "The other copy does not leave the house.", True),
+        ("The vault copy does not go to Bergen.", "I was wrong: the vault copy goes to Bergen.", True),
+    ],
+)
+def test_a_humans_last_word_on_a_claim_counts(said: str, then: str, stands: bool) -> None:
+    """However late it is proposed."""
+    claim = (then.split(": ")[-1] if "was wrong" in then else said).rstrip(".")
+    assert stands is weigh_claim(claim, claim, [human(said), human(then)]).is_good
+
+
 def test_who_denies_something_says_that_it_is_not_so() -> None:
     """A claim that denies the same is his."""
     said = [human("Don't ever run the migration on the replica, it locks.")]
