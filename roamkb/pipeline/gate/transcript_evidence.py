@@ -207,6 +207,15 @@ def _negates(text: str) -> bool:
     return not NEGATIONS.isdisjoint(plain_words) or UNSPACED_NEGATION.search(text) is not None
 
 
+def _negative_reply(claim: str, passages: Sequence[TranscriptPassage], index: int) -> str:
+    """Return how a human's next words, if they are about what an agent claims, begin with a no; else nothing."""
+    if index >= len(passages) or passages[index].speaker is Speaker.HUMAN:
+        return ""
+    reply = next((passage.text for passage in passages[index + 1 :] if passage.speaker is Speaker.HUMAN), "")
+    first_sentence = _SENTENCE_END.split(reply.strip())[0]
+    return first_sentence if _negates(first_sentence) and are_related(claim, reply) else ""
+
+
 def _find_denial(claim: str, later: Iterable[TranscriptPassage]) -> str:
     """Return what a human says last of a claim that it isn't so, or is with other numbers; empty where he doesn't."""
     said = ""
@@ -328,7 +337,7 @@ def find_retraction(claim: str, names: Sequence[str], passages: Sequence[Transcr
     the claim names. A failure that only repeats bears out who described it.
     """
     later = passages[index + 1 :]
-    if denial := _find_denial(claim, later):
+    if denial := _find_denial(claim, later) or _negative_reply(claim, passages, index):
         return f"the human said afterwards: “{clip_text(one_line(denial), _COMMAND_LENGTH)}”"
     for place, passage in enumerate(later, start=index + 1):
         if passage.speaker is not Speaker.TOOL:

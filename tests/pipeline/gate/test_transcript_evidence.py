@@ -275,6 +275,25 @@ def test_a_humans_last_word_on_a_claim_counts(said: str, then: str, stands: bool
     assert stands is weigh_claim(claim, claim, [human(said), human(then)]).is_good
 
 
+@pytest.mark.parametrize(
+    ("reply", "stands"),
+    [
+        ("No, that is not true. The minifier keeps all comments.", False),
+        ("Nein. Der minifier behält comments.", False),
+        ("Good. Now see to it that the minifier does not drop comments.", True),
+        ("No, wait with lunch.", True),
+    ],
+)
+def test_an_agents_statement_falls_with_the_humans_no(reply: str, stands: bool) -> None:
+    """To what it says; a line that was announced is proposed by nobody who could take it back."""
+    printed, said = (
+        ran("cat minifier.py", "MAX_DEPTH = 64 minifier"),
+        agent("The minifier drops comments deeper than 64"),
+    )
+    weighed = weigh_claim(said.text, "", [printed, said, human(reply)])
+    assert (stands, stands) == (weighed.is_good, not weighed.taken_back)
+
+
 def test_who_denies_something_says_that_it_is_not_so() -> None:
     """A claim that denies the same is his."""
     said = [human("Don't ever run the migration on the replica, it locks.")]
