@@ -160,8 +160,7 @@ def _node_drop_reason(answer: PassageHit, state: LogState | None, besides: Conta
     """Return why a node that is relevant enough isn't suggested; empty where it is."""
     if answer.id in besides:
         return SHOWN_BEFORE
-    promoted = state.learnings_with("node", answer.id) if state and answer.id else ()
-    if promoted and not any(map(is_in_force, promoted)):
+    if state and answer.id and is_taken_back(state, "node", answer.id):
         return WITHDRAWN
     texts = (answer.title, *answer.aliases, *(line for _, line in answer.lines))
     return PRIVATE if _tells_a_secret(texts) else ""
@@ -255,6 +254,12 @@ def is_in_force(standing: LearningState) -> bool:
     """Return whether a learning is in force: not superseded, archived by a curator, invalidated or contested."""
     is_current = standing.status not in (SUPERSEDED, ARCHIVED) and standing.verdict != INVALIDATED
     return is_current and CONTESTED not in standing.flags
+
+
+def is_taken_back(state: LogState, trait: str, value: str) -> bool:
+    """Return whether learnings have that value of a trait, and none of them is in force any more."""
+    standings = state.learnings_with(trait, value)
+    return bool(standings) and not any(map(is_in_force, standings))
 
 
 def withheld_reason(standing: LearningState) -> str:

@@ -20,6 +20,7 @@ from roamkb.log import new_learning
 from roamkb.log.learning import KEY_CUT
 from roamkb.log.learning import NEVER_MERGED
 from roamkb.log.learning import canonical_type
+from roamkb.log.state.learning_state import INVALIDATED
 from roamkb.log.state.learning_state import KEY
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
@@ -88,7 +89,7 @@ def duplicate_and_rivals(
 ) -> tuple[LearningState | None, tuple[LearningState, ...]]:
     """Return the learning that says the same as `new_learning`, and those that may contradict it.
 
-    Never across types that somebody gave.
+    Never across types that somebody gave, but for the very words of what was found wrong.
     """
     type = canonical_type(new_learning.type)
 
@@ -105,7 +106,8 @@ def duplicate_and_rivals(
     # before the words are asked for: of what is said often, the same may not be among the best answers
     said = [standing for standing in state.learnings_with("said", statement) if is_current(standing)]
     for standing in sorted(said, key=is_of_type, reverse=True):
-        if is_of_type(standing) or not new_learning.is_type_given:
+        # what was found wrong is as wrong as a fact of another type
+        if is_of_type(standing) or not new_learning.is_type_given or standing.verdict == INVALIDATED:
             return standing, ()
 
     prepared = jaccard.prepare_text(new_learning.content)

@@ -44,6 +44,7 @@ from roamkb.log.state.confidence import MOST_AT_FIRST
 from roamkb.log.state.confidence import Hundredths
 from roamkb.log.state.confidence import start_confidence
 from roamkb.log.state.learning_state import FORGOTTEN
+from roamkb.log.state.learning_state import INVALIDATED
 from roamkb.log.state.learning_state import MAY_CONTRADICT
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
@@ -253,9 +254,16 @@ def _record_repetition(
         confidence=standing.confidence,
         occurrences=standing.occurrences,
         superseded=superseded.learning if superseded else None,
-        warnings=lost_alias_warnings(duplicate.learning, new_learning.aliases),
+        warnings=(*_wrong_warnings(duplicate), *lost_alias_warnings(duplicate.learning, new_learning.aliases)),
         path=log.ledger,
     )
+
+
+def _wrong_warnings(known: LearningState) -> tuple[str, ...]:
+    """Return what to say where somebody says again what was found wrong."""
+    if known.verdict != INVALIDATED:
+        return ()
+    return (f"it was found wrong, and stays so: `roamkb verify {known.learning.key}` judges it anew",)
 
 
 def lost_alias_warnings(known_learning: Learning, aliases: Sequence[str]) -> tuple[str, ...]:

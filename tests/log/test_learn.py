@@ -93,6 +93,18 @@ def test_a_learning_is_written_with_all_that_was_said(world: World, log: Project
     )
 
 
+def test_what_was_found_wrong_gets_no_surer_by_being_said(world: World, log: ProjectLog) -> None:
+    """Nor by another type word; whoever says it is told."""
+    key = learn(log, "The invoice renderer needs libpango 1.50", type="fact").learning.key
+    log.verify([key], accuracy="0.1", relevance="0.1", specificity="0.1")
+    before = world.run("explain", key, "--json").json["learning"]
+    for type in ("fact", "learned", "gotcha"):
+        ran = world.run("learn", "The invoice renderer needs libpango 1.50", "--type", type, "--session", type)
+        assert (0, True) == (ran.status, f"found wrong, and stays so: `roamkb verify {key}`" in ran.err), ran.err
+    after = world.run("explain", key, "--json").json["learning"]
+    assert (before["confidence"], "invalidated", 1) == (after["confidence"], after["verdict"], len(lines(world)))
+
+
 @pytest.mark.parametrize(
     "again",
     ["Rebase fails on dirty trees", "  Rebase fails on dirty trees\n", "rebase fails, on dirty trees!"],

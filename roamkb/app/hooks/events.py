@@ -239,7 +239,7 @@ class HookEventSession(HookSession):
         best_remedy = next((one for one in suggested.remedies if one.is_sure), None)
         if best_remedy is None or (best_remedy.is_tried and not best_remedy.successes):
             return None
-        if unsafe_text.unsafe_reason((best_remedy.technique, *best_remedy.steps)):
+        if unsafe_text.unsafe_reason((best_remedy.technique, *best_remedy.steps)) or self._is_taken_back(best_remedy):
             # it may have helped once, and is nothing to be done again unasked
             return None
         injections.save_suggestion(
@@ -258,6 +258,13 @@ class HookEventSession(HookSession):
             shown_by="error",
         )
         return best_remedy
+
+    def _is_taken_back(self, best_remedy: "effectiveness.Remedy") -> bool:
+        """Return whether a remedy says what a learning said that was forgotten, or isn't in force any more."""
+        if self.writable_log is None or learning_state.REDACTED in best_remedy.technique:
+            return True
+        state = self.writable_log.read_contents().replay_state()
+        return suggestions.is_taken_back(state, "said", best_remedy.technique)
 
     def handle_success(self) -> "Sequence[observe.DeclinedText]":
         """Record a tool's use, and count a success for the remedy that was offered for it.

@@ -368,6 +368,9 @@ def _fold_repeated(standing: LearningState, event: LedgerEvent) -> None:
     if event.is_adopted:
         return
     standing.occurrences += 1
+    if standing.verdict == INVALIDATED:
+        # what was found wrong doesn't get surer by being said
+        return
     in_consolidation = event.by == "consolidate"
     change = confidence.CONSOLIDATED_AGAIN if in_consolidation else confidence.REPEATED
     _move_confidence(standing, event, change, once="learn")

@@ -1000,6 +1000,23 @@ def test_all_that_a_hook_says_arrives_although_its_process_takes_nothing_down(wo
     assert 0 == subprocess.run(closed, shell=True, env=world.environment(), check=False).returncode
 
 
+def test_a_remedy_falls_with_the_learning_that_says_it(world: World) -> None:
+    """Found wrong or replaced, it is offered no more than the learning is."""
+    world.run("init")
+    error = "fatal error: brotli.h: No such file or directory"
+    technique = "Install libbrotli-dev before the check"
+    key = world.run("learn", technique, "--json").json["key"]
+    world.run("remedy", "record", "--error", error, "--technique", technique, "--outcome", "success")
+    failed = event(world.personal, "PostToolUseFailure", tool_name="Bash", tool_input={"command": "make check"})
+
+    def told(session: str) -> str:
+        return context(answer(world, {**failed, "error": error, "session_id": session}))
+
+    assert "libbrotli" in told("before")
+    world.run("verify", key, "--accuracy", "0.1", "--relevance", "0.1", "--specificity", "0.1")
+    assert "" == told("after")
+
+
 def test_a_remedy_that_is_unsafe_is_not_offered(world: World) -> None:
     """It may have helped once; nobody is told unasked to do it again."""
     world.run("init")
