@@ -204,6 +204,16 @@ def test_a_line_for_readers_is_shown_before_one_for_programs(world: World) -> No
     assert {"a": "Bloom filter", "b": "A bloom of algae, once.", "c": "C"} == shown
 
 
+def test_where_an_agents_note_was_written_is_not_what_it_says(world: World) -> None:
+    """The name of a project doesn't find all that was written from there."""
+    note = ":PROPERTIES:\n:ID: {id}\n{key} ~/code/lantern\n:AGENT: codex\n:END:\n#+title: {title}\n#+filetags: :agent:\n\nYes.\n"
+    world.note("a.org", note.format(id="a", key=":PROJECT:", title="Backups run at four"))
+    world.note("b.org", note.format(id="b", key=":VENUE:", title="The printer wants 203 dpi"))
+    world.node("c.org", "c", "Oil lamps", "A lantern hangs at the door.")
+    assert {"b", "c"} == {hit.id for hit in world.open().search("lantern").hits}
+    assert [] == [hit.id for hit in world.open().search("codex").hits]
+
+
 def test_an_excerpt_is_text(world: World) -> None:
     """A link shows its description, and a picture, a rule or a drawer is no excerpt."""
     world.node("a.org", "a", "Harbour", "[[file:heron.png]]\n- see [[https://example.org/heron][the heron's page]]")

@@ -40,7 +40,7 @@ from roamkb.text.tokenize import split_words
 from roamkb.text.tokenize import text_terms
 
 #: Raise on any change of tables, tokens or what is stored; an index of another number is made anew.
-SCHEMA = 13
+SCHEMA = 14
 
 #: Names the index in the first bytes of its file, "roam".
 _APPLICATION = 0x726F616D
@@ -297,7 +297,8 @@ def _kept_lines(passage: "passages.NotePassage") -> Iterator[tuple[int, str]]:
 def _passage_row(passage: "passages.NotePassage") -> _PassageRow:
     node = passage.node
     title, aliases = passage.title[:_LONGEST_NAME], SEPARATOR.join(_kept_names(node)) if node else ""
-    lines = tuple(_kept_lines(passage))
+    is_agent = node is not None and filters.is_agent_passage(passage)
+    lines = tuple(line for line in _kept_lines(passage) if not (is_agent and _PROVENANCE.match(line[1])))
     body = "\n".join(text for _, text in lines)
     passage_words = split_words(f"{title}\n{aliases}\n{body}")
     is_foreign = not language.is_english(passage_words[:_TELLING])
@@ -310,7 +311,7 @@ def _passage_row(passage: "passages.NotePassage") -> _PassageRow:
         line=passage.first_line(),
         node=node.id if node else None,
         date=passage.date,
-        is_agent=node is not None and filters.is_agent_passage(passage),
+        is_agent=is_agent,
         length=len(passage_words) + len(hidden) + len(tags),
         tag_set=tag_set(tags),
         numbers=_format_ranges([number for number, _ in lines]),
@@ -324,6 +325,8 @@ def _passage_row(passage: "passages.NotePassage") -> _PassageRow:
     )
 
 
+#: What `write` says in the drawer of where a node comes from: a project's name tells nothing of what it says.
+_PROVENANCE = lazily(r":(?:CREATED|AGENT|PROJECT|SOURCE):\s")
 #: What `supersede` leaves in the drawer of the node that was replaced.
 _REPLACED = lazily(r"^:SUPERSEDED_BY:\s+\S", re.MULTILINE)
 
