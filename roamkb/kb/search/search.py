@@ -21,7 +21,9 @@ from roamkb.core.request import text_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import clip_text
+from roamkb.core.text import fold_text
 from roamkb.core.text import one_line
 from roamkb.kb.notes import passages
 from roamkb.kb.notes.store.notes import Notes
@@ -37,6 +39,8 @@ from roamkb.kb.search.store import grep as search_grep
 from roamkb.org import breaks
 from roamkb.org.excerpt import excerpt_of
 from roamkb.text.tokenize import identifier_parts
+from roamkb.text.tokenize import split_words
+from roamkb.text.tokenize import stands_apart
 
 #: Nodes of a list that no words rank; grep has no limit.
 DEFAULT_LIMIT = 20
@@ -56,6 +60,10 @@ _HELD = frozenset(("phrase", "title", "alias", "tag", "text"))
 _PRINTED = _HELD | {"meaning"}
 #: Lines of a node that a hit carries beside the one that it shows.
 BEST_LINES = 3
+#: What a sentence puts around a word.
+_PUNCTUATION = "\"'`“”„‘’«»()[]{}<>,;:!?…。、！？"
+#: Of a piece of a query: a digit, what stands before or behind its letters, or a point within.
+_EXACT = lazily(r"\d|\w[+#]|^\.\w|\w\.\w")
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,8 +316,31 @@ def rate_answers(query: Query, answers: PassageHits, rate_evidence: EvidenceRate
 
     What holds a phrase or the only word is just what was asked for, unless it has only a part of that word. So is
     what has all words, a name of it among them: `Operating Systems` are common words, and a note of that title is
-    about them.
+    about them. What lacks a number, or a sign that belongs to a word, isn't it: `C#`, `DDR5`, `Emacs 30`.
     """
+    exact = tuple(_exact_pieces(query))
+    return [
+        evidence._replace(is_sure=evidence.is_sure and _has_pieces(answer, exact)) if exact else evidence
+        for answer, evidence in zip(answers.answers, _rate_words(query, answers, rate_evidence), strict=True)
+    ]
+
+
+def _exact_pieces(query: Query) -> Iterator[str]:
+    """Yield what of a query means itself alone, folded: pieces with a digit, or a sign that no sentence has there."""
+    words = frozenset(query.words)
+    for piece in query.text.split():
+        bare = piece.strip(_PUNCTUATION).rstrip(".")
+        if _EXACT.search(bare) and words.issuperset(split_words(bare)):
+            yield fold_text(bare)
+
+
+def _has_pieces(answer: PassageHit, pieces: Iterable[str]) -> bool:
+    text = fold_text("\n".join((answer.title, *answer.aliases, *answer.tags, *(line for _, line in answer.lines))))
+    return all(stands_apart(piece, text) for piece in pieces)
+
+
+def _rate_words(query: Query, answers: PassageHits, rate_evidence: EvidenceRater) -> Sequence[Evidence]:
+    """Return the evidence of each answer by its words."""
     if query.phrases or (len(query.words) < 2 and not any(map(identifier_parts, query.words))):
         return [Evidence(None, None, query.is_empty or _holds_it(answer, query)) for answer in answers.answers]
     rated = rate_evidence(

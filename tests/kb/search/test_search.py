@@ -214,6 +214,28 @@ def test_where_an_agents_note_was_written_is_not_what_it_says(world: World) -> N
     assert [] == [hit.id for hit in world.open().search("codex").hits]
 
 
+@pytest.mark.parametrize(
+    ("asked", "sure"),
+    [
+        ("C#", []),
+        (".NET", []),
+        ("DDR5", []),
+        ("Emacs 30", []),
+        ("DDR-266", ["ddr"]),
+        ("C++", ["cpp"]),
+        ("c++?", ["cpp"]),
+        ("Emacs 29", ["emacs"]),
+        ("is Emacs good", ["emacs"]),
+    ],
+)
+def test_a_number_or_sign_of_a_word_is_part_of_what_was_asked_for(world: World, asked: str, sure: list[str]) -> None:
+    """Without it an answer is about something near, and isn't sure."""
+    names = {"cpp": "C++ templates", "c": "Tiny C Compiler", "ddr": "DDR-266 memory", "net": "The net of the trawler"}
+    for id, title in {**names, "emacs": "Emacs 29 brings tree-sitter"}.items():
+        world.node(f"{id}.org", id, title)
+    assert sure == [hit.id for hit in world.open().search(asked).hits if hit.sure]
+
+
 def test_an_excerpt_is_text(world: World) -> None:
     """A link shows its description, and a picture, a rule or a drawer is no excerpt."""
     world.node("a.org", "a", "Harbour", "[[file:heron.png]]\n- see [[https://example.org/heron][the heron's page]]")
