@@ -5,6 +5,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from roamkb.core import text
+from roamkb.core.errors import UsageError
 from roamkb.core.json_form import OrNull
 from roamkb.core.json_form import Rows
 from roamkb.core.startup.dataclasses import dataclass
@@ -20,6 +21,13 @@ PROVENANCES: Final = ("user-stated", "observed", "inferred", "external")
 #: What `--kb` calls the knowledge base without a name, and all of them.
 DEFAULT_KB: Final = "default"
 EVERY_KB: Final = "all"
+
+
+def require_agent_name(name: str) -> str:
+    """Return an agent's name unchanged, or raise where it says that a human did what an agent does."""
+    if name.strip().casefold() == "human":
+        raise UsageError("human is no name of an agent", hint="leave it out, or give the agent's own")
+    return name
 
 
 class ProjectKind(StrEnum):

@@ -16,6 +16,7 @@ from roamkb.core.errors import NotAsMeant
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Note
 from roamkb.core.model import Ref
+from roamkb.core.model import require_agent_name
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
 from roamkb.core.startup.lazy_regex import lazily
@@ -156,7 +157,7 @@ def normalised_agent(agent: str) -> str:
         raise UsageError(f"the name of who wrote it has {len(agent)} characters; at most {TITLE_LIMIT}")
     if not one_line(line):
         raise UsageError("a node needs a name of who wrote it", hint="--by NAME, or leave it out")
-    return line
+    return require_agent_name(line)
 
 
 def normalised_tag(tag: str) -> str:

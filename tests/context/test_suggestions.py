@@ -157,6 +157,9 @@ def test_neither_a_pin_nor_a_callers_word_bears_anything_out(world: World) -> No
     key = learn(log, "The flywheel turns once a minute", provenance="user-stated").learning.key
     assert 0 == world.run("pin", key).status
     assert "unverified" in run_hook(world, "user-prompt-submit", prompt="how often does the flywheel turn?")
+    for command in (("learn", "It turns", "--agent", "Human"), ("verify", key, "--by", "human"), ("write", "It turns")):
+        ran = world.run(*command, *(["--by", "human "] if command[0] == "write" else []))
+        assert (2, True) == (ran.status, "human is no name of an agent" in ran.err), ran.err
 
 
 def test_a_node_is_offered_by_each_of_its_names(world: World) -> None:

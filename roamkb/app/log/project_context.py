@@ -181,10 +181,14 @@ class ProjectContext:
         )
 
     def make_author(self, *, agent: str | None = None, session: str | None = None) -> "new_learning.Author":
-        """Return what signs new lines: this agent, session and moment, unless others are named."""
+        """Return what signs new lines: this agent, session and moment, unless others are named.
+
+        Raises:
+            UsageError: no file could hold a name, or it says that a human signs.
+        """
         now, kind = self.environment.now(), self.session_project().kind
         return new_learning.Author(
-            agent=require_name(agent or self.environment.agent_name, "the agent"),
+            agent=model.require_agent_name(require_name(agent or self.environment.agent_name, "the agent")),
             session=require_name(session or self.environment.session_id, "the session"),
             # what `platform.node` gives, without the time that importing it takes
             machine=os.uname().nodename,

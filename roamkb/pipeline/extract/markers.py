@@ -99,7 +99,12 @@ def read_message(message: str) -> tuple[tuple[CapturedLearning, ...], str]:
     """Return the learnings in a message's typed lines, and the message without those lines."""
     lines = message.split("\n")
     taken_lines: list[int] = []
-    learnings = tuple(captured for captured in _learnings_in_lines(lines, taken_lines) if captured.text)
+    learnings = tuple(
+        captured
+        for captured in _learnings_in_lines(lines, taken_lines)
+        # who asks has learned nothing yet
+        if captured.text and not captured.text.rstrip().endswith(("?", "？"))
+    )
     for number in taken_lines:
         # what stood above and below isn't one paragraph now
         lines[number] = ""
