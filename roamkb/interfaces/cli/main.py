@@ -432,7 +432,7 @@ def _from_typer(parameter: VerbParameter, value: object) -> str | int | bool | t
 def _whole_number(parameter: VerbParameter, value: str) -> int:
     # Typer's own words for it change with what else is installed
     if not (value.isascii() and value.isdigit()):
-        raise UsageError(f"invalid value for '{parameter.flag}': '{one_line(value)}' is no whole number from 0")
+        raise UsageError(f"invalid value for '{parameter.flag}': '{one_line(value)}' is no count, such as 5")
     return int(value)
 
 
