@@ -98,7 +98,7 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
         return doctor_report.DoctorReport(
             checks=(
                 *install_doctor.doctor(doctor_context).checks,
-                *doctor_wall.check_wall(doctor_context, self._wall_setup),
+                *doctor_report.run_checks("wall", doctor_wall.check_wall(doctor_context, self._wall_setup)),
             ),
             is_strict=request.strict,
         )

@@ -44,6 +44,10 @@ def parse_json(text: str) -> object:
     except json.JSONDecodeError as error:
         fault = "has comments, which JSON has not" if _has_comment(text) else f"isn't JSON: {error.msg}"
         raise BadJson(f"{fault} (line {error.lineno})") from error
+    except BadJson:
+        raise
+    except ValueError as error:
+        raise BadJson("has a number of too many digits") from error
     except RecursionError as error:
         raise BadJson("is nested too deeply") from error
 

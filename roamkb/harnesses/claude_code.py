@@ -6,7 +6,6 @@ translated. A hook imports this at every step: what few steps need is imported w
 
 from roamkb import TYPE_CHECKING
 from roamkb import lazy_module
-from roamkb.fs import json_edit
 from roamkb.harnesses import harness
 from roamkb.harnesses import hook_list
 from roamkb.harnesses import settings_json
@@ -163,7 +162,8 @@ class ClaudeCode(Harness):
         for path in (settings.home / _SETTINGS_PATH, *own):
             try:
                 is_off = settings_json.has_flag(settings.read_settings(path) or b"{}", ("disableAllHooks",), True)
-            except json_edit.BadJson:
+            except ValueError:
+                # one that can't be read turns nothing off
                 continue
             if is_off:
                 yield harness.SettingsFault(detail=f"{path} says disableAllHooks: none is run")

@@ -223,7 +223,7 @@ class Codex(Harness):
                 () if is_off else untrusted_events(data, config, {str(path), str(settings.resolve_path(path))})
             )
         except ValueError as error:
-            raise harness.UnreadableSettings(settings.home / _CONFIG_PATH, error) from error
+            raise harness.UnreadableSettings(settings.home / _CONFIG_PATH, str(error)) from error
         if is_off:
             yield harness.SettingsFault(detail="config.toml turns hooks off under [features]")
         if untrusted_hooks:

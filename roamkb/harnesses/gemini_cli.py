@@ -8,7 +8,6 @@ import json
 
 from roamkb import TYPE_CHECKING
 from roamkb import lazy_module
-from roamkb.fs import json_edit
 from roamkb.harnesses import harness
 from roamkb.harnesses import hook_list
 from roamkb.harnesses import settings_json
@@ -202,7 +201,8 @@ class GeminiCli(Harness):
         for path in (settings.home / _SETTINGS_PATH, *([settings.root / _SETTINGS_PATH] if settings.root else ())):
             try:
                 hooks_config = settings_json.find_setting(settings.read_settings(path) or b"{}", ("hooksConfig",))
-            except json_edit.BadJson:
+            except ValueError:
+                # one that can't be read turns nothing off
                 continue
             config = hooks_config if isinstance(hooks_config, dict) else {}
             if config.get("enabled") is False:
@@ -237,7 +237,7 @@ class GeminiCli(Harness):
             sandbox_setting = settings_json.find_setting(
                 settings.read_settings(settings.home / _SETTINGS_PATH) or b"{}", ("tools", "sandbox")
             )
-        except json_edit.BadJson as error:
+        except ValueError as error:
             return harness.SandboxReport(ok=False, detail=f"settings.json {error}", fix="put it right")
         if sandbox_setting:
             detail = "its own sandbox lets nothing be written outside of the project"

@@ -54,7 +54,8 @@ class SettingsOnDisk:
     home: Path
     #: The project's root; None outside of one.
     root: Path | None
-    #: Reads a settings file at the end of whatever links lead there; empty where it isn't there.
+    #: Reads a settings file at the end of whatever links lead there; empty where it isn't there. Raises
+    #: `UnreadableSettings` where no file can be read there.
     read_settings: Callable[[Path], bytes]
     #: Resolves links.
     resolve_path: Callable[[Path], Path]
@@ -79,10 +80,10 @@ class SandboxReport:
 
 
 class UnreadableSettings(ValueError):
-    """A settings file beside the hooks' own can't be read."""
+    """A settings file that can't be read; the message is what follows its path."""
 
-    def __init__(self, path: Path, error: ValueError) -> None:
-        super().__init__(str(error))
+    def __init__(self, path: Path, why: str) -> None:
+        super().__init__(why)
         self.path = path
 
 

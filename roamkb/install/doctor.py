@@ -35,6 +35,7 @@ from roamkb.install.checks.doctor_report import DoctorReport
 from roamkb.install.checks.doctor_report import build_check
 from roamkb.install.checks.doctor_report import join_first
 from roamkb.install.checks.doctor_report import run_check
+from roamkb.install.checks.doctor_report import run_checks
 from roamkb.install.store import machine as checkup
 from roamkb.install.store.machine import DoctorContext
 from roamkb.log.jsonl import LearningLine
@@ -74,25 +75,29 @@ def doctor(context: DoctorContext) -> DoctorReport:
         *check_harnesses(context),
     ]
     if context.log is not None:
-        log = context.log
-        checks.append(run_check("project's log", lambda: _check_log(log)))
-        checks.append(run_check("trust", lambda: _check_trust(context)))
-        checks.append(run_check("approvers", lambda: doctor_proof.check_approvers(context)))
-        if log.shared_settings.exists():
-            checks.append(run_check("shared log", lambda: _check_shared(log)))
-        if log.is_adopted:
-            now = context.now.timestamp()
-            checks.append(run_check("log's lines", lambda: _check_log_lines(log, now)))
-            checks.append(run_check("approvals", lambda: doctor_proof.check_approvals(context, log)))
-            checks.append(run_check("hooks", lambda: _check_hooks(log.local_folder, now)))
-            checks.append(
-                run_check("waiting calls", lambda: _check_waiting_calls(log.local_folder, context.state.state, now))
-            )
+        checks += run_checks("project's log", _log_checks(context, context.log))
     if isinstance(context.rule, Rule):
-        checks += check_notes(context, context.rule)
+        checks += run_checks("knowledge base", check_notes(context, context.rule))
         for other in context.rule.others:
-            checks += _check_named_notes(context, select_kb(context.rule, other.name))
+            checks += run_checks(
+                f"{other.name}: knowledge base", _check_named_notes(context, select_kb(context.rule, other.name))
+            )
     return DoctorReport(checks=tuple(checks))
+
+
+def _log_checks(context: DoctorContext, log: Log) -> Iterator[DoctorCheck]:
+    """Yield the checks of the project's log, and of what only one that counts has."""
+    yield run_check("project's log", lambda: _check_log(log))
+    yield run_check("trust", lambda: _check_trust(context))
+    yield run_check("approvers", lambda: doctor_proof.check_approvers(context))
+    if log.shared_settings.exists():
+        yield run_check("shared log", lambda: _check_shared(log))
+    if log.is_adopted:
+        now = context.now.timestamp()
+        yield run_check("log's lines", lambda: _check_log_lines(log, now))
+        yield run_check("approvals", lambda: doctor_proof.check_approvals(context, log))
+        yield run_check("hooks", lambda: _check_hooks(log.local_folder, now))
+        yield run_check("waiting calls", lambda: _check_waiting_calls(log.local_folder, context.state.state, now))
 
 
 def _check_versions(version: str) -> DoctorCheck:

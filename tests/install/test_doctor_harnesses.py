@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from roamkb.boundary.store.installed_rule import find_rule
 from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
+from roamkb.fs.json_edit import BadJson
 from roamkb.fs.locks import StateFolders
 from roamkb.harnesses.claude_code import HARNESS as CLAUDE_CODE
 from roamkb.harnesses.claude_code import NEW_FILE_TEXT as CLAUDE_MADE
@@ -22,10 +24,13 @@ from roamkb.harnesses.codex import NEW_FILE_TEXT as CODEX_MADE
 from roamkb.harnesses.settings_json import with_hooks
 from roamkb.install.checks.doctor_harnesses import check_harnesses
 from roamkb.install.checks.doctor_report import DoctorCheck
+from roamkb.install.checks.doctor_report import run_checks
 from roamkb.install.store import probe as harnesses
 from roamkb.install.store.machine import DoctorContext
 from tests.conftest import NOON
 from tests.conftest import World
+from tests.interfaces.mcp.mcp_client import connected
+from tests.interfaces.page.paged import paging
 from tests.programs import command_in
 from tests.programs import script
 
@@ -248,3 +253,66 @@ def test_codex_may_have_hooks_turned_off(patient: DoctorContext) -> None:
     """Then nothing of ours is run there."""
     (patient.home / ".codex" / "config.toml").write_text("[features]\nhooks = false\n")
     assert "turns hooks off" in of(patient, "Codex").detail
+
+
+@pytest.mark.parametrize(
+    ("file", "data", "said"),
+    [
+        (".gemini/settings.json", b'{\n  // mine\n  "theme":"x"\n}\n', "has comments, which JSON has not (line 2)"),
+        (".claude/settings.json", b'{ // mine\n"a": 1}', "has comments, which JSON has not (line 1)"),
+        (".claude/settings.json", b'{"a": ', "isn't JSON"),
+        (".claude/settings.json", b'{"a": 1, "a": 2}', 'names "a" twice in one object'),
+        (".claude/settings.json", b'{"a": "\xff"}', "isn't UTF-8 text"),
+        (".claude/settings.json", b'{"a": %s}' % (b"1" * 5000), "has a number of too many digits"),
+        (".codex/hooks.json", b"{", "isn't JSON"),
+    ],
+)
+def test_settings_that_are_no_json_are_one_fault(world: World, file: str, data: bytes, said: str) -> None:
+    """`doctor` reports the file and leaves it alone; every other check is made."""
+    path = world.home / file
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(data)
+    done = world.run("doctor")
+    assert 0 == done.status, done.err
+    faults = [line for line in done.out.splitlines() if line.startswith("!!") and str(path) in line]
+    assert 1 == len(faults), done.out
+    assert said in faults[0]
+    assert data == path.read_bytes()
+
+
+@pytest.mark.parametrize(("target", "said"), [(None, "is a folder"), ("settings.json", "leads in a circle")])
+def test_a_folder_or_a_circle_of_links_is_called_so(world: World, target: str | None, said: str) -> None:
+    """It holds no JSON that could be wrong."""
+    path = world.home / ".claude" / "settings.json"
+    path.mkdir() if target is None else path.symlink_to(target)
+    (fault,) = (line for line in world.run("doctor").out.splitlines() if line.startswith("!!") and str(path) in line)
+    assert said in fault
+    assert "JSON" not in fault
+
+
+def test_settings_that_are_no_json_are_a_fault_at_each_door(world: World) -> None:
+    """The page's first view and its checks, HTTP and MCP answer as ever."""
+    (world.home / ".claude" / "settings.json").write_text("{ // mine")
+    with paging(world) as paged:
+        cookie = paged.enter()
+        for view in ("/", "/checks"):
+            answer = paged.get(view, cookie=cookie)
+            assert (200, True) == (answer.status, b"has comments, which JSON has not" in answer.body)
+        checks = paged.served.get("/api/doctor").json["checks"]
+        assert ["Claude Code"] == [check["name"] for check in checks if "has comments" in check["detail"]]
+    with connected(world) as session:
+        assert "has comments" in str(session.data("status"))
+
+
+def test_a_check_that_breaks_off_takes_no_other_with_it() -> None:
+    """Its fault names a place in roamkb's code, and what was checked before it stays."""
+
+    def broken() -> Iterator[DoctorCheck]:
+        yield DoctorCheck(name="first", ok=True, detail="well")
+        raise BadJson("holds nothing")
+
+    first, fault = run_checks("group", broken())
+    assert ("first", True) == (first.name, first.ok)
+    assert ("group", False) == (fault.name, fault.ok)
+    assert "BadJson at " in fault.detail
+    assert "report" in fault.fix

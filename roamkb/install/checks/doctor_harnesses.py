@@ -19,7 +19,10 @@ from roamkb.install.checks.doctor_report import DoctorCheck
 from roamkb.install.checks.doctor_report import build_check
 from roamkb.install.checks.doctor_report import run_check
 from roamkb.install.plan import AbsentPath
+from roamkb.install.plan import FolderOnDisk
 from roamkb.install.plan import RegularFile
+from roamkb.install.plan import SymbolicLink
+from roamkb.install.plan import UnreadablePath
 from roamkb.install.rule_steps import kb_spellings
 from roamkb.install.store.apply import read_path_state
 from roamkb.install.store.apply import real_path
@@ -38,11 +41,11 @@ def check_harnesses(context: DoctorContext) -> Iterator[DoctorCheck]:
 
 def _checked(patient: DoctorContext, harness: Harness) -> DoctorCheck:
     settings = SettingsOnDisk(
-        home=patient.home, root=patient.project.root, read_settings=content_of, resolve_path=real_path
+        home=patient.home, root=patient.project.root, read_settings=read_settings, resolve_path=real_path
     )
     path = patient.home / harness.settings_files[0].path
-    data = settings.read_settings(path)
     try:
+        data = settings.read_settings(path)
         mine, plugin = harness.installed_handlers(data), harness.enabled_plugin(data)
         faults = tuple(harness.find_faults(settings, mine)) if mine or plugin else ()
     except UnreadableSettings as error:
@@ -70,10 +73,24 @@ def _checked(patient: DoctorContext, harness: Harness) -> DoctorCheck:
     return found
 
 
-def content_of(path: Path) -> bytes:
-    """Return what a settings file holds, at the end of whatever links lead there."""
-    found = read_path_state(real_path(path))
-    return found.data if isinstance(found, RegularFile) else b"" if isinstance(found, AbsentPath) else b"?"
+def read_settings(path: Path) -> bytes:
+    """Return what a settings file holds, at the end of whatever links lead there; nothing where there is none.
+
+    Raises:
+        UnreadableSettings: what is there is no file that can be read.
+    """
+    match read_path_state(real_path(path)):
+        case RegularFile(data=data):
+            return data
+        case AbsentPath():
+            return b""
+        case FolderOnDisk():
+            raise UnreadableSettings(path, "is a folder, and no file")
+        case SymbolicLink():
+            # all links are followed but those that end nowhere
+            raise UnreadableSettings(path, "is a link that leads in a circle")
+        case UnreadablePath(reason=reason):
+            raise UnreadableSettings(path, f"can't be read: {reason}")
 
 
 def _unreadable_check(name: str, path: Path, error: ValueError) -> DoctorCheck:

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Sequence
 
+from roamkb.core.code_place import code_place
 from roamkb.core.errors import RoamkbError
 from roamkb.core.request import flag_option
 from roamkb.core.startup.dataclasses import KW_ONLY
@@ -69,11 +71,30 @@ def run_check(name: str, check_function: Callable[[], DoctorCheck]) -> DoctorChe
     """Run a check, and give it its name; its failure to run is a fault."""
     try:
         return replace(check_function(), name=name)
-    except RoamkbError as error:
-        return DoctorCheck(name=name, ok=False, detail=error.message, fix=error.hint)
-    except OSError as error:
-        detail = f"{error.filename or 'the disk'}: {error.strerror or error}"
-        return DoctorCheck(name=name, ok=False, detail=detail, fix="see that it is there, whose it is and its mode")
+    except Exception as error:  # noqa: BLE001 - the others are wanted most where one fails, by a bug of ours too
+        return _failed_check(name, error)
+
+
+def run_checks(name: str, checks: Iterable[DoctorCheck]) -> Iterator[DoctorCheck]:
+    """Yield checks that begin with a look of their own; where that fails, it is a fault called `name`."""
+    try:
+        yield from checks
+    except Exception as error:  # noqa: BLE001 - see `run_check`
+        yield _failed_check(name, error)
+
+
+def _failed_check(name: str, error: Exception) -> DoctorCheck:
+    """Return the check that couldn't be made."""
+    match error:
+        case RoamkbError():
+            detail, fix = error.message, error.hint
+        case OSError():
+            detail = f"{error.filename or 'the disk'}: {error.strerror or error}"
+            fix = "see that it is there, whose it is and its mode"
+        case _:
+            detail = f"this check broke off: {type(error).__name__} at {code_place(error)}"
+            fix = "please report that line; the other checks were made"
+    return DoctorCheck(name=name, ok=False, detail=detail, fix=fix)
 
 
 def build_check(faults: Iterable[str], *, fine: str, fix: str) -> DoctorCheck:

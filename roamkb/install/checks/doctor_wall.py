@@ -18,10 +18,9 @@ from roamkb.harnesses.settings_json import enabled_plugin
 from roamkb.harnesses.settings_json import own_handlers
 from roamkb.harnesses.wall_settings import is_own_launcher
 from roamkb.harnesses.wall_settings import shell_prefix
+from roamkb.install.checks.doctor_harnesses import read_settings
 from roamkb.install.checks.doctor_report import DoctorCheck
 from roamkb.install.checks.doctor_report import run_check
-from roamkb.install.plan import RegularFile
-from roamkb.install.store.apply import read_path_state
 from roamkb.install.store.apply import real_path
 from roamkb.install.store.machine import DoctorContext
 from roamkb.install.wall_setup import WALL_NAMES
@@ -41,46 +40,76 @@ class WallSetting:
 
     harness: str
     is_set: bool
-    #: The command that puts it there.
-    fix: str
+    #: What puts it there, or what is wrong with the settings; a clause.
+    advice: str
 
 
 def wall_settings(home: Path) -> Iterator[WallSetting]:
-    """Yield what the settings of each harness that roamkb's hooks are in say of the wall."""
+    """Yield what the settings of each harness that roamkb's hooks are in say of the wall; of some it can't be told."""
     for harness in all_harnesses():
-        settings = _read_settings(home / harness.settings_files[0].path)
-        if settings.strip() and harness.prefix_variables and (own_handlers(settings) or enabled_plugin(settings)):
-            prefix = shell_prefix(settings, harness.prefix_variables[0])
+        if not harness.prefix_variables:
+            continue
+        path = harness.settings_files[0].path
+        try:
+            prefix, is_hooked = _read_prefix(home / path, harness)
+        except ValueError as error:
+            yield WallSetting(harness=harness.title, is_set=False, advice=f"~/{path} {error}")
+            continue
+        if is_hooked:
             yield WallSetting(
                 harness=harness.title,
-                is_set=bool(prefix) and is_own_launcher(prefix),
-                fix=f"roamkb install --{harness.options[0]}",
+                is_set=is_own_launcher(prefix),
+                advice=f"`roamkb install --{harness.options[0]}` puts it there",
             )
 
 
 def check_wall(context: DoctorContext, wall: WallSetup) -> Iterator[DoctorCheck]:
     """Yield the checks of what keeps each harness's commands from writing to the notes."""
     for harness in all_harnesses():
-        settings = _read_settings(context.home / harness.settings_files[0].path)
         if harness.prefix_variables:
-            yield run_check("wall", partial(_walled, context, wall, harness, settings))
-        elif settings.strip() and own_handlers(settings):
+            yield run_check("wall", partial(_walled, context, wall, harness))
+        elif _is_hooked(context.home / harness.settings_files[0].path):
             yield run_check(f"wall for {harness.title}", partial(_sandboxed, context, harness))
 
 
-def _walled(patient: DoctorContext, wall: WallSetup, harness: Harness, settings: bytes) -> DoctorCheck:
+def _is_hooked(path: Path) -> bool:
+    """Return whether settings hold hooks of ours; not where they can't be read, as the harness's check says."""
+    try:
+        settings = read_settings(path)
+        return bool(settings.strip() and own_handlers(settings))
+    except ValueError:
+        return False
+
+
+def _read_prefix(path: Path, harness: Harness) -> tuple[str, bool]:
+    """Return the program before a harness's shell commands, by its settings, and whether they run hooks of ours.
+
+    Raises:
+        ValueError: they can't be read.
+    """
+    settings = read_settings(path)
+    if not settings.strip():
+        return "", False
+    is_hooked = bool(own_handlers(settings) or enabled_plugin(settings))
+    return shell_prefix(settings, harness.prefix_variables[0]), is_hooked
+
+
+def _walled(patient: DoctorContext, wall: WallSetup, harness: Harness) -> DoctorCheck:
     (variable,), option = harness.prefix_variables, f"--{harness.options[0]}"
-    prefix = shell_prefix(settings, variable) if settings.strip() else ""
     works = next(find_wall_methods(), None)
     if works is None:
         said = "nothing here can keep a command from writing to the notes; what it would do is only judged"
         return DoctorCheck(ok=False, detail=said, fix="install bubblewrap, or a Linux from 5.19 on")
-    how = WALL_NAMES[works[0]]
+    how, path = WALL_NAMES[works[0]], patient.home / harness.settings_files[0].path
+    try:
+        prefix, is_hooked = _read_prefix(path, harness)
+    except ValueError:
+        said = f"{how} would work; whether {harness.title} runs its commands by it can't be told from {path}"
+        return DoctorCheck(ok=True, detail=said, fix=f"put that right: see {harness.title} above", proved=False)
     if not prefix:
-        hooked = bool(settings.strip()) and bool(own_handlers(settings) or enabled_plugin(settings))
         said = f"{how} would work, and no harness runs its commands by it; `roamkb exec -- COMMAND` does"
         return DoctorCheck(
-            ok=not hooked,
+            ok=not is_hooked,
             detail=said,
             fix=f"`roamkb install {option}` puts it before {harness.title}'s shell commands",
             proved=False,
@@ -167,7 +196,7 @@ def _files_below(top: str) -> Iterator[str]:
 
 
 def _sandboxed(patient: DoctorContext, harness: Harness) -> DoctorCheck:
-    settings = SettingsOnDisk(home=patient.home, root=None, read_settings=_read_settings, resolve_path=real_path)
+    settings = SettingsOnDisk(home=patient.home, root=None, read_settings=read_settings, resolve_path=real_path)
     folders = () if isinstance(patient.rule, BadRule) else patient.rule.all_folders
     report = harness.sandbox_report(settings, tuple(str(real_path(folder)) for folder in folders))
     if report is None:
@@ -175,8 +204,3 @@ def _sandboxed(patient: DoctorContext, harness: Harness) -> DoctorCheck:
     if report.ok:
         return DoctorCheck(ok=True, detail=report.detail, proved=False)
     return DoctorCheck(ok=False, detail=report.detail, fix=report.fix)
-
-
-def _read_settings(path: Path) -> bytes:
-    path_state = read_path_state(real_path(path))
-    return path_state.data if isinstance(path_state, RegularFile) else b""

@@ -6,7 +6,7 @@ denied. A hook runs at every step, so that this door imports next to nothing, an
 """
 
 # pathlib alone takes as long to import as Python to start
-# ruff: noqa: PTH109, PTH117, PTH118, PTH119, PTH120
+# ruff: noqa: PTH109, PTH117, PTH118, PTH120
 
 import json
 import os
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from roamkb.app.hooks import events
     from roamkb.app.hooks import session_project
     from roamkb.app.hooks import stop
+    from roamkb.core import code_place
     from roamkb.core import text as core_text
     from roamkb.fs.tree_digest import TreeDigest
     from roamkb.guard import interactive_commands
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     Payload = dict[str, Any]
     Answer = dict[str, object]
 else:
+    code_place = lazy_module("roamkb.core.code_place")
     context = lazy_module("roamkb.interfaces.output.context")
     core_text = lazy_module("roamkb.core.text")
     events = lazy_module("roamkb.app.hooks.events")
@@ -624,17 +626,15 @@ def _names_knowledge_base(data: bytes) -> bool:
 
 def _record_trouble(event: str, payload: "Payload", error: Exception) -> None:
     """Record a line in the log's local folder: the error's name and its place in our code, nothing else."""
-    traceback, code_place = error.__traceback__, "?"
-    while traceback is not None:
-        file = traceback.tb_frame.f_code.co_filename
-        if "roamkb" in file:
-            code_place = f"{os.path.basename(file)}:{traceback.tb_lineno}"
-        traceback = traceback.tb_next
     try:
         local = find_local_folder(_session_folder(payload))
     except (OSError, ValueError):
         local = None
     if local is not None:
         is_ours = not isinstance(error, json.JSONDecodeError | _UnknownPayload)
-        why = f"{type(error).__name__} at {code_place}" if is_ours else "what called it gave it no JSON object"
+        why = (
+            f"{type(error).__name__} at {code_place.code_place(error)}"
+            if is_ours
+            else "what called it gave it no JSON object"
+        )
         hook_errors.record_hook_error(local, event, why)

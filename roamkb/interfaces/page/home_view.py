@@ -117,7 +117,7 @@ def _hooks(kb: "server.ServedKnowledgeBase") -> HomePart:
 
 def _wall(kb: "server.ServedKnowledgeBase") -> HomePart:
     settings = kb.wall_settings()
-    missing = [f"{setting.harness}: `{setting.fix}` puts it there" for setting in settings if not setting.is_set]
+    missing = [f"{setting.harness}: {setting.advice}" for setting in settings if not setting.is_set]
     if missing:
         return _listed(missing, "harness without it", "harnesses without it", none="", href="/checks")
     names = ", ".join(setting.harness for setting in settings)
