@@ -50,8 +50,8 @@ _MAX_HEAD_BYTES: Final = 16 * 1024
 #: Requests in a second over time, and at once; nobody types so fast, and fifty agents may.
 REQUESTS_PER_SECOND: Final = 200.0
 BURST_REQUESTS: Final = 1000.0
-#: Levels of a body; an operation's arguments need two.
-_MAX_DEPTH: Final = 4
+#: Levels of a body, its texts counted: the deepest is a proposal's quote, in its evidence, in a list of them.
+_MAX_DEPTH: Final = 5
 #: Digits of a number in a body.
 _MAX_DIGITS: Final = 18
 _PATH: Final = lazily(rb"(?:/(?!\.{1,2}(?:/|\Z))(?:[A-Za-z0-9._~!$&'()*+,=:@-]|%[0-9A-Fa-f]{2})+)+")

@@ -7,6 +7,7 @@ import socket
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -331,3 +332,22 @@ def test_streams_are_few_however_fast_they_are_asked_for(tmp_path_factory: pytes
                 again.sendall(wanted.encode())
                 if again.recv(12) == b"HTTP/1.1 200":
                     break
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> World:
+    """A project of its own with an empty log, for tests that write."""
+    world = make_world(tmp_path / "home")
+    world.open().log.init()
+    return world
+
+
+def test_proposals_are_learned_as_by_the_command(project: World) -> None:
+    """A quote lies in its evidence, in a proposal, in their list, in the body."""
+    proposals = [
+        {"claim": "Amounts are kept in cents", "aliases": ["euros"], "type": "gotcha", "evidence": {"quote": "cents"}}
+    ]
+    with serving(project) as served:
+        answer = served.post("/api/learn", {"proposals": proposals})
+        assert 200 == answer.status, answer.body
+        assert "Amounts are kept in cents" in served.get("/api/recall?words=cents").body.decode()
