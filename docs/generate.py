@@ -13,8 +13,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
+from pydantic import BaseModel
+
 from roamkb.core.request import ParameterShape
 from roamkb.core.request import VerbParameter
+from roamkb.interfaces.http.knowledge_api import POSTED_MODELS
 from roamkb.interfaces.http.operation_routes import OFFERED_ROUTES
 from roamkb.interfaces.http.operation_routes import OperationRoute
 from roamkb.interfaces.mcp.tools import TOOLS
@@ -114,6 +117,17 @@ def _taken(route: OperationRoute) -> str:
     return ", ".join(names + pages) or "nothing"
 
 
+def knowledge_routes() -> str:
+    """Return the HTTP paths of document 004 that store something, and what each takes."""
+    rows = [f"| `POST /api/knowledge/{kind}` | {_model_names(model)} |" for kind, model in POSTED_MODELS.items()]
+    return "\n".join(["| path | takes |", "|---|---|", *rows])
+
+
+def _model_names(model: type[BaseModel]) -> str:
+    fields = sorted(model.model_fields.items(), key=lambda item: not item[1].is_required())
+    return ", ".join(f"**`{name}`**" if field.is_required() else f"`{name}`" for name, field in fields)
+
+
 def _choice(values: Sequence[str]) -> str:
     return f" (only {', '.join(f'`{value}`' for value in values)})" if values else ""
 
@@ -168,6 +182,7 @@ _PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
     "commands": ("commands.md", commands),
     "tools": ("mcp.md", tools),
     "routes": ("http.md", http_routes),
+    "knowledge": ("http.md", knowledge_routes),
     "modules": ("architecture.md", modules),
 }
 

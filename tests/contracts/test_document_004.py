@@ -2,16 +2,19 @@
 
 import json
 import random
+import re
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from tests.conftest import NOON
+from tests.conftest import ROOT
 from tests.conftest import World
 from tests.conftest import learn
 from tests.interfaces.http.served import serving
 
+DOCUMENT = ROOT / "docs" / "http.md"
 SAID = "Dates in SQLite are kept as TEXT"
 
 
@@ -27,6 +30,16 @@ def told(world: World, *words: str) -> Any:
     ran = world.run(*words, "--json")
     assert 0 == ran.status, ran.err
     return ran.json
+
+
+def test_what_the_page_says_a_task_takes_is_taken(logged: World) -> None:
+    """Each name of its row, in one request."""
+    (row,) = re.findall(r"^\| `POST /api/knowledge/[^|]*\btask` \|(.*)\|$", DOCUMENT.read_text(), re.MULTILINE)
+    names = re.findall(r"`(\w+)`", row)
+    with serving(logged) as served:
+        answer = served.post("/api/knowledge/task", dict.fromkeys(names, "t-1"))
+        assert 200 == answer.status, answer.body
+    assert {"task_id", "title"} < set(names)
 
 
 @pytest.mark.parametrize(

@@ -161,6 +161,8 @@ ENTRIES: Final[Mapping[str, type[_KnowledgeEntry]]] = {
     "pattern": Pattern,
     "decision": Decision,
 }
+#: What each POST takes, by the last part of its path.
+POSTED_MODELS: Final[Mapping[str, type[BaseModel]]] = {**ENTRIES, "task": Task}
 
 
 def write_entry(kb: "server.ServedKnowledgeBase", type: str, entry: _KnowledgeEntry) -> Json:
