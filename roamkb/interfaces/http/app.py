@@ -41,6 +41,7 @@ from roamkb.boundary.store.socket_peers import Address
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.request import ParameterShape
+from roamkb.fs.write_count import count_writes
 from roamkb.interfaces.http import knowledge_api as knowledge
 from roamkb.interfaces.http.metrics import ServerMetrics
 from roamkb.interfaces.http.operation_routes import OFFERED_ROUTES
@@ -253,9 +254,17 @@ class HttpServer:
             return 500, render.error_json(trouble)
 
     def _do_and_announce(self, name: str, agent: str | None, work: Work, kb: ServedKnowledgeBase) -> Json:
-        """Do `work`, and announce it in the same thread: a writer of logs may have to wait for a reader."""
-        answer = work(kb)
-        self._told(name, agent, answer)
+        """Do `work`, and announce what it wrote in the same thread: a writer of logs may have to wait for a reader.
+
+        What only lists or plans isn't announced, and what was written before an error is.
+        """
+        answer: Json = {}
+        with count_writes() as writes:
+            try:
+                answer = work(kb)
+            finally:
+                if writes.total:
+                    self._told(name, agent, answer)
         return answer
 
     # News

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from roamkb.core.errors import DiskError
+from roamkb.core.errors import NotDurable
 from roamkb.core.startup.digests import blake2b
 from roamkb.core.startup.typing import Final
 from roamkb.core.startup.typing import NamedTuple
@@ -24,6 +25,7 @@ from roamkb.fs.append import OpenedBytes
 from roamkb.fs.append import append_lines
 from roamkb.fs.append import open_bytes
 from roamkb.fs.append import path_stat
+from roamkb.fs.write_count import add_write
 from roamkb.log import jsonl
 from roamkb.log.learning import Learning
 from roamkb.log.state.learning_state import LedgerEvent
@@ -310,6 +312,10 @@ def append_known(path: Path, lines: Sequence[bytes], stamps: FileStamps | None) 
     is_known = stamps is not None and before is not None and before.stat == path_stat(path)
     try:
         append_lines(path, lines)
+        add_write()
+    except NotDurable:
+        add_write()
+        raise
     finally:
         if stamps and before and is_known:
             with contextlib.suppress(DiskError):

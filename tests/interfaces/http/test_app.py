@@ -351,3 +351,39 @@ def test_proposals_are_learned_as_by_the_command(project: World) -> None:
         answer = served.post("/api/learn", {"proposals": proposals})
         assert 200 == answer.status, answer.body
         assert "Amounts are kept in cents" in served.get("/api/recall?words=cents").body.decode()
+
+
+def test_each_write_is_a_line_and_no_look_is(project: World) -> None:
+    """Lists, plans and what was refused before it was written change nothing."""
+    project.node("zebra.org", "01a20143-7a25-1859-bca0-5870cee81ff7", "Zebras")
+    with serving(project) as served:
+
+        def logged(path: str, given: dict[str, object]) -> list[tuple[str, str | None]]:
+            before = len(served.errors.read_text().splitlines())
+            assert served.post(f"/api/{path}", given).status in (200, 403)
+            lines = map(json.loads, served.errors.read_text().splitlines()[before:])
+            return [(line["operation"], line["entry"]) for line in lines]
+
+        written = served.post("/api/write", {"title": "Horses are not striped"}).json["id"]
+        assert [] == logged("write", {"title": "Donkeys are grey", "dry_run": True})
+        assert [] == logged("supersede", {"name": written, "title": "Horses have no stripes", "dry_run": True})
+        assert [] == logged("snapshot", {"action": "list"})
+        assert [] == logged("template", {"action": "list"})
+        assert [] == logged("remedy", {"action": "suggest", "error": "E1: no such table"})
+        assert [("trash", written)] == logged("trash", {"name": written})
+        assert [] == logged("restore", {})
+        assert [("restore", written)] == logged("restore", {"name": written})
+        assert [("task", "t-1")] == logged("task", {"action": "start", "id": "t-1", "title": "Count zebras"})
+        ((operation, entry),) = logged("learn", {"text": "Zebras are counted at dawn"})
+        assert ("learn", True) == (operation, bool(entry))
+
+
+def test_a_refused_fact_that_went_into_the_log_is_a_line(project: World) -> None:
+    """It is written there instead, and a write is a line whatever its status."""
+    project.open(project.work).log.init()
+    with serving(project, project.work) as served:
+        answer = served.post("/api/write", {"title": "Invoices are numbered anew each year"})
+        assert 403 == answer.status
+        assert answer.json["refused"]["written_to"]
+        (line,) = map(json.loads, served.errors.read_text().splitlines())
+        assert "write" == line["operation"]

@@ -19,6 +19,7 @@ from roamkb.fs.files import create_file
 from roamkb.fs.files import random_token
 from roamkb.fs.locks import hold_lock
 from roamkb.fs.user_dirs import JOURNAL_DB
+from roamkb.fs.write_count import add_write
 
 #: What a path holds where there is nothing.
 NOTHING: Final = "-"
@@ -123,15 +124,16 @@ def record_own_writes(own: OwnWrites | None, *deeds: OwnWrite) -> Iterator[None]
 
     What fails is taken back, unless only its durability isn't known.
     """
-    if own is None:
-        yield
-        return
-    lines = [own.record_line(deed) for deed in deeds]
-    own.append_lines(lines)
+    lines = [own.record_line(deed) for deed in deeds] if own else []
+    if own:
+        own.append_lines(lines)
     try:
         yield
     except NotDurable:
+        add_write()
         raise
     except BaseException:
-        own.append_lines(f"{line} {_UNDONE}" for line in lines)
+        if own:
+            own.append_lines(f"{line} {_UNDONE}" for line in lines)
         raise
+    add_write()
