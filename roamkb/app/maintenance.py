@@ -164,9 +164,9 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
         if request.kb_name is not None:
             # who may write to one could else allow itself another
             human_consent.require_no_agent(self.environment.agent_evidence)
-            if kb is None or not parents or request.create_kb:
+            if kb is None or not parents:
                 raise UsageError(
-                    "a further knowledge base has a folder of its own that is there, and projects of its own",
+                    "a further knowledge base has a folder of its own, and projects of its own",
                     hint="roamkb install --kb-name NAME --kb DIR --project-parent DIR",
                 )
             named_kb = NamedKb(

@@ -129,7 +129,7 @@ def install(wishes: InstallOptions, context: InstallContext) -> InstallReport:
         session=context.session,
     )
     _require_named_folders(wishes)
-    if plan.is_first and not wishes.create_kb:
+    if plan.is_first and not wishes.begins_default_kb:
         _require_notes(plan.rule.kb, home=context.home)
     steps, warnings = plan.steps, _likely_mistakes(wishes, plan.rule_to_be.kb)
     if not wishes.dry_run:
@@ -192,14 +192,15 @@ def _plan_all(wishes: InstallOptions, context: InstallContext) -> _InstallPlan:
             "roamkb's own files may not lie in the knowledge base",
             hint="XDG_DATA_HOME, or a link in its place, leads there: name another folder",
         )
-    path_states[rule.kb] = read_path_state(real_path(rule.kb))
     steps = rule_steps(
         wishes, old_copy, home=home, copies_folder=copies_folder, rules=context.rules, path_states=path_states
     )
-    steps += _companion_steps(wishes, rule, path_states, context)
     current_rule = find_rule(home, account_home=context.account_home)
     is_rule_kept = any(step.path == rule_file and step.change is None for step in steps)
     rule_to_be = current_rule if is_rule_kept and isinstance(current_rule, Rule) else rule
+    if wishes.create_kb and (kb := _begun_kb(wishes, rule, rule_to_be)):
+        steps += _kb_steps(kb, rule=rule, now=context.now, new_id=context.new_id)
+    steps += _companion_steps(wishes, rule, path_states, context)
     steps += harness_steps(wishes, home=home, kbs=kb_spellings(rule_to_be, home), wall=context.wall)
     is_first = isinstance(path_states[rule_file], AbsentPath)
     return _InstallPlan(steps=steps, rule=rule, rule_to_be=rule_to_be, is_first=is_first)
@@ -216,8 +217,6 @@ def _companion_steps(
 ) -> tuple[InstallStep, ...]:
     """Return the steps of `install` beside the rule's and the harnesses'."""
     steps: list[InstallStep] = []
-    if wishes.create_kb:
-        steps += _kb_steps(rule, path_states[rule.kb], now=context.now, new_id=context.new_id)
     if wishes.agents_md:
         block = agents_block(kb=shorten_path(rule.kb, context.home), rule=shorten_path(rule.source, context.home))
         steps.append(_block_step(wishes.agents_md, path_states[wishes.agents_md], block))
@@ -249,18 +248,28 @@ def _require_notes(kb: Path, *, home: Path) -> None:
 def _likely_mistakes(wishes: InstallOptions, kb: Path) -> tuple[str, ...]:
     """Return warnings about likely mistakes: a knowledge base without notes that was not named."""
     slips = []
-    if not (wishes.kb or wishes.create_kb) and kb_fault(kb):
+    if not (wishes.kb or wishes.begins_default_kb) and kb_fault(kb):
         slips.append(
             f"there are no notes at {kb}: name yours with `roamkb install --kb DIR`, or begin there with --create-kb"
         )
     return tuple(slips)
 
 
-def _kb_steps(
-    rule: Rule, path_state: PathState, *, now: datetime, new_id: Callable[[], str]
-) -> tuple[InstallStep, ...]:
+def _begun_kb(wishes: InstallOptions, rule: Rule, rule_to_be: Rule) -> Path | None:
+    """Return the folder that is to begin; None for a further one that the rule will not name.
+
+    A rule of somebody else's stays as it is, and nobody would be kept from what began outside of it.
+    """
+    if wishes.named_kb is None:
+        return rule.kb
+    folders = [other.folder for other in rule_to_be.others]
+    return wishes.named_kb.folder if wishes.named_kb.folder in folders else None
+
+
+def _kb_steps(kb: Path, *, rule: Rule, now: datetime, new_id: Callable[[], str]) -> tuple[InstallStep, ...]:
     """Return the steps that create a knowledge base with one note where there is none."""
-    step_name, kb = KB_STEP, rule.kb
+    path_state = read_path_state(real_path(kb))
+    step_name = KB_STEP
     if classify_folder(kb, rule).kind is ProjectKind.WORK:
         return (left_alone_step(step_name, kb, "a knowledge base under a work root would be work's"),)
     match path_state:

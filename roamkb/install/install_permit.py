@@ -1,5 +1,6 @@
 """Leave to install: no session at work loosens the rule, and none writes to notes that it may not write to."""
 
+from collections.abc import Collection
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -60,7 +61,8 @@ def require_install_permit(
     )
     changes = tuple(step for step in steps if step.path and step.change)
     candidates = [candidate for candidate in (written_rule, account_rule, rule) if isinstance(candidate, Rule)]
-    _require_named_permits(command_name, changes, candidates, session)
+    known_names = {other.name for other in written_rule.others} if written_rule else set()
+    _require_named_permits(command_name, changes, candidates, session, known_names=known_names)
     if project.kind is ProjectKind.PERSONAL:
         return
     rule_file = rule_path(home)
@@ -100,14 +102,24 @@ def require_fit(rule: Rule, wishes: InstallOptions) -> None:
 
 
 def _require_named_permits(
-    command_name: str, changes: Iterable[InstallStep], rules: Iterable[Rule], session: CallOrigin
+    command_name: str,
+    changes: Iterable[InstallStep],
+    rules: Iterable[Rule],
+    session: CallOrigin,
+    *,
+    known_names: Collection[str],
 ) -> None:
-    """Raise `Refused` for a step in a knowledge base with a name, unless the session may write to that one."""
+    """Raise `Refused` for a step in a knowledge base with a name, unless the session may write to that one.
+
+    One that the rule didn't know yet only begins, which no project at work may do.
+    """
     for rule, other in [(candidate, other) for candidate in rules for other in candidate.others]:
         for step in changes:
             if step.path and lies_within(step.path, other.folder):
                 project = session_project(session, select_kb(rule, other.name))
-                require_permit(project, f"{command_name} {step.what} {step.path}", kb=other.folder)
+                is_beginning = _touches_no_note(step, is_new=other.name not in known_names)
+                if project.kind is ProjectKind.WORK or not is_beginning:
+                    require_permit(project, f"{command_name} {step.what} {step.path}", kb=other.folder)
 
 
 def _touches_no_note(step: InstallStep, *, is_new: bool) -> bool:

@@ -192,6 +192,11 @@ class InstallOptions:
     has_mcp: bool = False
 
     @property
+    def begins_default_kb(self) -> bool:
+        """Whether the default knowledge base is to begin, and not one with a name."""
+        return self.create_kb and self.named_kb is None
+
+    @property
     def own_copy(self) -> bool:
         """Whether the rule has to differ from the shipped one."""
         folders = (self.work_roots, self.dropped_work, self.project_parents, self.dropped_parents)

@@ -191,7 +191,7 @@ def _complete(options: SetupOptions, context: SetupContext) -> SetupOptions:
     missing, words = [], ["roamkb setup"]
     given = [("--kb", wishes.kb), *(("--work-root", root) for root in wishes.work_roots)]
     words += [f"{option} {shlex.quote(str(folder))}" for option, folder in given if folder]
-    if not (wishes.kb or wishes.create_kb) and (not is_known or kb_fault(rule.kb)):
+    if not (wishes.kb or wishes.begins_default_kb) and (not is_known or kb_fault(rule.kb)):
         found = find_notes(context.home, kb=rule.kb)
         place = shlex.quote(str(found[0].path)) if found else "DIR"
         at_hand = ", ".join(f"{notes.count} in {shorten_path(notes.path, context.home)}" for notes in found)
@@ -213,7 +213,7 @@ def _answered(options: SetupOptions, context: SetupContext, ask: AskFunction) ->
     dialog = SetupDialog(ask, context.home)
     wishes = options.wishes
     rule = preview_rule(wishes, home=context.home, data=context.data, rules=context.rules)
-    if not (wishes.kb or wishes.create_kb):
+    if not (wishes.kb or wishes.begins_default_kb):
         # what the shipped rule says is one person's layout; org-roam's own default is known to more
         usual = context.home / USUAL_FOLDERS[0] if is_first(context) else rule.kb
         kb, is_new = dialog.choose_notes(find_notes(context.home, kb=rule.kb), usual=usual)

@@ -12,6 +12,7 @@ from roamkb.boundary.store.installed_rule import load_rule
 from roamkb.core.errors import UsageError
 from roamkb.core.ids import new_id
 from tests.conftest import NOON
+from tests.conftest import World
 
 
 def opened(home: Path, **variables: str) -> KnowledgeBase:
@@ -90,7 +91,8 @@ def test_one_is_added_kept_and_taken_back(home: Path) -> None:
         {"folder": "sync/gone"},
         {"folder": "work/notes"},
         {"folder": "."},
-        {"create_kb": True},
+        {"folder": "sync/gone/..", "create_kb": True},
+        {"folder": "work/notes", "create_kb": True},
     ],
 )
 def test_what_would_make_the_rule_malformed_is_refused(home: Path, wish: dict[str, Any]) -> None:
@@ -111,6 +113,62 @@ def test_a_name_without_a_folder_and_a_project_is_refused(home: Path) -> None:
         with pytest.raises(UsageError):
             opened(home).uninstall(kb_name=name)
     assert before == rule_bytes(home)
+
+
+def install_rule(world: World) -> None:
+    """Install the world's rule as its human would."""
+    rule = world.home / ".claude" / "rules" / "knowledge-base.md"
+    rule.unlink()
+    words = (
+        "--kb",
+        str(world.kb),
+        "--work-root",
+        str(world.work.parent),
+        "--project-parent",
+        str(world.personal.parent),
+    )
+    assert 0 == world.run("install", *words).status
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_an_empty_folder_becomes_one_where_that_is_said(world: World, is_there: bool) -> None:
+    """As for the default one, from any folder that isn't work: it is made where it isn't there, and has a first note."""
+    install_rule(world)
+    club = world.home / "sync" / "club"
+    if is_there:
+        club.mkdir(parents=True)
+    words = ("install", "--kb-name", "club", "--kb", str(club), "--project-parent", str(world.personal))
+    refused = world.run(*words, cwd=world.unknown)
+    assert (2, True) == (refused.status, "--create-kb begins one there" in refused.err)
+    assert 0 == world.run(*words, "--create-kb", "--dry-run", cwd=world.unknown).status
+    assert is_there == club.exists()
+    done = world.run(*words, "--create-kb", cwd=world.unknown)
+    assert 0 == done.status, done.err
+    assert 1 == len(list(club.glob("*about_this_knowledge_base.org")))
+    assert {} == world.files()
+    assert 0 == world.run("write", "The club meets on Tuesdays", "--kb", "club").status
+    again = world.run(*words, "--create-kb", cwd=world.unknown)
+    assert (0, True) == (again.status, "has notes in it" in again.out), again.err
+    assert 2 == len(list(club.glob("*.org")))
+
+
+def test_a_session_at_work_begins_none(world: World) -> None:
+    """Nothing is written there."""
+    install_rule(world)
+    club = world.home / "sync" / "club"
+    club.mkdir(parents=True)
+    words = ("install", "--kb-name", "club", "--kb", str(club), "--project-parent", str(world.personal))
+    assert 3 == world.run(*words, "--create-kb", cwd=world.work).status
+    assert [] == list(club.iterdir())
+
+
+def test_a_rule_of_somebody_elses_lets_none_begin(world: World) -> None:
+    """It would name none, so that nothing kept agents out of it."""
+    club = world.home / "sync" / "club"
+    words = ("install", "--kb-name", "club", "--kb", str(club), "--project-parent", str(world.personal))
+    done = world.run(*words, "--create-kb", cwd=world.unknown)
+    assert (2, True) == (done.status, done.out.startswith("WARN  rule: "))
+    assert not club.exists()
 
 
 def test_no_agent_allows_itself_another_one(home: Path) -> None:
