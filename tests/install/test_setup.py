@@ -15,6 +15,7 @@ import roamkb
 from roamkb.fs.files import TEMPORARY_PREFIX
 from roamkb.install.store.discovery import find_notes
 from roamkb.install.store.discovery import find_projects
+from tests.conftest import ROOT
 from tests.conftest import Ran
 from tests.conftest import World
 from tests.conftest import emulator
@@ -188,6 +189,15 @@ def test_without_a_terminal_nothing_is_guessed(home: Path) -> None:
     assert 2 == person.run("setup", "--kb", str(home / "nowhere"), "--no-work").status
     assert 2 == person.run("setup", "--undo").status
     assert before == everything(home)
+
+
+def test_without_a_folder_notes_begin_where_the_page_says(home: Path) -> None:
+    """The rule's folder, as for `install`; only a dialogue proposes another one."""
+    (row,) = re.findall(r"^\| `--create-kb` \|.*`~/(\S+)/`.*\|$", (ROOT / "docs/install.md").read_text(), re.MULTILINE)
+    person = no_notes(home)
+    done = person.run("setup", "--create-kb", "--no-work", "--no-hooks", "--no-logs")
+    assert 0 == done.status, done.err
+    assert 1 == len(list((home / row).glob("*.org")))
 
 
 def test_a_whole_home_is_no_knowledge_base(home: Path) -> None:
