@@ -196,7 +196,9 @@ class KnowledgeBase(KnowledgeBaseSetup, KnowledgeBaseWriting):
     @for_named_kb
     def links(self, request: "kb_links.LinksRequest") -> "kb_links.NodeLinks | link_graph.LinkGraph":
         """Return the links of the node called `name`, both ways; with `graph`, all nodes and links."""
-        if request.graph == (request.name is not None):
+        if request.graph and request.name is not None:
+            raise UsageError("the links of one node, or --graph with those of all: not both")
+        if not request.graph and request.name is None:
             raise UsageError("the links of what?", hint="roamkb links ID, or roamkb links --graph")
         if request.name is None:
             notes = self._open_notes()

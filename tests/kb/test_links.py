@@ -26,6 +26,13 @@ def test_forward_back_and_dangling(web: World) -> None:
     assert [("https", "//example.org/x", 8)] == [(n.type, n.dest, n.line) for n in links.external]
 
 
+def test_one_node_and_the_graph_of_all_exclude_each_other(web: World) -> None:
+    """Neither is what was asked for; without either it is asked whose links are meant."""
+    both = web.run("links", "A", "--graph")
+    assert (2, True) == (both.status, "--graph" in both.err.splitlines()[0] and "not both" in both.err), both.err
+    assert (2, True) == (web.run("links").status, "the links of what?" in web.run("links").err)
+
+
 def test_a_node_without_links(web: World) -> None:
     """Everything is empty."""
     links = typed(NodeLinks, web.open().links("c"))

@@ -6,6 +6,7 @@ Writes wait in one line and readers in another, so that nobody who only asks wai
 import inspect
 import json
 import time
+from collections import Counter
 from collections.abc import AsyncIterator
 from collections.abc import Awaitable
 from collections.abc import Callable
@@ -41,6 +42,7 @@ from roamkb.boundary.store.socket_peers import Address
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.request import ParameterShape
+from roamkb.core.text import one_line
 from roamkb.fs.write_count import count_writes
 from roamkb.interfaces.http import knowledge_api as knowledge
 from roamkb.interfaces.http.metrics import ServerMetrics
@@ -270,8 +272,8 @@ class HttpServer:
     # News
 
     async def _events(self, request: Request, last_event_id: Annotated[str | None, Header()] = None) -> Response:
-        if request.query_params:
-            raise HTTPException(400)
+        for name in request.query_params:
+            raise _query_misfit(name, "no parameter is taken here")
         return _EventStream(
             self._stream_events(last_event_id),
             media_type="text/event-stream",
@@ -335,9 +337,13 @@ _RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
 
 def _require_single_values(request: Request, *, besides: Collection[str] = ()) -> None:
     """Raise where a parameter for one value was given several: it is ambiguous which one counts."""
-    names = [name for name, _ in request.query_params.multi_items() if name not in besides]
-    if len(names) > len(set(names)):
-        raise HTTPException(400)
+    counts = Counter(name for name, _ in request.query_params.multi_items() if name not in besides)
+    if repeated := [name for name, count in counts.items() if count > 1]:
+        raise _query_misfit(repeated[0], "it stands more than once, and takes one value")
+
+
+def _query_misfit(name: str, why: str) -> RequestValidationError:
+    return RequestValidationError([{"loc": ("query", one_line(name)), "msg": why}])
 
 
 def _set_signature(endpoint: Any, **hints: object) -> None:

@@ -39,6 +39,8 @@ class McpTool:
 
 #: What standard input has to do with it is the command line's business.
 _SHELL_ONLY = ("; - reads standard input", " (again for more)", " (again for more, in order)")
+#: The greatest whole number that a parameter takes.
+_MAX_COUNT = 2**31 - 1
 #: Parameters whose text is a number between 0 and 1.
 _FRACTION_PARAMETERS = ("confidence", "min_confidence", "accuracy", "relevance", "specificity")
 
@@ -283,7 +285,7 @@ def _convert_value(parameter: VerbParameter, value: object) -> str | int | bool 
     match parameter.shape, value:
         case ParameterShape.FLAG, bool():
             return value
-        case ParameterShape.COUNT, int() if not isinstance(value, bool) and 0 <= value < 2**31:
+        case ParameterShape.COUNT, int() if not isinstance(value, bool) and 0 <= value <= _MAX_COUNT:
             return value
         case ParameterShape.TEXTS, list() if all(isinstance(item, str) for item in value):
             return tuple(_require_utf8(parameter, item) for item in value)
@@ -297,6 +299,8 @@ def _convert_value(parameter: VerbParameter, value: object) -> str | int | bool 
             value, bool
         ):
             return str(value)
+        case ParameterShape.COUNT, int() if not isinstance(value, bool):
+            raise UsageError(f"{parameter.name} is a whole number from 0 to {_MAX_COUNT:,}", hint=parameter.help)
     expected = parameter_schema(parameter)["type"]
     raise UsageError(f"{parameter.name} isn't of the type {expected}", hint=parameter.help)
 

@@ -387,3 +387,11 @@ def test_a_refused_fact_that_went_into_the_log_is_a_line(project: World) -> None
         assert answer.json["refused"]["written_to"]
         (line,) = map(json.loads, served.errors.read_text().splitlines())
         assert "write" == line["operation"]
+
+
+def test_a_parameter_that_stands_twice_is_named(served: Served) -> None:
+    """Which of its values was meant can't be told."""
+    answer = served.get("/api/recall?words=dates&limit=1&limit=2")
+    assert (400, "usage") == (answer.status, answer.json["error"]["code"])
+    assert "limit: it stands more than once" in answer.json["error"]["message"]
+    assert "project: no parameter" in served.get("/api/events?project=/").json["error"]["message"]
