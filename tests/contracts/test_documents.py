@@ -15,6 +15,7 @@ import pytest
 
 import roamkb.core.errors
 from roamkb.core.errors import RoamkbError
+from roamkb.interfaces.http.request_guard import STATUSES
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Operation
 
@@ -339,6 +340,14 @@ def test_every_error_code_is_listed_with_its_status() -> None:
     statuses = re.findall(r"^\| (\d+) \|", _TEXTS["docs/json.md"], re.MULTILINE)
     assert sorted(known) == sorted(listed)
     assert {"0", "1", *(status for _, status in known)} == set(statuses)
+
+
+def test_every_status_of_the_server_is_listed() -> None:
+    """What its guard refuses, and what errors are there."""
+    guard = (_ROOT / "roamkb/interfaces/http/request_guard.py").read_text(encoding="utf-8")
+    known = {*map(int, re.findall(r"UnwelcomeRequest\(\s*(\d{3})\b", guard)), *STATUSES.values()}
+    listed = re.findall(r"^\| (\d{3}) \|", _TEXTS["docs/http.md"], re.MULTILINE)
+    assert sorted(known) == list(map(int, listed))
 
 
 @pytest.mark.parametrize("operation", [one for one in OPERATIONS if not one.door], ids=lambda one: one.name)

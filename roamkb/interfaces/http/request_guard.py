@@ -199,7 +199,8 @@ def require_plain_target(scope: "Scope") -> None:
     """Raise `UnwelcomeRequest` where the path or the query can be read in two ways."""
     path: bytes = scope.get("raw_path") or b""
     if len(path) + len(scope["query_string"]) > _MAX_HEAD_BYTES:
-        raise UnwelcomeRequest(414, "too_large", "the address is too long", hint="POST what is long")
+        message = f"a path and its query have at most {_MAX_HEAD_BYTES:,} bytes"
+        raise UnwelcomeRequest(414, "too_large", message, hint="give less; what a POST takes stands in its body")
     plain = unquote_to_bytes(path)
     if not _PATH.fullmatch(path) or plain.count(b"/") != path.count(b"/") or b"\\" in plain:
         raise UnwelcomeRequest(404, "not_found", "there is nothing at that path")

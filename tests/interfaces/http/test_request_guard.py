@@ -317,6 +317,16 @@ def test_a_body_that_is_not_understood_is_refused(path: str, body: bytes, served
     assert "usage" == answer.json["error"]["code"]
 
 
+def test_a_long_address_is_told_what_fits(served: Served) -> None:
+    """And of nothing that the path refuses: a search is no POST."""
+    answer = served.get(f"/api/search?words={'x' * 20_000}")
+    assert 414 == answer.status
+    error = answer.json["error"]
+    assert "16,384 bytes" in error["message"]
+    assert "its body" in error["hint"]
+    assert 405 == served.post("/api/search", {"words": ["x"]}).status
+
+
 @pytest.mark.parametrize(
     "kind",
     [
