@@ -166,7 +166,7 @@ class _UnknownPayload(ValueError):
 
 
 def _parse_payload(data: bytes) -> "Payload":
-    """Parse the payload; empty input is an empty payload.
+    """Parse the payload; empty input is an empty payload. An id that no file or text could hold is none.
 
     Raises:
         ValueError, RecursionError: it is none.
@@ -174,7 +174,22 @@ def _parse_payload(data: bytes) -> "Payload":
     payload = json.loads(data) if data.strip() else {}
     if not isinstance(payload, dict) or not isinstance(payload.get("tool_input", {}), dict | None):
         raise _UnknownPayload
+    session = payload.get("session_id")
+    if isinstance(session, str) and ("\0" in session or _with_whole_characters(session) != session):
+        del payload["session_id"]
+    if b"\\ud" in data or b"\\uD" in data:
+        mended: Payload = _with_whole_characters(payload)
+        return mended
     return payload
+
+
+def _with_whole_characters(value: "Any") -> "Any":
+    """Return a value of JSON with a mark for each half of a character, as a harness passes it on to a program."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {_with_whole_characters(name): _with_whole_characters(member) for name, member in value.items()}
+    return [_with_whole_characters(member) for member in value] if isinstance(value, list) else value
 
 
 def _parse_payload_or_empty(data: bytes) -> "Payload":

@@ -1027,3 +1027,28 @@ def test_a_remedy_that_is_unsafe_is_not_offered(world: World) -> None:
         failed = event(world.personal, "PostToolUseFailure", tool_name="Bash", tool_input={"command": "make check"})
         told = context(answer(world, {**failed, "error": error, "session_id": f"s-{is_offered}"}))
         assert (False, is_offered) == ("evil" in told, "libbrotli" in told)
+
+
+@pytest.mark.parametrize("session", ["\ud83d", "../../x", "a\0b", "x" * 5000, "", " ", None, 5])
+def test_a_session_of_an_odd_id_is_one_without_an_id(lived_in: World, session: object) -> None:
+    """No hook fails of it, no later brief speaks of it, and nothing is written beside the log's own folders."""
+    for payload in told("claude", lived_in.personal, session_id=session):
+        answer(lived_in, payload)
+    local = lived_in.personal / ".roamkb" / "local"
+    assert [] == list(local.glob("**/hooks.jsonl"))
+    assert [] == json.loads(lived_in.run("brief", "--json").out).get("troubles", [])
+    assert [] == list(lived_in.personal.glob("x*"))
+
+
+def test_half_a_character_opens_no_wall(lived_in: World) -> None:
+    """A harness cuts texts in the middle of an emoji: what is asked for is judged as without it."""
+    command = {"tool_name": "Bash", "tool_input": {"command": "roamkb approve line-1 # \ud83d"}}
+    said = answer(lived_in, event(lived_in.personal, "PreToolUse", **command))
+    decision = said["hookSpecificOutput"]
+    assert isinstance(decision, dict)
+    assert "deny" == decision["permissionDecision"]
+    path = f"{lived_in.personal}/migrations/\ud83d.sql"
+    change = {"tool_name": "Write", "tool_input": {"file_path": path, "content": "-- \ud83d"}}
+    assert "migration runner" in context(answer(lived_in, event(lived_in.personal, "PreToolUse", **change)))
+    answer(lived_in, event(lived_in.personal, "Stop", transcript_path="/tmp/\ud83d", last_assistant_message="\ud83d"))
+    assert [] == list((lived_in.personal / ".roamkb" / "local").glob("**/hooks.jsonl"))
