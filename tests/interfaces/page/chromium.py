@@ -131,7 +131,7 @@ class Tab:
 
     def press(self, key: str, *, text: str = "") -> None:
         """Press and let go one key."""
-        code = {"Enter": 13, "Tab": 9, "Escape": 27, "ArrowRight": 39, "ArrowDown": 40}.get(key, 0)
+        code = {"Enter": 13, "Tab": 9, "Escape": 27, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}.get(key, 0)
         given = {"key": key, "windowsVirtualKeyCode": code, "text": text or ("\r" if key == "Enter" else "")}
         self.call("Input.dispatchKeyEvent", type="keyDown", **given)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)

@@ -222,7 +222,7 @@ def test_a_page_that_broke_its_policy_would_be_reported(browser: Chromium, world
 
 
 def test_one_searches_and_reads_by_keys_alone(tab: Tab, paged: Paged) -> None:
-    """`/` to the search, hits as one types, `j` and `k` through them, Enter opens, Back and reload bring them back."""
+    """`/` to the search, hits as one types, keys through them, Enter opens, Back and reload bring them back."""
     tab.show_as(width=1440)
     tab.open(f"{paged.base}/agents")
     tab.press("/", text="/")
@@ -240,6 +240,9 @@ def test_one_searches_and_reads_by_keys_alone(tab: Tab, paged: Paged) -> None:
     tab.press("Escape")
     for key, place in (("j", 0), ("j", 1), ("k", 0)):
         tab.press(key, text=key)
+        assert place == tab.run("[...document.querySelectorAll('.hit-title')].indexOf(document.activeElement)")
+    for key, place in (("ArrowDown", 1), ("ArrowUp", 0), ("ArrowUp", 0)):
+        tab.press(key)
         assert place == tab.run("[...document.querySelectorAll('.hit-title')].indexOf(document.activeElement)")
     assert "none" != tab.run("getComputedStyle(document.activeElement).outlineStyle")
     title = tab.run("document.activeElement.textContent")

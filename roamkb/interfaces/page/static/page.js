@@ -1,6 +1,7 @@
 // Search as one types, and keys. Without it every view works: the form is a plain GET, and links are links.
 "use strict";
 
+const ARROWS = { ArrowDown: 1, ArrowUp: -1 };
 const field = document.getElementById("q");
 let timer = 0;
 let request = null;
@@ -49,6 +50,14 @@ function step(by) {
   hits[next].focus();
 }
 
+// From a hit an arrow leads to the next one; elsewhere, and past the last one, it moves the page as everywhere.
+function stepFromHit(event) {
+  const hit = document.activeElement;
+  if (!hit.matches(".hit-title")) return;
+  step(ARROWS[event.key]);
+  if (document.activeElement !== hit) event.preventDefault();
+}
+
 // Only what stands at the proposal that has the focus; a button that is disabled says why where it stands.
 function decide(key) {
   const proposal = document.activeElement.closest(".proposal");
@@ -76,6 +85,7 @@ function onKey(event) {
     field.select();
   } else if (event.key === "j") step(1);
   else if (event.key === "k") step(-1);
+  else if (event.key in ARROWS && !event.shiftKey) stepFromHit(event);
   else if (event.key === "a" || event.key === "r") decide(event.key);
 }
 
