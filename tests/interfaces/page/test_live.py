@@ -13,6 +13,7 @@ from tests.interfaces.page.chromium import Tab
 from tests.interfaces.page.chromium import chromium
 from tests.interfaces.page.chromium import skip_without_browser
 from tests.interfaces.page.paged import Paged
+from tests.interfaces.page.paged import paging
 
 _MAIN = "document.getElementById('main').innerText"
 _NEWS = "document.querySelector('.news')?.textContent"
@@ -162,3 +163,31 @@ def test_the_mark_says_no_more_than_that_something_changed(paged: Paged, tab: Ta
     world.open().write("Something else")
     assert first != mark()
     assert 401 == paged.get("/live").status
+
+
+def test_a_page_says_that_its_server_has_ended(browser: Chromium, world: World) -> None:
+    """With the command that starts another: by itself, and to who searches; a search without an answer has no hits."""
+    for use in ("", "oauth"):
+        with paging(world) as paged:
+            tab = browser.new_tab(apart=True)
+            tab.open(paged.entrance)
+        if use:
+            tab.press("/", text="/")
+            tab.type(use)
+            tab.wait_until("document.querySelector('[role=alert]')")
+        else:
+            _await(tab, "document.querySelector('[role=alert]')")
+        said = tab.run("document.querySelector('[role=alert]').textContent")
+        assert ("has ended" in said, "roamkb serve --page" in said) == (True, True)
+        assert tab.run("document.querySelector('[role=alert]').checkVisibility()")
+
+
+def test_a_search_shows_what_the_server_says_instead_of_hits(browser: Chromium, world: World) -> None:
+    """As that this browser has no session any more."""
+    with paging(world) as paged:
+        tab = browser.new_tab(apart=True)
+        tab.open(paged.entrance)
+        tab.call("Network.clearBrowserCookies")
+        tab.press("/", text="/")
+        tab.type("zebra")
+        tab.wait_until("document.body.textContent.includes('no session')")

@@ -75,6 +75,8 @@ function send(address, type, onAnswer) {
   asked = new XMLHttpRequest();
   asked.responseType = type;
   asked.open("GET", address);
+  asked.onload = () => showServer(true);
+  asked.onerror = () => showServer(false);
   asked.onloadend = ({ target }) => {
     // a page that a search replaced meanwhile has no mark any more
     const isGood = target.status === 200 && target.response && main.dataset.mark;

@@ -10,7 +10,8 @@ let shown = location.pathname + location.search;
 // An answer is parsed as a document of its own, in which nothing runs; no string becomes HTML here.
 function showAnswer(answer, address) {
   const fresh = answer.getElementById("results");
-  if (!fresh) return;
+  // what isn't hits, such as that the session has ended, is shown as the page that it is
+  if (!fresh) return location.assign(address);
   const main = document.getElementById("main");
   main.replaceChildren(document.adoptNode(fresh));
   // hits stay as they are while they are read
@@ -24,6 +25,20 @@ function showAnswer(answer, address) {
   for (const view of document.querySelectorAll("nav [aria-current]")) view.removeAttribute("aria-current");
 }
 
+// Said until the server answers again; what can't be asked must not look like a page without news or hits.
+function showServer(isThere) {
+  const notice = document.getElementById("ended");
+  if (isThere && notice) notice.remove();
+  if (isThere || notice) return;
+  const said = document.createElement("p");
+  said.id = "ended";
+  said.className = "notice";
+  said.setAttribute("role", "alert");
+  said.textContent = "The server of this page has ended, so what stands here may be old. Run “roamkb serve --page” "
+    + "in the project: it opens a new page.";
+  document.querySelector(".top").append(said);
+}
+
 function search() {
   const address = "/search?" + new URLSearchParams(new FormData(field.form));
   if (request) request.abort();
@@ -31,9 +46,11 @@ function search() {
   request.responseType = "document";
   request.open("GET", address);
   request.onload = (event) => {
+    showServer(true);
     const answer = event.target.responseXML;
     if (answer) showAnswer(answer, address);
   };
+  request.onerror = () => showServer(false);
   request.send();
 }
 
