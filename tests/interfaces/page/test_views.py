@@ -4,6 +4,8 @@ import base64
 import json
 import shutil
 from collections.abc import Iterator
+from datetime import UTC
+from datetime import datetime
 from urllib.parse import urlencode
 
 import pytest
@@ -21,6 +23,8 @@ from tests.interfaces.page.paged import Paged
 from tests.interfaces.page.paged import paging
 from tests.org.hostile import notes as hostile_notes
 
+#: What others may call something, and no telephone is as wide as.
+_LONG_WORD = "zebra" * 60
 #: A picture of one pixel.
 _PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -57,6 +61,7 @@ _ATTACK = (
     "<meta http-equiv=refresh content=0;url=https://foreign.example/><iframe srcdoc=x></iframe>"
 )
 _COPY = "attacked.sync-conflict-20260610-120000-ABCDEFG.org"
+_LONG_COPY = "everything.sync-conflict-20260610-120000-ABCDEFG.org"
 _CONFLICT = f"/conflict?first=attacked.org&second={_COPY}"
 _VIEWS = {
     "home": "/",
@@ -80,6 +85,10 @@ _VIEWS = {
     "conflicts": "/conflicts",
     "conflict": _CONFLICT,
     "key": "/key",
+    "long search": f"/search?q={_LONG_WORD}",
+    "long note": f"/note?name={_LONG_WORD}",
+    "long session": f"/shown?session={_LONG_WORD}",
+    "long conflict": f"/conflict?first=everything.org&second={_LONG_COPY}",
     "gone": "/note?id=gone",
 }
 
@@ -130,6 +139,20 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     receipts.write_text(receipts.read_text() + json.dumps({**hostile, "shown": [_ATTACK, remedy]}) + "\n")
     for number in (30, 300):
         learn(kb.log, f"Zebras sleep {number} minutes {_ATTACK}", task=_ATTACK, files=(_ATTACK,))
+    # the server's day, so that it stands on the first page
+    today = world.open(now=datetime.now(UTC))
+    today.write(
+        _LONG_WORD,
+        tags=(_LONG_WORD,),
+        aliases=(_LONG_WORD,),
+        body=f"{_LONG_WORD} [[id:oauth-for-lantern]]",
+        by=_LONG_WORD,
+    )
+    for text in (_LONG_WORD, f"{_LONG_WORD} sleeps 30 minutes", f"{_LONG_WORD} sleeps 300 minutes"):
+        learn(kb.log, text, task=_LONG_WORD, files=(_LONG_WORD,), tags=(_LONG_WORD,), agent=_LONG_WORD)
+    kb.log.remedy("record", error=_LONG_WORD, technique=_LONG_WORD, outcome="failure", agent=_LONG_WORD)
+    kb.log.recall(_LONG_WORD, session=_LONG_WORD, agent=_LONG_WORD)
+    world.node(_LONG_COPY, "everything", _LONG_WORD, f"Words of {_LONG_WORD}")
     world.node("attacked.org", "attacked", f"Zebras {_ATTACK}", f"First\n\n{_ATTACK}\n\nLast")
     world.node(_COPY, "attacked", f"Zebras {_ATTACK}", f"First\n\n{_ATTACK} {_ATTACK}\n\nLast, or not")
     kb.journal()
@@ -155,7 +178,7 @@ def tab(browser: Chromium, paged: Paged) -> Tab:
     return tab
 
 
-@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize("width", [360, 1440])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_each_view_can_be_used_by_everybody(theme: str, width: int, tab: Tab, paged: Paged) -> None:
     """Nothing serious for axe-core, nothing wider than the window, nothing that the browser complains of."""
