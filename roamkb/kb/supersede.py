@@ -35,6 +35,7 @@ from roamkb.kb.write import NodeStamp
 from roamkb.kb.write import PlannedNode
 from roamkb.kb.write import WriteOptions
 from roamkb.kb.write import WrittenNode
+from roamkb.kb.write import find_written_before
 from roamkb.kb.write import plan_write
 from roamkb.kb.write import write_planned
 from roamkb.org.agent_node import SUPERSEDED_BY
@@ -127,20 +128,11 @@ def _plan_successor(
         return plan(replace(options, anyway=False), supersedes=old_node), None
     except NearDuplicate as error:
         planned = plan(replace(options, anyway=True), supersedes=old_node)
-        wanted = _timeless_lines(planned.node.text)
-        for candidate in error.candidates:
-            data = disk.read_file(candidate.path)
-            if isinstance(data, bytes) and _timeless_lines(data.decode(errors="replace")) == wanted:
-                earlier = replace(planned.node, id=candidate.id, path=candidate.path, text=data.decode(), warnings=())
-                return planned, replace(earlier, dry_run=options.dry_run)
+        if earlier := find_written_before(planned.node, error.candidates):
+            return planned, replace(earlier, warnings=(), dry_run=options.dry_run)
         if not options.anyway:
             raise
         return planned, None
-
-
-def _timeless_lines(text: str) -> list[str]:
-    """Return the lines of a node's text but for its id and its time."""
-    return [line for line in text.split("\n") if not line.startswith((":ID:", ":CREATED:"))]
 
 
 def _swap_marked(notes: Notes, path: Path, data: bytes, *, was: str, lock: AbstractContextManager[object]) -> None:

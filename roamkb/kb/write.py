@@ -281,6 +281,21 @@ def plan_write(
     return PlannedNode(node=node, names=tuple(names))
 
 
+def find_written_before(node: WrittenNode, candidates: Sequence[NodeCandidate]) -> WrittenNode | None:
+    """Return the planned node as an earlier call wrote it, one of `candidates`; None where none has the same text."""
+    wanted = _timeless_lines(node.text)
+    for candidate in candidates:
+        data = read_file(candidate.path)
+        if isinstance(data, bytes) and _timeless_lines(data.decode(errors="replace")) == wanted:
+            return replace(node, id=candidate.id, path=candidate.path, text=data.decode())
+    return None
+
+
+def _timeless_lines(text: str) -> list[str]:
+    """Return the lines of a node's text but for its id and its time."""
+    return [line for line in text.split("\n") if not line.startswith((":ID:", ":CREATED:"))]
+
+
 def _linked_ids(text: str, node: Node) -> set[str]:
     """Return the ids that a text names as a link would, in whatever syntax, and all words of an id's usual form."""
     named_ids = {id.rstrip(_AFTER_ID) for id in _ID_REFERENCE.findall(text)}

@@ -315,6 +315,9 @@ def test_versions_are_merged_into_a_new_note(world: World, paged: Paged, cookie:
     assert "From main.\n\nBy systemctl.\n\nIn a minute.\nIn an hour.\n" in after[new].decode()
     assert "[[id:deploys][How we deploy]]" in after[new].decode()
     assert ":agent:" in after[new].decode()
+    # pressed again after Back, or twice at once
+    again = paged.post("merge", fields | {"choice-1": "second", "choice-2": "both"}, cookie=cookie)
+    assert (400, True) == (again.status, b"was written before" in again.body)
     assert 400 == paged.post("merge", fields | {"choice-1": "mine"}, cookie=cookie).status
     assert 409 == paged.post("merge", fields | {"digest": "0" * 12}, cookie=cookie).status
     assert after == world.files()

@@ -2,10 +2,13 @@
 
 import shlex
 import subprocess
+import threading
+from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -17,13 +20,13 @@ from roamkb.app import server
 from roamkb.core.change_plan import MIN_DIGEST_LENGTH
 from roamkb.core.change_plan import matches_digest
 from roamkb.core.errors import ChangedOnDisk
+from roamkb.core.errors import NearDuplicate
 from roamkb.core.errors import UsageError
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import count_phrase
 from roamkb.core.text import shorten_title
 from roamkb.interfaces.page.decisions.forms import FormAction
 from roamkb.interfaces.page.decisions.forms import FormFields
-from roamkb.interfaces.page.decisions.forms import call_operation
 from roamkb.interfaces.page.decisions.forms import tell_result
 from roamkb.interfaces.page.decisions.outcomes import FormOutcome
 from roamkb.interfaces.page.hits import node_href
@@ -35,12 +38,15 @@ from roamkb.kb.hygiene import DuplicateNodes
 from roamkb.kb.notes.versions import FIRST
 from roamkb.kb.notes.versions import VersionComparison
 from roamkb.kb.write import WrittenNode
+from roamkb.kb.write import find_written_before
 
 _MOST_ROWS = 100
 #: Lines that are alike on both sides and shown around a difference.
 _CONTEXT_LINES = 3
 #: Within so many seconds an Emacs that runs answers.
 _EMACS_SECONDS = 20
+#: Held while a merged note is looked for and written: a button is pressed twice at once.
+_ONE_MERGE: Final = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +174,8 @@ def write_merged(kb: "server.ServedKnowledgeBase", fields: FormFields) -> FormOu
     """Write what was chosen of two versions as a new agent node that links to the first one.
 
     Raises:
-        Refused: the project may write no note. ChangedOnDisk: a version isn't as it was shown. UsageError.
+        Refused: the project may write no note. ChangedOnDisk: a version isn't as it was shown.
+        UsageError: the title or a choice is missing, or the very same note was written before.
     """
     title = fields.get("title", "").strip()
     if not title:
@@ -182,9 +189,9 @@ def write_merged(kb: "server.ServedKnowledgeBase", fields: FormFields) -> FormOu
     original = comparison.first
     # an id that two notes have names neither of them
     link = original.node.id if original.node.level else str(original.path)
-    written = call_operation(kb, "write", title=title, body=comparison.merge(choices), links=(link,), anyway=True)
+    written = _write_once(partial(kb.write, title, body=comparison.merge(choices), links=(link,)))
     outcome = tell_result("write", written)
-    new_id = written.id if isinstance(written, WrittenNode) else ""
+    new_id = written.id
     return FormOutcome(
         text=outcome.text,
         warnings=outcome.warnings,
@@ -193,6 +200,20 @@ def write_merged(kb: "server.ServedKnowledgeBase", fields: FormFields) -> FormOu
         reverse_label="To the trash again",
         fields={"name": new_id},
     )
+
+
+def _write_once(write: Callable[..., WrittenNode]) -> WrittenNode:
+    """Write a note that is like others; raise `UsageError` where one is there that says the very same."""
+    with _ONE_MERGE:
+        try:
+            write(dry_run=True)
+        except NearDuplicate as error:
+            if earlier := find_written_before(write(anyway=True, dry_run=True), error.candidates):
+                raise UsageError(
+                    f"nothing was written: {shorten_title(earlier.title)} was written before, with the same text",
+                    hint=f"`roamkb show {earlier.id}` shows it; for another one, choose otherwise or call it otherwise",
+                ) from None
+        return write(anyway=True)
 
 
 def merge_in_emacs(kb: "server.ServedKnowledgeBase", fields: FormFields) -> FormOutcome:
