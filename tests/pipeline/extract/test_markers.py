@@ -484,5 +484,7 @@ def test_a_message_says(name: str) -> None:
 
 def test_who_asks_has_learned_nothing_yet() -> None:
     """A type word makes no statement of a question."""
-    message = "LEARNED: Does the scheduler need a lock?\n\nFACT: 再構築されますか？\n\nFACT: The scheduler takes a lock."
+    message = (
+        "LEARNED: Does the scheduler need a lock?\n\nFACT: 再構築されますか？\n\nFACT: The scheduler takes a lock."
+    )
     assert ["The scheduler takes a lock."] == [one.text for one in captured_from_message(message)]
