@@ -102,11 +102,6 @@ def without_server(data: bytes) -> bytes | None:
     return remaining_text.encode()
 
 
-def has_block(data: bytes) -> bool:
-    """Return whether our block is in the configuration."""
-    return _find_block(_decode_config(data)) is not None
-
-
 def parse_toml(data: bytes) -> dict[str, Any]:
     """Return the tables of a configuration.
 

@@ -1,16 +1,12 @@
 """The decoding of a note's bytes into the text that Emacs would show."""
 
-import re
-
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.org.file_variables import file_variables
 
-_UTF8 = lazily(r"(?:utf-8|prefer-utf-8|undecided|us-ascii)(?:-emacs|-auto)?", re.IGNORECASE)
 #: Codings that a note may name, spelt as Emacs and Python both spell them.
 _OTHER = lazily(
     r"iso-8859-\d+|latin-\d|windows-\d+|cp\d+|koi8-[ru]|sjis|shift_jis|euc-(?:jp|kr)|gbk?|gb2312|gb18030|big5|iso-2022-jp",
 )
-_RAW = ("raw-text", "no-conversion", "binary")
 _LINE_END = lazily(r"-(unix|dos|mac)\Z")
 _C1 = lazily(rb"[\x80-\x9f]")
 #: How much of a file's beginning and end can name its coding.

@@ -190,7 +190,6 @@ def announced_events(passages: "Sequence[transcript.TranscriptPassage]") -> Iter
                     type=item.type,
                     text=item.text,
                     provenance=item.provenance,
-                    tags=item.tags,
                     ts=passage.ts,
                     announced=True,
                 )

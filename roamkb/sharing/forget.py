@@ -81,8 +81,6 @@ class _ForgetPlan:
     result: ForgetResult
     #: The covered lines of the log, the archive and the snapshots.
     learnings: tuple[Learning, ...]
-    #: What is told of them in the ledger.
-    events: tuple[LedgerEvent, ...]
     redaction: Redaction
 
 
@@ -132,7 +130,7 @@ def _plan(log: Log, name: str) -> _ForgetPlan:
         history_command=_history_command(id, learnings, log.folder) if tracked else "",
         done=False,
     )
-    return _ForgetPlan(result=result, learnings=learnings, events=events, redaction=redaction)
+    return _ForgetPlan(result=result, learnings=learnings, redaction=redaction)
 
 
 def _find_learning(log: Log, contents: LogContents, name: str) -> tuple[str, Learning | None]:

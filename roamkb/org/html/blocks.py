@@ -136,8 +136,6 @@ class BlockRenderer:
     def _open_list(self, element: Element) -> Iterator[str]:
         bullet = _BULLET.match(self._text, element.own)
         number = (bullet[3] or bullet[2] or "") if bullet else ""
-        # the first item follows, and says by its tag what kind of list it is
-        self._list_number = number
         if number:
             start = f' start="{int(number)}"' if len(number) <= _MOST_DIGITS and int(number) != 1 else ""
             self._terms.append((element.end, False))

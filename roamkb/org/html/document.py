@@ -51,7 +51,7 @@ def render_node(
     inline = InlineRenderer(text, targets, keywords.links)
     blocks = BlockRenderer(text, inline, marked=marked)
     reader = ElementReader(text)
-    sections = _Sections(text, lines, begin, stop)
+    sections = _Sections(lines, begin, stop)
     states = todo_states(keywords.todo_lines or todo_lines)
     parts: list[str] = []
     for heading, level, section_begin, section_end in sections.iterate():
@@ -66,8 +66,7 @@ def render_node(
 class _Sections:
     """The headings and sections between two places of a text, with the level that each heading has in a page."""
 
-    def __init__(self, text: str, lines: Sequence[HeadingLine], begin: int, end: int) -> None:
-        self._text = text
+    def __init__(self, lines: Sequence[HeadingLine], begin: int, end: int) -> None:
         self._lines = [line for line in lines if begin <= line.begin < end]
         self._begin = begin
         self._end = end

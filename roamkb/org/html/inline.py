@@ -22,8 +22,6 @@ _MOST_LEVELS = 16
 _IMAGE = lazily(r".*\.(?:png|jpe?g|gif|webp|avif|bmp|ico)", re.IGNORECASE)
 _FOOTNOTE = lazily(rf"\[fn:([^\]\[{SPACE}:]*)", re.IGNORECASE)
 _LATEX = ("$", "\\(", "\\[")
-#: A list's item that is a box.
-BOX = lazily(r"\[([ Xx-])\](?=[ \t\n]|$)")
 
 
 class InlineRenderer:

@@ -27,7 +27,6 @@ _BRACKET_PATH = lazily(r"\[\[((?>(?:[^\]\[\\]+|\\(?:\\\\)*[\]\[]|\\+)+))\](?=[\]
 
 _ROUND = r"\((?:[^\]\[ \t\n()<>]|\([^\]\[ \t\n()<>]*\))*\)"
 _PLAIN_PATH = lazily(rf"(?:[^\]\[ \t\n()<>]|{_ROUND})+(?:[^\x21-\x2f\x3a-\x40\x5b-\x60\x7b-\x7e \t\n]|/|{_ROUND})")
-_ANGLE_PATH = lazily(r"[^>\n]*(?:\n[ \t]*[^> \t\n][^>\n]*)*>")
 _BLANK_LINE = lazily(r"\n[ \t]*(?=\n)")
 
 _NEWLINE = lazily(r"[ \t]*\n[ \t]*")

@@ -24,9 +24,6 @@ class AnnouncedStatement:
     type: str
     text: str
     provenance: str = "observed"
-    tags: tuple[str, ...] = ()
-    #: Whether a type word stands before it: somebody wants it kept.
-    announced: bool = False
 
 
 #: Characters of a message that is read; what goes on is a document.
@@ -46,9 +43,7 @@ _BULLET: Final = lazily(r"\s*(?:(?:[-*+•]|\d{1,2}[.)]|#{1,6})\s+)*")
 def statements_of_agent(message: str) -> Iterator[AnnouncedStatement]:
     """Yield the statements of an agent's message in lines that begin with a type."""
     for captured in markers.captured_from_message(without_blocks(message[:_LONGEST_MESSAGE], keeps_markup=True)):
-        yield AnnouncedStatement(
-            type=captured.alias or captured.type, text=captured.text, tags=captured.tags, announced=True
-        )
+        yield AnnouncedStatement(type=captured.alias or captured.type, text=captured.text)
 
 
 def statements_of_human(prompt: str, remember: Sequence[str]) -> Iterator[AnnouncedStatement]:
@@ -63,7 +58,7 @@ def statements_of_human(prompt: str, remember: Sequence[str]) -> Iterator[Announ
         sentence = " ".join(_BULLET.sub("", piece, count=1).split())
         statement = _announced_text(sentence, remember)
         if statement and not sentence.endswith(("?", "？")) and len(statement) <= _LONGEST_STATEMENT:
-            yield AnnouncedStatement(type="preference", text=statement, provenance="user-stated", announced=True)
+            yield AnnouncedStatement(type="preference", text=statement, provenance="user-stated")
 
 
 def _may_announce(prompt: str, remember: Sequence[str]) -> bool:

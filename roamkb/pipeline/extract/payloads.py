@@ -40,7 +40,7 @@ class PayloadEvent:
     """One event of a payload: an observation before it has an id."""
 
     # no dataclass, since hooks import this: their module takes as long as Python to start
-    __slots__ = ("announced", "files", "outcome", "provenance", "tags", "task", "text", "tool", "ts", "type")
+    __slots__ = ("announced", "files", "outcome", "provenance", "task", "text", "tool", "ts", "type")
 
     def __init__(  # noqa: PLR0913 - a value, without what dataclasses cost
         self,
@@ -51,7 +51,6 @@ class PayloadEvent:
         outcome: str = "",
         provenance: str = "observed",
         task: str = "",
-        tags: tuple[str, ...] = (),
         ts: float = 0,
         announced: bool = False,
         files: tuple[str, ...] = (),
@@ -68,7 +67,6 @@ class PayloadEvent:
         self.outcome = outcome
         self.provenance = provenance
         self.task = task
-        self.tags = tags
         self.ts = ts
 
 
@@ -119,8 +117,7 @@ def _events_of_statements(statements: "Iterable[cue_phrases.AnnouncedStatement]"
             type=statement.type,
             text=statement.text,
             provenance=statement.provenance,
-            tags=statement.tags,
-            announced=statement.announced,
+            announced=True,
         )
 
 
@@ -136,7 +133,6 @@ def _tool_events(payload: "Mapping[str, Any]", *, failed: bool) -> Iterator[Payl
                 text=captured.text,
                 tool=tool,
                 task=captured.bead,
-                tags=captured.tags,
                 announced=True,
             )
     call_text = command or next(filter(None, (_text_or_empty(input_fields.get(name)) for name in _TELLING_INPUTS)), "")

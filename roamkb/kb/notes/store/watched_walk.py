@@ -120,7 +120,6 @@ class _WatchedNotes:
     def __init__(self, kb: Path, clock: Callable[[], int]) -> None:
         """Walk `kb` and watch each folder; raise `OSError` where one can't be watched, `NoKnowledgeBase` as a walk."""
         self._kb = kb
-        self._clock = clock
         self._watch = change_watch.FolderWatch()
         try:
             self._identity = change_watch.MountedFolder(kb)
