@@ -17,9 +17,9 @@ from roamkb.core.request import text_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.fs.git_branch import GitBranch
-from roamkb.log import known_learnings
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
+from roamkb.log.store import index as log_index
 from roamkb.tasks.relevance_score import RelevantLearning
 from roamkb.tasks.relevance_score import candidate_learnings
 from roamkb.tasks.relevance_score import rank_relevant
@@ -84,7 +84,7 @@ def current_work(state: LogState | None, branch: GitBranch, *, task: str, now: f
 
 def fitting_learnings(
     state: LogState,
-    finder: "known_learnings.LearningFinder",
+    finder: "log_index.LogIndex",
     work: WorkAtHand,
     *,
     least_confidence: int,
@@ -128,7 +128,7 @@ def fitting_learnings(
 
 def brief_learnings(
     state: LogState,
-    finder: "known_learnings.LearningFinder",
+    finder: "log_index.LogIndex",
     work: WorkAtHand,
     *,
     is_for_subagent: bool,

@@ -28,7 +28,6 @@ from roamkb.kb.search.query import Query
 from roamkb.kb.search.query import TermWeights
 from roamkb.kb.search.query import parse_words
 from roamkb.kb.search.query import query_of
-from roamkb.log import known_learnings
 from roamkb.log.state.learning_state import ARCHIVED
 from roamkb.log.state.learning_state import CONTESTED
 from roamkb.log.state.learning_state import INVALIDATED
@@ -36,6 +35,7 @@ from roamkb.log.state.learning_state import MAY_CONTRADICT
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
+from roamkb.log.store import index as log_index
 from roamkb.pipeline import consolidation_plan
 from roamkb.pipeline.gate import noise
 from roamkb.secrets import detector
@@ -128,7 +128,7 @@ def suggest_nodes(
 
 
 def suggest_learnings(
-    finder: "known_learnings.LearningFinder", state: LogState, text: str, *, limit: int, besides: Collection[str] = ()
+    finder: "log_index.LogIndex", state: LogState, text: str, *, limit: int, besides: Collection[str] = ()
 ) -> Suggested[LearningState]:
     """Return the learnings that are relevant enough to `text` to interrupt with, without `besides`, ids."""
     asked = asked_text(text)
@@ -220,9 +220,7 @@ def _without_repetitions(
             known_contents.append(standing.learning.content)
 
 
-def learnings_naming(
-    finder: "known_learnings.LearningFinder", state: LogState, names: Sequence[str]
-) -> dict[str, LearningState]:
+def learnings_naming(finder: "log_index.LogIndex", state: LogState, names: Sequence[str]) -> dict[str, LearningState]:
     """Return the learnings that name one of `names` of code, by id; a name that many have tells of none."""
     naming: dict[str, list[LearningState]] = {}
     query = query_of(list(dict.fromkeys(term for name in names for term in split_words(name))))
@@ -281,7 +279,7 @@ def _is_passing(standing: LearningState) -> bool:
 
 
 def scores_of_relevant(
-    finder: "known_learnings.LearningFinder", state: LogState, text: str, *, is_interrupting: bool
+    finder: "log_index.LogIndex", state: LogState, text: str, *, is_interrupting: bool
 ) -> Mapping[str, float]:
     """Return the learnings in force that are relevant enough to `text`, by id, with scores from 1 down to 0."""
     asked = asked_text(text)
@@ -296,7 +294,7 @@ def scores_of_relevant(
 
 
 def _answers_in_force(
-    finder: "known_learnings.LearningFinder", state: LogState, query: Query, *, limit: int
+    finder: "log_index.LogIndex", state: LogState, query: Query, *, limit: int
 ) -> tuple[Sequence[PassageHit], TermWeights]:
     """Return the answers that are in force, and the weight of each term of `query` among all learnings."""
     answers, weights = finder.find_weighed(query, limit=limit)

@@ -3,17 +3,13 @@
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
-from typing import Protocol
 
 from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NotFound
 from roamkb.core.model import NodeCandidate
 from roamkb.core.text import clip_text
 from roamkb.core.text import one_line
-from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.query import Query
-from roamkb.kb.search.query import TermWeights
 from roamkb.kb.search.query import narrow_query
 from roamkb.kb.search.query import query_of
 from roamkb.log import new_learning
@@ -25,6 +21,7 @@ from roamkb.log.state.learning_state import KEY
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
+from roamkb.log.store import index as log_index
 from roamkb.log.store.project_log import Log
 from roamkb.text import language
 from roamkb.text import word_vectors
@@ -47,34 +44,7 @@ _MOST_OFFERED = 3
 _SHORTEST_KEY_START = 4
 
 
-class LearningMatches(Protocol):
-    """The answers of a finder to one query."""
-
-    def scored_ids(self, limit: int | None) -> Sequence[tuple[str, float]]:
-        """Return the ids of the best answers with their scores, 0 to 1."""
-
-    def match_reasons(self, id: str) -> tuple[str, ...]:
-        """Return the reasons for the place of one answer."""
-
-
-class LearningLookup(Protocol):
-    """An index that finds learnings by words."""
-
-    def find_passages(self, query: Query, *, limit: int | None = None) -> Sequence[PassageHit]:
-        """Return the learnings that match, the best first."""
-
-    def open_query(self, query: Query) -> AbstractContextManager[LearningMatches]:
-        """Open the matches of `query`, to be read as far as they are needed."""
-
-
-class LearningFinder(LearningLookup, Protocol):
-    """A finder of learnings that knows the weights of words among them."""
-
-    def find_weighed(self, query: Query, *, limit: int) -> tuple[Sequence[PassageHit], TermWeights]:
-        """Return the learnings that match, the best first, and the weight of each term among all learnings."""
-
-
-def scores_by_id(finder: LearningLookup, query: Query, *, limit: int) -> Mapping[str, float]:
+def scores_by_id(finder: "log_index.LogIndex", query: Query, *, limit: int) -> Mapping[str, float]:
     """Return the scores of the best answers, by learning id."""
     with finder.open_query(query) as index_query:
         return dict(index_query.scored_ids(limit))
@@ -82,7 +52,7 @@ def scores_by_id(finder: LearningLookup, query: Query, *, limit: int) -> Mapping
 
 def duplicate_and_rivals(
     state: LogState,
-    finder: LearningLookup,
+    finder: "log_index.LogIndex",
     new_learning: "new_learning.NewLearning",
     *,
     besides: LearningState | None = None,
@@ -132,7 +102,7 @@ def may_contradict(first_text: jaccard.PreparedText, second_text: jaccard.Prepar
 
 
 def find_paraphrases(
-    state: LogState, finder: LearningLookup, text: str, *, besides: Sequence[LearningState] = ()
+    state: LogState, finder: "log_index.LogIndex", text: str, *, besides: Sequence[LearningState] = ()
 ) -> tuple[LearningState, ...]:
     """Return learnings that seem to paraphrase `text`, the nearest first.
 
@@ -158,7 +128,7 @@ def find_paraphrases(
 
 
 def _learnings_sharing_words(
-    state: LogState, finder: LearningLookup, text: str, type: str | None = None
+    state: LogState, finder: "log_index.LogIndex", text: str, type: str | None = None
 ) -> Iterator[LearningState]:
     """Yield the learnings, of a type if one is given, that answer best to the words of `text`."""
     query = query_of(list(dict.fromkeys(split_words(text[:_QUERY_LENGTH]))))

@@ -22,7 +22,6 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import clip_text
 from roamkb.core.text import left_out_warning
 from roamkb.core.text import one_line
-from roamkb.log.known_learnings import LearningLookup
 from roamkb.log.known_learnings import duplicate_and_rivals
 from roamkb.log.known_learnings import find_paraphrases
 from roamkb.log.known_learnings import get_learning
@@ -50,6 +49,7 @@ from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.tombstones import content_digest_of
 from roamkb.log.state.tombstones import tombstones_of
+from roamkb.log.store import index as log_index
 from roamkb.log.store.log_contents import LogContents
 from roamkb.log.store.project_log import Log
 from roamkb.secrets.detector import has_high_entropy
@@ -144,7 +144,7 @@ class LearnResult:
 
 def learn(
     log: Log,
-    finder_of: Callable[[LogState], LearningLookup],
+    finder_of: "Callable[[LogState], log_index.LogIndex]",
     new_learning: NewLearning,
     author: Author,
     *,

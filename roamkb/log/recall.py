@@ -38,6 +38,7 @@ from roamkb.log.state.confidence import start_confidence
 from roamkb.log.state.learning_state import SCOPES
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
+from roamkb.log.store import index as log_index
 from roamkb.log.store.project_log import Log
 from roamkb.org import agent_node
 
@@ -146,7 +147,7 @@ class RecallPage:
 
 def recall(
     state: LogState,
-    finder: "known_learnings.LearningLookup",
+    finder: "log_index.LogIndex",
     query: Query,
     recall_filter: RecallFilter,
     page: RecallPage,
@@ -204,7 +205,7 @@ def recall(
 
 def _trace_candidates(
     state: LogState,
-    index_query: "known_learnings.LearningMatches",
+    index_query: "log_index.LogIndexQuery",
     recall_filter: RecallFilter,
     matches: Sequence[RecalledLearning],
     shown: Sequence[RecalledLearning],
@@ -289,7 +290,7 @@ def _narrow_query(state: LogState, query: Query, recall_filter: RecallFilter) ->
 
 
 def _matching_learnings(
-    state: LogState, index_query: "known_learnings.LearningMatches", recall_filter: RecallFilter, page: RecallPage
+    state: LogState, index_query: "log_index.LogIndexQuery", recall_filter: RecallFilter, page: RecallPage
 ) -> list[RecalledLearning]:
     """Return the matches that pass the filter, without repetitions; of a large log only the best."""
     enough = max(_LEAST_CANDIDATES, (page.offset + page.limit) * _CANDIDATES_EACH)

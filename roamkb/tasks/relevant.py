@@ -17,10 +17,10 @@ from roamkb.core.request import text_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.kb.search.query import Query
-from roamkb.log.known_learnings import LearningLookup
 from roamkb.log.known_learnings import scores_by_id
 from roamkb.log.state.learning_state import ARCHIVED
 from roamkb.log.state.learning_state import LogState
+from roamkb.log.store import index as log_index
 from roamkb.tasks.relevance_score import RelevantLearning
 from roamkb.tasks.relevance_score import candidate_learnings
 from roamkb.tasks.relevance_score import rank_relevant
@@ -93,7 +93,7 @@ class RelevantQuery:
 
 def relevant(
     state: LogState,
-    finder: LearningLookup,
+    finder: "log_index.LogIndex",
     task: TaskRecord,
     query: RelevantQuery,
     *,

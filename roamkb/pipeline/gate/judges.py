@@ -10,12 +10,12 @@ from typing import Any
 from typing import Final
 
 from roamkb.kb.search.query import parse_words
-from roamkb.log.known_learnings import LearningLookup
 from roamkb.log.known_learnings import scores_by_id
 from roamkb.log.state.confidence import as_fraction
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
+from roamkb.log.store import index as log_index
 from roamkb.models.answers import ModelTrouble
 from roamkb.pipeline.consolidation_plan import learning_category
 from roamkb.pipeline.gate.checks import scores_by_evidence
@@ -127,7 +127,7 @@ def _single_question(standing: LearningState) -> dict[str, object]:
 def judged_item(
     standing: LearningState,
     state: LogState,
-    finder: LearningLookup,
+    finder: "log_index.LogIndex",
     grounds: ProjectReferences,
     *,
     turn: str = "",
@@ -152,7 +152,7 @@ def _telling_file_lines(content: str, files: Iterable[str], grounds: ProjectRefe
         yield from telling_lines(text, content, path=file, most=_MOST_LINES)
 
 
-def _nearest_contents(standing: LearningState, state: LogState, finder: LearningLookup) -> Iterator[str]:
+def _nearest_contents(standing: LearningState, state: LogState, finder: "log_index.LogIndex") -> Iterator[str]:
     query = parse_words(" ".join(dict.fromkeys(split_words(standing.learning.content[:_QUERY_LENGTH]))))
     if query.is_empty:
         return
