@@ -10,6 +10,9 @@ few steps need is imported where it's needed.
 
 import json
 import os
+import pwd
+import re
+import time
 
 from roamkb import TYPE_CHECKING
 from roamkb import lazy_module
@@ -23,9 +26,6 @@ from roamkb.harnesses.adapter import Harness
 if TYPE_CHECKING:
     import hashlib
     import pathlib
-    import pwd
-    import re
-    import time
     import tomllib
     from collections.abc import Collection
     from collections.abc import Iterator
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
 else:
     hashlib = lazy_module("hashlib")
     pathlib = lazy_module("pathlib")
-    pwd = lazy_module("pwd")
-    re = lazy_module("re")
-    time = lazy_module("time")
     tomllib = lazy_module("tomllib")
 
 _HOOKS_PATH, _CONFIG_PATH = ".codex/hooks.json", ".codex/config.toml"

@@ -5,6 +5,7 @@ Its hooks have events, tools and answers of their own names, which are translate
 """
 
 import json
+import re
 
 from roamkb import TYPE_CHECKING
 from roamkb import lazy_module
@@ -18,7 +19,6 @@ from roamkb.harnesses.registry import declared_of
 if TYPE_CHECKING:
     import hashlib
     import pathlib
-    import re
     from collections.abc import Iterator
     from collections.abc import Mapping
     from pathlib import Path
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 else:
     hashlib = lazy_module("hashlib")
     pathlib = lazy_module("pathlib")
-    re = lazy_module("re")
 
 _SETTINGS_PATH = ".gemini/settings.json"
 #: How a settings file begins that was made for our hooks alone, so that it can be known again.

@@ -1,5 +1,6 @@
 """Names of the notes' folder that the journal keeps, and its names for sessions; imports next to nothing."""
 
+from roamkb.core.startup import digests
 from roamkb.fs.tree_digest import IGNORED_ENDS
 from roamkb.fs.tree_digest import IGNORED_STARTS
 
@@ -38,10 +39,5 @@ def max_kept_bytes(path: bytes) -> int:
 
 def session_key(session: str) -> str:
     """Return the journal's name for a harness's session, derived from its id."""
-    try:
-        # what hashlib gives, without the time that OpenSSL takes
-        from _blake2 import blake2b
-    except ImportError:
-        from hashlib import blake2b
     session_bytes = session.encode("utf-8", "surrogatepass")
-    return blake2b(session_bytes, digest_size=_KEY_BYTES).hexdigest()
+    return digests.blake2b(session_bytes, digest_size=_KEY_BYTES).hexdigest()

@@ -12,7 +12,6 @@ _WAITED_FOR = {
     "__main__.py": 10,
     "boundary/store/kb_paths.py": 1,
     "fs/user_dirs.py": 5,
-    "journal/names.py": 2,
     "journal/store/glance.py": 1,
     "wall/launch.py": 1,
     "wall/places.py": 1,
