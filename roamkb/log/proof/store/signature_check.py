@@ -4,31 +4,18 @@ No file remembers what held: any program of the account could say so in it.
 """
 
 from collections.abc import Iterable
-from typing import Protocol
 
 from roamkb.log.proof.key_signature import NAMESPACE
 from roamkb.log.proof.key_signature import armour
 from roamkb.log.proof.key_signature import parse_signature
+from roamkb.log.proof.store import approver_keys
 from roamkb.log.trust.store.ssh_signatures import is_signed
-
-
-class NamedKey(Protocol):
-    """A public key with its name."""
-
-    @property
-    def name(self) -> str:
-        """The fingerprint."""
-
-    @property
-    def key(self) -> str:
-        """`TYPE BASE64`."""
-
 
 #: What held: message, signature and key.
 _held: set[tuple[bytes, bytes, str]] = set()
 
 
-def find_signer(message: bytes, blob: bytes, keys: Iterable[NamedKey]) -> str | None:
+def find_signer(message: bytes, blob: bytes, keys: "Iterable[approver_keys.ApproverKey]") -> str | None:
     """Return the name of the key whose holder signed a message by touching it; None where that is nobody."""
     signature = parse_signature(blob)
     if signature is None or signature.fault:
