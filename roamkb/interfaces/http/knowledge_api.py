@@ -1,13 +1,11 @@
 """Endpoints under `/api/knowledge/`, in the terms of document 004: entries, not learnings."""
 
 from collections.abc import Mapping
-from typing import Annotated
 from typing import Final
 from typing import cast
 
 from pydantic import AliasChoices
 from pydantic import BaseModel
-from pydantic import BeforeValidator
 from pydantic import ConfigDict
 from pydantic import Field
 
@@ -15,6 +13,7 @@ from roamkb.app import server
 from roamkb.core.errors import UsageError
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.timestamps import format_iso
+from roamkb.interfaces.http.operation_routes import Texts
 from roamkb.interfaces.output.encode import Json
 from roamkb.interfaces.output.encode import answer_json
 from roamkb.interfaces.output.encode import object_json
@@ -31,25 +30,18 @@ _FIGURE_KEYS: Final = "total_entries=total by_type high_confidence promotion_can
 _NO_STRATEGY: Final = "No known strategy for this error"
 
 
-def _one_or_many(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
-_Texts = Annotated[list[str], BeforeValidator(_one_or_many)]
-
-
 class _KnowledgeEntry(BaseModel):
     """Fields of every kind of entry; each name may also be spelt as in the document's TypeScript."""
 
     model_config = ConfigDict(extra="forbid", strict=True, validate_by_name=True)
 
-    file_patterns: _Texts = Field(
+    file_patterns: Texts = Field(
         default_factory=list, validation_alias=AliasChoices("file_patterns", "filePattern", "filePatterns")
     )
-    action_types: _Texts = Field(
+    action_types: Texts = Field(
         default_factory=list, validation_alias=AliasChoices("action_types", "actionType", "actionTypes")
     )
-    tags: _Texts = Field(default_factory=list)
+    tags: Texts = Field(default_factory=list)
     task_id: str | None = Field(None, validation_alias=AliasChoices("task_id", "taskId"))
     agent_id: str | None = Field(None, validation_alias=AliasChoices("agent_id", "agentId"))
     execution_id: str | None = Field(None, validation_alias=AliasChoices("execution_id", "executionId"))
@@ -148,10 +140,10 @@ class Task(BaseModel):
     task_id: str = Field(validation_alias=AliasChoices("task_id", "taskId"))
     title: str
     category: str | None = None
-    file_patterns: _Texts = Field(
+    file_patterns: Texts = Field(
         default_factory=list, validation_alias=AliasChoices("file_patterns", "filePatterns", "filePattern")
     )
-    dependencies: _Texts = Field(default_factory=list)
+    dependencies: Texts = Field(default_factory=list)
     agent_id: str | None = Field(None, validation_alias=AliasChoices("agent_id", "agentId"))
 
 

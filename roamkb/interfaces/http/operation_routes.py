@@ -194,14 +194,14 @@ def _plain_number(value: object) -> object:
 
 
 _TEXT = Annotated[str, AfterValidator(_no_bare_dash)]
-_TEXTS = Annotated[list[str], BeforeValidator(_one_or_many)]
+Texts = Annotated[list[str], BeforeValidator(_one_or_many)]
 _COUNT = Annotated[int, BeforeValidator(_plain_number), Field(ge=0, le=_MAX_NUMBER)]
 
 
 def _model_field(parameter: VerbParameter, route: OperationRoute) -> tuple[object, object]:
     kinds: dict[ParameterShape, Any] = {
         ParameterShape.TEXT: _TEXT,
-        ParameterShape.TEXTS: _TEXTS,
+        ParameterShape.TEXTS: Texts,
         ParameterShape.COUNT: _COUNT,
         ParameterShape.FLAG: bool,
         ParameterShape.OBJECTS: list[dict[str, Any]],
