@@ -28,6 +28,7 @@ from roamkb.kb.search.query import Query
 from roamkb.kb.search.query import TermWeights
 from roamkb.kb.search.query import parse_words
 from roamkb.kb.search.query import query_of
+from roamkb.log import known_learnings
 from roamkb.log.state.learning_state import ARCHIVED
 from roamkb.log.state.learning_state import CONTESTED
 from roamkb.log.state.learning_state import INVALIDATED

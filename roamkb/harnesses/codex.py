@@ -10,9 +10,6 @@ few steps need is imported where it's needed.
 
 import json
 import os
-import pwd
-import re
-import time
 
 from roamkb import TYPE_CHECKING
 from roamkb import lazy_module
@@ -26,6 +23,9 @@ from roamkb.harnesses.adapter import Harness
 if TYPE_CHECKING:
     import hashlib
     import pathlib
+    import pwd
+    import re
+    import time
     import tomllib
     from collections.abc import Collection
     from collections.abc import Iterator
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 else:
     hashlib = lazy_module("hashlib")
     pathlib = lazy_module("pathlib")
+    pwd = lazy_module("pwd")
+    re = lazy_module("re")
+    time = lazy_module("time")
     tomllib = lazy_module("tomllib")
 
 _HOOKS_PATH, _CONFIG_PATH = ".codex/hooks.json", ".codex/config.toml"
@@ -220,7 +223,7 @@ class Codex(Harness):
                 () if is_off else untrusted_events(data, config, {str(path), str(settings.resolve_path(path))})
             )
         except ValueError as error:
-            raise harness.UnreadableSettings(settings.home / _CONFIG_PATH, str(error)) from error
+            raise harness.UnreadableSettings(settings.home / _CONFIG_PATH, error) from error
         if is_off:
             yield harness.SettingsFault(detail="config.toml turns hooks off under [features]")
         if untrusted_hooks:
