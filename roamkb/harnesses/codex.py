@@ -10,6 +10,8 @@ few steps need is imported where it's needed.
 
 import json
 import os
+import pwd
+import re
 
 from roamkb import TYPE_CHECKING
 from roamkb import lazy_module
@@ -23,8 +25,6 @@ from roamkb.harnesses.adapter import Harness
 if TYPE_CHECKING:
     import hashlib
     import pathlib
-    import pwd
-    import re
     import time
     import tomllib
     from collections.abc import Collection
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 else:
     hashlib = lazy_module("hashlib")
     pathlib = lazy_module("pathlib")
-    pwd = lazy_module("pwd")
-    re = lazy_module("re")
     time = lazy_module("time")
     tomllib = lazy_module("tomllib")
 
@@ -223,7 +221,7 @@ class Codex(Harness):
                 () if is_off else untrusted_events(data, config, {str(path), str(settings.resolve_path(path))})
             )
         except ValueError as error:
-            raise harness.UnreadableSettings(settings.home / _CONFIG_PATH, error) from error
+            raise harness.UnreadableSettings(settings.home / _CONFIG_PATH, str(error)) from error
         if is_off:
             yield harness.SettingsFault(detail="config.toml turns hooks off under [features]")
         if untrusted_hooks:
