@@ -22,6 +22,7 @@ from roamkb.core.text import one_line
 from roamkb.core.untrusted import frame_items
 from roamkb.log.learning import MUST_CHECK
 from roamkb.log.learning import short_key
+from roamkb.log.state import confidence
 from roamkb.log.state.learning_state import ARCHIVED
 from roamkb.log.state.learning_state import CANONICAL
 from roamkb.log.state.learning_state import MAY_CONTRADICT
@@ -38,8 +39,6 @@ LONGEST_BRIEF: Final = 10_000
 _LONGEST_TITLE: Final = 160
 #: From here on a pattern is worth a subagent's while (document 004), in hundredths.
 SUBAGENT_CONFIDENCE: Final = 70
-#: Less is a human's doubt.
-LEAST_OVERRIDDEN: Final = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +189,7 @@ def is_borne_out(standing: LearningState) -> bool:
     """
     is_human = standing.learning.provenance == "user-stated" and standing.learning.is_observed
     if standing.is_overridden:
-        return standing.confidence >= LEAST_OVERRIDDEN
+        return standing.confidence >= confidence.LEAST_TRUSTED
     return standing.verdict == VERIFIED or is_human or is_approved(standing)
 
 

@@ -1,5 +1,7 @@
 """Pinning, and a confidence that only a human can set."""
 
+import json
+
 import pytest
 
 from tests.conftest import World
@@ -42,6 +44,19 @@ def test_a_human_says_what_it_counts(log: World) -> None:
     assert (1.0, True) == (told["learning"]["confidence"], told["learning"]["overridden"])
     assert isinstance(told["history"], list)
     assert told["history"][0]["fields"]["operator"]
+
+
+def test_a_humans_word_settles_what_was_taken_back_or_found_wrong(log: World) -> None:
+    """From 0.50 on; it is offered again, and a doubt leaves it as it is."""
+    withdrawal = json.dumps([{"withdraws": KEY}])
+    assert 0 == log.run("learn", "--proposals", "-", "--session", "another", input=withdrawal).status
+    log.run("verify", KEY, "--accuracy", "0.1", "--relevance", "0.1", "--specificity", "0.1")
+    prompt = json.dumps({"cwd": str(log.personal), "prompt": "do OAuth redirect URIs have to match exactly?"})
+    for number, is_offered in (("0.3", False), ("0.8", True)):
+        ran, _ = at_a_terminal(log, "override", KEY, number)
+        assert 0 == ran.status, ran.err
+        told = log.run("hook", "user-prompt-submit", input=prompt).out
+        assert is_offered is ("OAuth redirect" in told), number
 
 
 @pytest.mark.parametrize("input", ["0.95\n", ""])

@@ -24,6 +24,8 @@ BY_PROVENANCE: Final = {"user-stated": HUMAN, "observed": 70, "inferred": 50, "e
 QA_BONUS: Final = 10
 PATTERN_BONUS: Final = 5
 FIX_BONUS: Final = 10
+#: What a human gives a learning that he trusts, at least; less is his doubt.
+LEAST_TRUSTED: Final = 50
 #: At most, of what was in a log before it was adopted (D25).
 ADOPTED: Final = 50
 #: A line of another tool's that says nothing about itself.

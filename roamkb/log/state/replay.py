@@ -23,6 +23,7 @@ from roamkb.log.state.initial_state import initial_state
 from roamkb.log.state.learning_state import ACTIVE
 from roamkb.log.state.learning_state import ARCHIVED
 from roamkb.log.state.learning_state import CANONICAL
+from roamkb.log.state.learning_state import CONTESTED
 from roamkb.log.state.learning_state import FORGOTTEN
 from roamkb.log.state.learning_state import INVALIDATED
 from roamkb.log.state.learning_state import NEEDS_REVIEW
@@ -477,6 +478,10 @@ def _fold_overridden(standing: LearningState, event: LedgerEvent) -> None:
     if isinstance(value, int) and not isinstance(value, bool):
         standing.confidence = min(max(value, 0), 100)
         standing.is_overridden = True
+        if value >= confidence.LEAST_TRUSTED:
+            # what an agent took back, or a judge found wrong, his word settles
+            standing.flags.pop(CONTESTED, None)
+            standing.verdict = UNVERIFIED if standing.verdict == INVALIDATED else standing.verdict
 
 
 def _fold_preferred(standing: LearningState, event: LedgerEvent) -> None:
