@@ -118,10 +118,12 @@ def objects_option(flag: str, help: str, *, metavar: str) -> Any:
 AgentOption = Annotated[str | None, Option("--agent", "Who does it (the agent that is running).", metavar="A")]
 SessionOption = Annotated[str | None, Option("--session", "The session that it belongs to.", metavar="S")]
 KbOption = Annotated[
-    str | None, Option("--kb", "The knowledge base of that name (the one without a name).", metavar="NAME")
+    str | None,
+    Option("--kb", "The knowledge base of that name (the one without a name).", metavar="NAME", values="kbs"),
 ]
 AnyKbOption = Annotated[
-    str | None, Option("--kb", "The knowledge base of that name, or all (the one without a name).", metavar="NAME")
+    str | None,
+    Option("--kb", "The knowledge base of that name, or all (the one without a name).", metavar="NAME", values="kbs"),
 ]
 AsOfOption = Annotated[str | None, Option("--as-of", "As the log stood at the end of that day.", metavar="D")]
 

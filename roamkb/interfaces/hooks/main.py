@@ -232,6 +232,8 @@ def _answer_event(event: str, payload: "Payload") -> "Answer":
             return _answer_prompt(payload)
         case "stop" | "subagent-stop":
             return _answer_stop(event, payload)
+    # a slip in a harness's settings would turn a hook off unheard
+    print(f"roamkb: there is no event {event!r}; `roamkb hook --help` lists them", file=sys.stderr)
     return {}
 
 

@@ -59,11 +59,12 @@ def test_values_of_the_notes_and_the_log_are_asked_for(completing: CompletingShe
     world.run("learn", "Backups run at night", "--type", "gotcha", "--task", "bd-12")
     world.run("task", "start", "bd-77", "--title", "Count the zebras")
     assert ["africa"] == completing.offers("roamkb search --tag af")
+    assert ["default"] == completing.offers("roamkb search --kb de")
     assert ["gotcha"] == completing.offers("roamkb recall --type got")
     assert ["gotcha-backups-run-at-night"] == completing.offers("roamkb pin ")
     assert ["bd-77"] == completing.offers("roamkb relevant --task bd-7")
     assert ["Zebra's stripes"] == [one.replace("\\", "") for one in completing.offers("roamkb show Ze")]
-    assert 5 == completing.calls
+    assert 6 == completing.calls
 
 
 @every_shell

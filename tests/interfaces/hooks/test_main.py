@@ -1000,6 +1000,12 @@ def test_all_that_a_hook_says_arrives_although_its_process_takes_nothing_down(wo
     assert 0 == subprocess.run(closed, shell=True, env=world.environment(), check=False).returncode
 
 
+def test_an_event_that_is_none_is_named(world: World) -> None:
+    """A slip in a harness's settings would turn the hook off unheard; the agent goes on."""
+    ran = world.run("hook", "user-prompt", input=json.dumps({"cwd": str(world.personal)}))
+    assert (0, {}, True) == (ran.status, ran.json, "no event 'user-prompt'; `roamkb hook --help`" in ran.err)
+
+
 def test_a_remedy_falls_with_the_learning_that_says_it(world: World) -> None:
     """Found wrong or replaced, it is offered no more than the learning is."""
     world.run("init")
