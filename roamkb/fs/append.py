@@ -131,7 +131,7 @@ def open_regular_file(path: Path) -> Iterator[BinaryIO]:
     try:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode):
-            raise DiskError(path, "isn't a regular file")
+            raise DiskError(path, "isn't a regular file", hint="move away what stands there")
         if status.st_size > _MAX_FILE_BYTES:
             raise DiskError(path, f"is larger than {_MAX_FILE_BYTES:,} bytes")
         with os.fdopen(fd, "rb", closefd=False) as file:

@@ -213,6 +213,7 @@ def _check_log(log: Log) -> DoctorCheck:
         error = LostLines(log.home, missing)
         return DoctorCheck(ok=False, detail=error.message, fix=error.hint)
     if log.is_adopted:
+        log.require_files()
         worktrees = linked_worktrees(str(log.home))
         shared = f", shared with {count_phrase(len(worktrees), 'worktree')}" if worktrees else ""
         detail = f"{log.folder} counts on this machine{shared}{_describe_vouchers(log)}"

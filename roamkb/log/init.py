@@ -190,7 +190,7 @@ def _is_counted(log: Log, *, is_human: bool) -> bool:
     try:
         if log.is_adopted or log.find_vouchers():
             # also where only the local folder is gone
-            log.require_adopted()
+            log.require_adopted().require_files()
             return True
     except LostLines:
         if not is_human:

@@ -246,6 +246,35 @@ def test_local_state_that_git_tracks_is_named(logged: DoctorContext, world: Worl
     assert "git rm -r --cached .roamkb/local" in found.fix
 
 
+@pytest.mark.parametrize("is_folder", [False, True])
+def test_a_log_whose_learnings_are_gone_is_named_with_what_brings_them_back(is_folder: bool, world: World) -> None:
+    """By each command, in the brief and by `doctor`; nothing begins anew by itself, and a snapshot is put back."""
+    world.run("init")
+    id = world.run("learn", "Zebras are striped", "--json").json["id"]
+    world.run("pin", id)
+    world.run("snapshot")
+    knowledge = world.personal / ".roamkb" / "knowledge.jsonl"
+    knowledge.rename(world.home / "moved.jsonl")
+    said = "is gone, and ledger.jsonl beside it still tells of its learnings"
+    if is_folder:
+        knowledge.mkdir()
+        said = "isn't a regular file"
+    for words in (["recall", "zebras"], ["learn", "Gnus graze"], ["init"], ["snapshot"]):
+        ran = world.run(*words)
+        assert (2, True) == (ran.status, f"{knowledge}: {said}" in ran.err), words
+        assert ("git checkout" in ran.err, "roamkb snapshot restore --yes" in ran.err) == (True, True), words
+    assert said in world.run("brief").out
+    assert "roamkb snapshot restore --yes" in world.run("brief").out
+    (found,) = (check for check in world.run("doctor", "--json").json["checks"] if check["name"] == "project's log")
+    assert (False, True) == (found["ok"], said in found["detail"])
+    if is_folder:
+        knowledge.rmdir()
+    assert 0 == world.run("snapshot", "restore", "--yes").status
+    assert "Zebras are striped" in world.run("recall", "zebras").out
+    knowledge.write_bytes(b"")
+    assert 0 == world.run("learn", "Gnus graze").status
+
+
 def test_the_lines_of_a_log_are_looked_at(world: World) -> None:
     """Unreadable ones, those of a newer version, and those from the future; and how large it is."""
     world.run("init")

@@ -260,7 +260,7 @@ def _unusable_log_notice(context: ProjectContext) -> str:
     except NoLog as error:
         return f"{error.message}: your human may, with `roamkb init`" if error.is_cloned else ""
     except DiskError as error:
-        return f"the project's log isn't used: {error.message}"
+        return "; ".join(filter(None, (f"the project's log isn't used: {error.message}", error.hint)))
     return ""
 
 

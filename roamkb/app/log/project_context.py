@@ -154,6 +154,16 @@ class ProjectContext:
 
         One that is shared waits up to `patience` seconds for what other machines wrote.
 
+        Raises:
+            DiskError: the learnings' file is gone.
+        """
+        log = self.log_to_restore(patience=patience)
+        log.require_files()
+        return log
+
+    def log_to_restore(self, *, patience: float = 0.0) -> "project_log.Log":
+        """Return the log as `log_to_read` does, also where a file of it is gone, which a snapshot may have.
+
         A worktree shares that of its main checkout, but not where that is of a stricter kind: what is told there
         might be written here.
         """

@@ -155,7 +155,7 @@ def snapshot(
         raise UsageError("--kb all makes and lists snapshots", hint="restore one of them: --kb NAME")
     kbs, skipped = _snapshot_sources(context, request.kb, f"snapshot {request.action or ''}".strip())
     is_about_log = request.kb in (None, EVERY_KB)
-    log = _log_or_none(context, writing=request.action != "list") if is_about_log else None
+    log = _log_or_none(context, request.action) if is_about_log else None
     if log is None and not kbs:
         raise NoLog(context.project_root)
     if request.action == "list":
@@ -210,11 +210,17 @@ def forget(context: ProjectContext, request: "sharing_forget.ForgetRequest") -> 
     )
 
 
-def _log_or_none(context: ProjectContext, *, writing: bool) -> "project_log.Log | None":
+def _log_or_none(context: ProjectContext, action: str | None) -> "project_log.Log | None":
+    """Return the log that snapshots are about; what is lost of it is in the way of new ones alone."""
     try:
-        return context.log_to_write("a snapshot") if writing else context.log_to_read()
+        if action is None:
+            return context.log_to_write("a snapshot")
+        log = context.log_to_restore()
     except NoLog:
         return None
+    if action == "restore":
+        policy.require_as_strict(context.session_project(), context.log_project, "a snapshot")
+    return log
 
 
 def _require_bundle_place(context: ProjectContext, path: Path, kind: ProjectKind) -> None:

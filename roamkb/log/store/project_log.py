@@ -45,6 +45,7 @@ from roamkb.log.state.adoption import NONE_ADOPTED
 from roamkb.log.state.adoption import AdoptedLines
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.store import adoptions
+from roamkb.log.store import lost_files
 from roamkb.log.store import observations
 from roamkb.log.store import share_process
 from roamkb.log.store import vouched_files
@@ -232,6 +233,10 @@ class Log:
             self.record_adoption(proof)
         self._require_lines()
         return self
+
+    def require_files(self) -> None:
+        """Raise `DiskError` where the learnings' file is gone or no file: the rest looks like a log without any."""
+        lost_files.require_files(self.knowledge, self.ledger)
 
     def _require_lines(self) -> None:
         """Raise `LostLines` where a line is gone that a trusted key or digest stood for."""
