@@ -27,6 +27,7 @@ from roamkb.fs.package_manager import installed_version
 from roamkb.fs.package_manager import uninstall_command
 from roamkb.fs.worktrees import linked_worktrees
 from roamkb.install.checks import doctor_proof
+from roamkb.install.checks import log_copies
 from roamkb.install.checks.doctor_harnesses import check_harnesses
 from roamkb.install.checks.doctor_notes import MAX_CLOCK_LEAD
 from roamkb.install.checks.doctor_notes import check_notes
@@ -289,7 +290,7 @@ def _count_unshared(log: Log, path: Path) -> int:
 
 
 def _check_log_lines(log: Log, now: float) -> DoctorCheck:
-    """Check the log for lines that can't be read, are of a newer version or dated ahead; report its size."""
+    """Check the log for lines that can't be read, are of a newer version, dated ahead or put aside; report its size."""
     contents = log.read_contents()
     learnings = (*contents.learnings, *contents.archived_learnings)
     faults = [f"{bad.path.name}:{bad.line}: {bad.reason}" for bad in contents.line_faults if not bad.is_newer]
@@ -301,6 +302,11 @@ def _check_log_lines(log: Log, now: float) -> DoctorCheck:
     if ahead := sum(ts > now + MAX_CLOCK_LEAD for ts in times):
         faults.append(f"{count_phrase(ahead, 'line')} {'is' if ahead == 1 else 'are'} dated ahead of this clock")
         fixes.append("set the clock of the machine that wrote it, or of this one: it counts as the latest until then")
+    if copies := [*log_copies.find_lacking(log)]:
+        faults += [
+            f"{one_line(copy.path.name)} has {count_phrase(copy.missing, 'line')} that the log lacks" for copy in copies
+        ]
+        fixes.append(f"`{copies[0].union_command}` adds those of the copy, which can go then; {log_copies.SYNCING_FIX}")
     size = sum(page.size for page in contents.pages)
     counts = f"{count_phrase(len(learnings), 'learning')}, {count_phrase(len(contents.events), 'event')}"
     return build_check(faults, fine=f"{counts} in {size:,} bytes", fix="; ".join(fixes))

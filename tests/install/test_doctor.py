@@ -21,6 +21,7 @@ from roamkb.install.doctor import doctor
 from roamkb.install.snippets import STIGNORE_TEXT
 from roamkb.install.store.machine import DoctorContext
 from tests.conftest import World
+from tests.human import at_a_terminal
 from tests.programs import script
 
 NOW = datetime(2026, 6, 10, 12, 0, 0)
@@ -244,6 +245,32 @@ def test_local_state_that_git_tracks_is_named(logged: DoctorContext, world: Worl
     assert not found.ok
     assert "local/receipts.jsonl" in found.detail
     assert "git rm -r --cached .roamkb/local" in found.fix
+
+
+def test_what_a_syncer_put_aside_of_a_log_is_named_with_what_takes_it_in(world: World) -> None:
+    """The lines of another machine that its conflict copies have; nothing once the log has them, or they were forgotten."""
+    world.run("init")
+    world.run("learn", "Zebras are striped", "--type", "fact")
+    folder = world.personal / ".roamkb"
+    before = {name: (folder / name).read_bytes() for name in ("knowledge.jsonl", "ledger.jsonl")}
+    gnus = world.run("learn", "Gnus graze on the plain", "--json").json["id"]
+    world.run("pin", gnus)
+    for name, content in before.items():
+        copy = folder / f"{name.removesuffix('.jsonl')}.sync-conflict-20261127-101010-ABCDEFG.jsonl"
+        (folder / name).rename(copy)
+        (folder / name).write_bytes(content)
+    (folder / "notes.sync-conflict-20261127-101010-ABCDEFG.jsonl").write_text("no file of the log\n")
+    assert 1 == world.run("recall", "gnus").status
+    for name in ("knowledge", "ledger"):
+        checks = world.run("doctor", "--json").json["checks"]
+        (found,) = (check for check in checks if check["name"] == "log's lines")
+        assert not found["ok"]
+        assert f"{name}.sync-conflict-20261127-101010-ABCDEFG.jsonl has 1 line that the log lacks" in found["detail"]
+        subprocess.run(found["fix"].split("`")[1], shell=True, check=True)
+    assert "Gnus graze" in world.run("recall", "gnus").out
+    assert "ok log's lines: 2 learnings, 1 event in " in world.run("doctor").out
+    at_a_terminal(world, "forget", gnus)
+    assert "ok log's lines: 1 learning" in world.run("doctor").out
 
 
 @pytest.mark.parametrize("is_folder", [False, True])
