@@ -6,7 +6,6 @@ from itertools import islice
 
 from roamkb.context import brief_text as told
 from roamkb.context.brief_text import is_borne_out
-from roamkb.context.suggestions import is_in_force
 from roamkb.context.suggestions import scores_of_relevant
 from roamkb.context.suggestions import with_present_flags
 from roamkb.context.suggestions import withheld_reason
@@ -19,6 +18,7 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.fs.git_branch import GitBranch
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
+from roamkb.log.state.learning_state import is_in_force
 from roamkb.log.store import index as log_index
 from roamkb.tasks.relevance_score import RelevantLearning
 from roamkb.tasks.relevance_score import candidate_learnings

@@ -29,13 +29,10 @@ from roamkb.kb.search.query import TermWeights
 from roamkb.kb.search.query import parse_words
 from roamkb.kb.search.query import query_of
 from roamkb.log import known_learnings
-from roamkb.log.state.learning_state import ARCHIVED
-from roamkb.log.state.learning_state import CONTESTED
-from roamkb.log.state.learning_state import INVALIDATED
 from roamkb.log.state.learning_state import MAY_CONTRADICT
-from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
+from roamkb.log.state.learning_state import is_in_force
 from roamkb.log.store import index as log_index
 from roamkb.pipeline import consolidation_plan
 from roamkb.pipeline.gate import noise
@@ -247,12 +244,6 @@ def best_borne_out(standings: Iterable[LearningState]) -> tuple[LearningState, .
             ),
         )
     )
-
-
-def is_in_force(standing: LearningState) -> bool:
-    """Return whether a learning is in force: not superseded, archived by a curator, invalidated or contested."""
-    is_current = standing.status not in (SUPERSEDED, ARCHIVED) and standing.verdict != INVALIDATED
-    return is_current and CONTESTED not in standing.flags
 
 
 def is_taken_back(state: LogState, trait: str, value: str) -> bool:

@@ -28,6 +28,8 @@ _MARKDOWN_PIECE: Final = lazily(
     r"|(?P<image>!(?=\[))"
     r"|(?P<load>(?<![^\s(\[{\"',;:])@(?=[\w~./\\-])[^\s`<>]*[^\s`<>.,;:!?)\]}\"'])"
 )
+_FILE_LIST = lazily(r" \(about `[^`]*`(?:, `[^`]*`)*\)\Z")
+_OUR_ESCAPE = lazily(r"\\(?=[!-/:-@\[-`{-~])")
 _COMMAND_MARK = lazily(r"!(?=`)")
 #: What would begin something else than a paragraph.
 _BLOCK_START: Final = lazily(
@@ -41,6 +43,12 @@ def render_instruction_line(content: str, files: Sequence[str] = ()) -> str:
     statement = _COMMAND_MARK.sub("! ", _MARKDOWN_PIECE.sub(_escape_piece, one_line(content)))
     file_list = ", ".join(f"`{name}`" for name in map(_file_name, files[:_MAX_FILES]) if name)
     return f"- {_escape_start(statement)}{f' (about {file_list})' if file_list else ''}"
+
+
+def possible_statements(line: str) -> tuple[str, ...]:
+    """Return what a bullet may have been rendered from: its words as they stand, and without our backslashes."""
+    words = _FILE_LIST.sub("", line.removeprefix("- "))
+    return words, _OUR_ESCAPE.sub("", words)
 
 
 def _file_name(pattern: str) -> str:

@@ -28,6 +28,8 @@ from roamkb.instructions.proposal import exclusion_reason
 from roamkb.instructions.proposal import list_risks
 from roamkb.instructions.proposal import replay_proposals
 from roamkb.instructions.store.instruction_files import read_instruction_file
+from roamkb.instructions.unproven_lines import LapsedLine
+from roamkb.instructions.unproven_lines import find_lapsed_lines
 from roamkb.log.new_learning import EventFactory
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LedgerEvent
@@ -35,7 +37,7 @@ from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.project_log import Log
 
 #: Characters of an id that may stand for it.
-_MIN_ID_PREFIX = 6
+MIN_ID_PREFIX = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +67,8 @@ class ReviewQueue:
     digest: str
     proposals: tuple[WaitingProposal, ...]
     settled: tuple[InstructionProposal, ...] = ()
+    #: Lines that landed and whose learning is in force no more.
+    lapsed: tuple[LapsedLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,6 +157,7 @@ def build_review_queue(context: ApprovalContext) -> ReviewQueue:
     return ReviewQueue(
         proposals=tuple(waiting),
         digest=context.plan_approval(landing_proposals).digest if landing_proposals else "",
+        lapsed=find_lapsed_lines(context.log, context.state),
         settled=tuple(candidate for candidate in context.proposals.values() if candidate.state not in OPEN_STATES),
     )
 
@@ -207,7 +212,7 @@ def find_proposal(context: ApprovalContext, name: str) -> InstructionProposal:
     matching = [
         proposal
         for proposal in context.proposals.values()
-        if proposal.learning in learnings or (len(name) >= _MIN_ID_PREFIX and proposal.id.startswith(name.lower()))
+        if proposal.learning in learnings or (len(name) >= MIN_ID_PREFIX and proposal.id.startswith(name.lower()))
     ]
     if not matching:
         raise NotFound(name, kind="proposal", hint="`roamkb review` lists what waits, with --all all others")

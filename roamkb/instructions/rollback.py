@@ -24,6 +24,7 @@ from roamkb.instructions.instruction_block import render_patch
 from roamkb.instructions.proposal import APPLIED
 from roamkb.instructions.proposal import ROLLED_BACK
 from roamkb.instructions.proposal import InstructionProposal
+from roamkb.instructions.queue import MIN_ID_PREFIX
 from roamkb.instructions.queue import ApprovalContext
 from roamkb.instructions.queue import find_proposal
 from roamkb.instructions.queue import make_proposal_event
@@ -31,6 +32,7 @@ from roamkb.instructions.queue import read_approval_context
 from roamkb.instructions.queue import record_arrived_lines
 from roamkb.instructions.store.instruction_files import require_no_emacs_lock
 from roamkb.instructions.store.instruction_files import write_instruction_file
+from roamkb.instructions.unproven_lines import find_lapsed_lines
 from roamkb.log.new_learning import EventFactory
 from roamkb.log.proof.ask import ask_for_events
 from roamkb.log.state.learning_state import LedgerEvent
@@ -85,7 +87,7 @@ def rollback(verb: VerbContext, request: RollbackRequest) -> RolledBack:
     require_human(human)
     refuse_secrets(signature.reason)
     context = record_arrived_lines(log, kind, signature)
-    proposal = find_proposal(context, request.id)
+    proposal = _find_landed(context, request.id)
     if proposal.state == ROLLED_BACK:
         return RolledBack(proposal=proposal, diff="", is_new=False)
     removal = _plan_removal(context, proposal)
@@ -98,10 +100,26 @@ def rollback(verb: VerbContext, request: RollbackRequest) -> RolledBack:
     (event,) = ask_for_events(log.proof_check, human, yes, word=removal.change_digest[:TYPED_DIGEST_LENGTH])
     with log.append_lock():
         context = read_approval_context(log, kind)
-        if _plan_removal(context, context.proposals[proposal.id]).change_digest != removal.change_digest:
+        if _plan_removal(context, _find_landed(context, proposal.id)).change_digest != removal.change_digest:
             raise ChangedOnDisk(log.root / proposal.target, "isn't what was shown any more")
         _apply_removal(context, removal, event)
     return RolledBack(proposal=replace(proposal, state=ROLLED_BACK), diff=diff, is_new=True)
+
+
+def _find_landed(context: ApprovalContext, name: str) -> InstructionProposal:
+    """Return the proposal of that name, also where its learning was forgotten and its line still stands."""
+    forgotten = [
+        line
+        for line in find_lapsed_lines(context.log, context.state)
+        if line.proposal not in context.proposals
+        and (name in (line.proposal, line.learning) or (len(name) >= MIN_ID_PREFIX and line.proposal.startswith(name)))
+    ]
+    if len(forgotten) != 1:
+        return find_proposal(context, name)
+    (line,) = forgotten
+    return InstructionProposal(
+        id=line.proposal, learning=line.learning, target=line.target, section="", text=line.text, state=APPLIED
+    )
 
 
 def _plan_removal(context: ApprovalContext, proposal: InstructionProposal) -> _LineRemoval:
@@ -109,7 +127,8 @@ def _plan_removal(context: ApprovalContext, proposal: InstructionProposal) -> _L
         raise UsageError(f"{proposal.id} is {proposal.state}; no line of it is in {one_line(proposal.target)}")
     require_no_emacs_lock(context.log.root, proposal.target)
     before = context.read_target(proposal.target)
-    line = next(event.text_field("text") for event in reversed(proposal.history) if event.event == "applied")
+    applied = (event.text_field("text") for event in reversed(proposal.history) if event.event == "applied")
+    line = next(applied, proposal.text)
     others = {
         event.text_field("text")
         for other_proposal in context.proposals.values()
@@ -129,7 +148,8 @@ def _make_event(removal: _LineRemoval, signature: CurationSignature, after: str)
         removal.proposal,
         EventFactory(signature.hand, after=after, command="rollback"),
         signature,
-        text=removal.line,
+        # what was forgotten isn't written again
+        text=removal.line if removal.proposal.history else "",
         digest=content_digest(removal.after),
         reason=signature.reason,
     )

@@ -200,9 +200,10 @@ def _left_places(
         if node:
             place = f" --kb {one_line(kb)}" if kb else ""
             yield f"the note {one_line(node)} that it became: `roamkb trash {one_line(node)}{place}`"
-    landed = (event.text_field("target") for event in events if event.event in ("approved", "applied"))
-    for target in dict.fromkeys(filter(None, landed)):
-        yield f"a line of {one_line(target)}, if it is still there: take it out in an editor"
+    landed = (event for event in events if event.event in ("approved", "applied") and event.text_field("target"))
+    for target, name in dict.fromkeys((event.text_field("target"), event.text_field("proposal")) for event in landed):
+        way_out = f"`roamkb rollback {one_line(name)[:8]}` or an editor takes it out"
+        yield f"a line of {one_line(target)}, if it is still there: {way_out}"
     for standing in contents.replay_state().standings.values():
         texts = (standing.learning.content, *standing.learning.aliases)
         if not redaction.tombstones.covers(standing.learning) and any(map(redaction.tells, texts)):

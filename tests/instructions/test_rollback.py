@@ -1,5 +1,6 @@
 """An approved line leaves its file again, and nothing else does."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -143,3 +144,55 @@ def test_only_a_human_can(world: World, more: dict[str, Any]) -> None:
     assert (2, before) == (rollback(world, id, **more)[0].status, content(world))
     ran, _ = at_a_terminal(world, "rollback", id, "--reason", "key AKIAABCDEFGHIJKLMNOP")
     assert (2, before, []) == (ran.status, content(world), happened(world, "rolled_back"))
+
+
+def _approvals(world: World) -> dict[str, Any]:
+    """What `doctor` says of the lines in rule files."""
+    checks = world.run("doctor", "--json").json["checks"]
+    return next(check for check in checks if check["name"] == "approvals")
+
+
+def _supersede(world: World) -> None:
+    world.run("learn", "Prices are decimals", "--supersedes", "learning-0")
+
+
+def _invalidate(world: World) -> None:
+    low = ("--accuracy", "0.1", "--relevance", "0.1", "--specificity", "0.1")
+    assert 0 == world.run("verify", "learning-0", *low).status
+
+
+def _forget(world: World) -> None:
+    ran, shown = at_a_terminal(world, "forget", "learning-0")
+    assert (0, True) == (ran.status, "roamkb rollback " in shown), ran.err
+
+
+@pytest.mark.parametrize(
+    ("lapse", "reason"),
+    [
+        (_supersede, "another learning replaced its own"),
+        (_invalidate, "its learning was found to be wrong"),
+        (_forget, "its learning was forgotten"),
+    ],
+)
+def test_a_line_whose_learning_lapsed_is_named_until_it_is_out(
+    world: World, lapse: Callable[[World], None], reason: str
+) -> None:
+    """By the brief, `doctor` and `review`, with the command that takes it out; its human approved it once."""
+    first, _ = applied(world, CENTS, YEARS)
+    assert (True, 1) == (_approvals(world)["ok"], world.run("review").status)
+    lapse(world)
+    command = f"roamkb rollback {first[:8]}"
+    for said in (world.run("brief").out, world.run("review").out, _approvals(world)["detail"]):
+        assert (True, True, True) == (CENTS in said, reason in said, command in said), said
+        assert YEARS not in said.partition("what doesn't hold")[2]
+    assert ("no human's proof" in world.run("brief").out, _approvals(world)["ok"]) == (False, False)
+    (told,) = world.run("review", "--json").json["lapsed"]
+    assert (first, "CLAUDE.md", reason) == (told["proposal"], told["target"], told["reason"])
+    ran, terminal = rollback(world, first[:8])
+    assert (0, True) == (ran.status, f"-- {CENTS}" in terminal), ran.err
+    assert (False, True) == (CENTS.encode() in content(world), YEARS.encode() in content(world))
+    assert (True, 1) == (_approvals(world)["ok"], world.run("review").status)
+    assert "doesn't hold" not in world.run("brief").out
+    if lapse is _forget:
+        assert CENTS not in (world.personal / ".roamkb" / "ledger.jsonl").read_text()
+        assert 2 == rollback(world, first[:8])[0].status

@@ -139,17 +139,19 @@ def _troubles_at_start(context: ProjectContext, log: "project_log.Log | None", *
     if log is None:
         return tuple(filter(None, (wall, _unusable_log_notice(context))))
     waiting = _waiting_calls_notice(log, context.kb.state_folders.state, now=now)
-    unproven = _unproven_lines_notice(context, log)
-    return (*injections.recent_hook_errors(log.local_folder, now=now), *filter(None, (wall, waiting, unproven)))
+    about_lines = _rule_line_notices(context, log)
+    return (*injections.recent_hook_errors(log.local_folder, now=now), *filter(None, (wall, waiting, *about_lines)))
 
 
-def _unproven_lines_notice(context: ProjectContext, log: "project_log.Log") -> str:
-    """Return a line on what rule files tell agents without a human's proof; empty without any."""
+def _rule_line_notices(context: ProjectContext, log: "project_log.Log") -> tuple[str, ...]:
+    """Return what is wrong with lines that rule files tell agents: no human's proof, or a learning that lapsed."""
     try:
         state = log.read_contents().replay_state()
     except build_budget.StillBuilding:
-        return ""
-    return unproven_lines.describe_unproven(unproven_lines.find_unproven_lines(log, state, must_sign=context.must_sign))
+        return ()
+    unproven = unproven_lines.find_unproven_lines(log, state, must_sign=context.must_sign)
+    lapsed = unproven_lines.find_lapsed_lines(log, state)
+    return tuple(filter(None, (unproven_lines.describe_unproven(unproven), unproven_lines.describe_lapsed(lapsed))))
 
 
 def suggest_for_prompt(
@@ -212,7 +214,7 @@ def learnings_about_file(
         learning
         for learning in matching.values()
         if learning.id not in besides
-        and suggestions.is_in_force(learning)
+        and learning_state.is_in_force(learning)
         and not suggestions.withheld_reason(learning)
     ]
     return suggestions.with_present_flags(suggestions.best_borne_out(told)[:_PROMPT_ITEMS], state, among=told)

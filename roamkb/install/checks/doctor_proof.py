@@ -9,6 +9,7 @@ from roamkb.install.checks.doctor_report import DoctorCheck
 from roamkb.install.checks.doctor_report import build_check
 from roamkb.install.checks.doctor_report import join_first
 from roamkb.install.store.machine import DoctorContext
+from roamkb.instructions.unproven_lines import find_lapsed_lines
 from roamkb.instructions.unproven_lines import find_unproven_lines
 from roamkb.log.proof.store.approver_keys import Approvers
 from roamkb.log.state.learning_state import UNPROVEN
@@ -19,6 +20,7 @@ _LINES_FIX: Final = (
     "look at each: what you want to stay, take out and let an agent propose (`roamkb promote KEY --to FILE`), so that "
     "you can approve it; take out the rest"
 )
+_LAPSED_FIX: Final = "`roamkb rollback ID` takes out a line whose learning doesn't hold any more, and so does an editor"
 _EVENTS_FIX: Final = (
     "nothing follows from such an event; where you signed it on another machine, add that key here, "
     "and where the project's folder has another name by now, sign again"
@@ -51,8 +53,10 @@ def check_approvals(context: DoctorContext, log: Log) -> DoctorCheck:
     lines = find_unproven_lines(log, state, must_sign=must_sign)
     unproven = state.events_named(UNPROVEN)
     faults = [f"{one_line(line.target)}: “{one_line(line.text)}” ({line.reason})" for line in lines]
+    lapsed = find_lapsed_lines(log, state)
+    faults += [f"{one_line(line.target)}: “{one_line(line.text)}” ({line.reason}; `{line.command}`)" for line in lapsed]
     faults = [join_first(faults)] if faults else []
     if unproven:
         faults.append(f"{count_phrase(len(unproven), 'event')} with a signature that can't be verified")
-    fixes = [fix for fix, needed in ((_LINES_FIX, lines), (_EVENTS_FIX, unproven)) if needed]
+    fixes = [fix for fix, needed in ((_LINES_FIX, lines), (_LAPSED_FIX, lapsed), (_EVENTS_FIX, unproven)) if needed]
     return build_check(faults, fine="each line in a rule file has a human's yes", fix="; ".join(fixes))

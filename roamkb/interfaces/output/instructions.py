@@ -12,6 +12,7 @@ from roamkb.instructions import proposal as instructions_proposal
 from roamkb.instructions import propose
 from roamkb.instructions import queue
 from roamkb.instructions import rollback as instructions_rollback
+from roamkb.instructions import unproven_lines
 from roamkb.interfaces.output import curation as curation_reports
 from roamkb.interfaces.output.render import PrintedResult
 from roamkb.log.state.confidence import as_fraction
@@ -72,14 +73,15 @@ def _printed_queue(result: "queue.ReviewQueue") -> PrintedResult:
         lines = [line for proposal in result.proposals for line in _waiting_lines(proposal)]
         if len(able) > 1:
             lines.append(f"all {len(able)}: roamkb approve --all --digest {result.digest[:_DIGEST_LENGTH]}")
+        lines += [line for lapsed in result.lapsed for line in _lapsed_lines(lapsed)]
         lines += [line for proposal in result.settled for line in _settled_lines(proposal)]
         return strip_hidden("\n".join(lines).rstrip("\n"))
 
     return PrintedResult(
         result=result,
         text=render_text,
-        status=0 if result.proposals or result.settled else 1,
-        warnings=() if result.proposals else ("nothing waits for a human",),
+        status=0 if result.proposals or result.settled or result.lapsed else 1,
+        warnings=() if result.proposals or result.lapsed else ("nothing waits for a human",),
     )
 
 
@@ -103,6 +105,13 @@ def _waiting_lines(waiting_proposal: "queue.WaitingProposal") -> Iterator[str]:
     if not waiting_proposal.problem:
         yield f"  roamkb approve {name} --digest {waiting_proposal.digest[:_DIGEST_LENGTH]}"
     yield f"  roamkb reject {name} --reason WHY"
+    yield ""
+
+
+def _lapsed_lines(line: "unproven_lines.LapsedLine") -> Iterator[str]:
+    yield f"{line.proposal} {one_line(line.target)}: {line.reason}, and the line still stands there"
+    yield f"  {one_line(line.text)}"
+    yield f"  {line.command}"
     yield ""
 
 

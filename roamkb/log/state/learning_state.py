@@ -183,6 +183,23 @@ class LearningState:
         return confidence.decayed_confidence(self.confidence, idle_days=(now - self.last_used) / 86400)
 
 
+def is_in_force(standing: LearningState) -> bool:
+    """Return whether a learning is in force: not superseded, archived by a curator, invalidated or contested."""
+    is_current = standing.status not in (SUPERSEDED, ARCHIVED) and standing.verdict != INVALIDATED
+    return is_current and CONTESTED not in standing.flags
+
+
+def lapse_reason(standing: LearningState) -> str:
+    """Return what became of a learning that is in force no more, a clause; empty for one that is."""
+    if is_in_force(standing):
+        return ""
+    if standing.status == SUPERSEDED:
+        return "another learning replaced its own"
+    if standing.verdict == INVALIDATED:
+        return "its learning was found to be wrong"
+    return "its learning was archived" if standing.status == ARCHIVED else "its learning is contested"
+
+
 #: What `contradicts` says of a learning that may contradict another.
 YES: Final = "yes"
 #: What learnings are called by, whose values are listed to be found by their beginnings.
