@@ -337,3 +337,14 @@ class DurabilityDoubts:
         """Raise the first doubt, if there was one; all steps are done."""
         if self._first is not None:
             raise self._first
+
+
+def code_place(error: BaseException) -> str:
+    """Return the file and line of ours that an error came through last, as `name.py:12`; `?` for none."""
+    traceback, place = error.__traceback__, "?"
+    while traceback is not None:
+        file = traceback.tb_frame.f_code.co_filename
+        if "roamkb" in file:
+            place = f"{file.rpartition('/')[2]}:{traceback.tb_lineno}"
+        traceback = traceback.tb_next
+    return place

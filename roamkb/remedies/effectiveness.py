@@ -27,10 +27,10 @@ from roamkb.core.json_form import member_name
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
 from roamkb.core.timestamps import Time
-from roamkb.core.wilson_score import wilson_lower_bound
-from roamkb.core.wilson_score import wilson_upper_bound
 from roamkb.log.state.learning_state import ATTEMPTED as ATTEMPTED
 from roamkb.log.state.learning_state import LedgerEvent
+from roamkb.log.state.wilson_score import wilson_lower_bound
+from roamkb.log.state.wilson_score import wilson_upper_bound
 from roamkb.remedies.error_similarity import is_surely_same
 from roamkb.remedies.fingerprint import SAME_CURE_SIMILARITY
 from roamkb.remedies.fingerprint import ErrorFingerprint

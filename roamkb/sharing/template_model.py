@@ -19,11 +19,11 @@ from roamkb.core.json_form import Share
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
 from roamkb.core.timestamps import Time
-from roamkb.core.wilson_score import wilson_lower_bound
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.learning_state import LogState
+from roamkb.log.state.wilson_score import wilson_lower_bound
 
 TEMPLATED_EVENT: Final = "templated"
 TASK_EVENT: Final = "task"

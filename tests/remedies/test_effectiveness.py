@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamkb.core.ids import derived_id
-from roamkb.core.wilson_score import wilson_lower_bound
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.replay import replay
+from roamkb.log.state.wilson_score import wilson_lower_bound
 from roamkb.remedies.effectiveness import ATTEMPTED
 from roamkb.remedies.effectiveness import CurrentError
 from roamkb.remedies.effectiveness import Remedy

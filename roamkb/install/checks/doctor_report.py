@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 
-from roamkb.core.code_place import code_place
 from roamkb.core.errors import RoamkbError
+from roamkb.core.errors import code_place
 from roamkb.core.request import flag_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from roamkb.app.hooks import events
     from roamkb.app.hooks import session_project
     from roamkb.app.hooks import stop
-    from roamkb.core import code_place
+    from roamkb.core import errors as core_errors
     from roamkb.core import text as core_text
     from roamkb.fs.tree_digest import TreeDigest
     from roamkb.guard import interactive_commands
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     Payload = dict[str, Any]
     Answer = dict[str, object]
 else:
-    code_place = lazy_module("roamkb.core.code_place")
+    core_errors = lazy_module("roamkb.core.errors")
     context = lazy_module("roamkb.interfaces.output.context")
     core_text = lazy_module("roamkb.core.text")
     events = lazy_module("roamkb.app.hooks.events")
@@ -650,7 +650,7 @@ def _record_trouble(event: str, payload: "Payload", error: Exception) -> None:
     if local is not None:
         is_ours = not isinstance(error, json.JSONDecodeError | _UnknownPayload)
         why = (
-            f"{type(error).__name__} at {code_place.code_place(error)}"
+            f"{type(error).__name__} at {core_errors.code_place(error)}"
             if is_ours
             else "what called it gave it no JSON object"
         )

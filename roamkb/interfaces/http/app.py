@@ -43,7 +43,7 @@ from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.request import ParameterShape
 from roamkb.core.text import one_line
-from roamkb.fs.write_count import count_writes
+from roamkb.core.write_count import count_writes
 from roamkb.interfaces.http import knowledge_api as knowledge
 from roamkb.interfaces.http.metrics import ServerMetrics
 from roamkb.interfaces.http.operation_routes import OFFERED_ROUTES

@@ -21,11 +21,11 @@ from roamkb.core.errors import NotDurable
 from roamkb.core.startup.digests import blake2b
 from roamkb.core.startup.typing import Final
 from roamkb.core.startup.typing import NamedTuple
+from roamkb.core.write_count import add_write
 from roamkb.fs.append import OpenedBytes
 from roamkb.fs.append import append_lines
 from roamkb.fs.append import open_bytes
 from roamkb.fs.append import path_stat
-from roamkb.fs.write_count import add_write
 from roamkb.log import jsonl
 from roamkb.log.learning import Learning
 from roamkb.log.state.learning_state import LedgerEvent

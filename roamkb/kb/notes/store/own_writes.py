@@ -15,11 +15,11 @@ from roamkb.core.errors import NotDurable
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.digests import blake2b
 from roamkb.core.startup.typing import Final
+from roamkb.core.write_count import add_write
 from roamkb.fs.files import create_file
 from roamkb.fs.files import random_token
 from roamkb.fs.locks import hold_lock
 from roamkb.fs.user_dirs import JOURNAL_DB
-from roamkb.fs.write_count import add_write
 
 #: What a path holds where there is nothing.
 NOTHING: Final = "-"

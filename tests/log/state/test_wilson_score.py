@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamkb.core.wilson_score import wilson_lower_bound
-from roamkb.core.wilson_score import wilson_upper_bound
+from roamkb.log.state.wilson_score import wilson_lower_bound
+from roamkb.log.state.wilson_score import wilson_upper_bound
 
 
 @pytest.mark.parametrize(
