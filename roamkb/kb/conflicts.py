@@ -75,6 +75,8 @@ class ConflictCopy:
     obstacle: str
     #: The name that `adopt` gave it.
     adopted: Path | None = None
+    #: Whether it held just what the note `adopted` holds, and was removed.
+    removed: bool = False
     #: The lines that differ, as `diff -U0 ORIGINAL COPY` prints them; none where the two can't be compared.
     diff: tuple[str, ...] = ()
 
@@ -136,7 +138,7 @@ def adopt_copies(
             continue
         is_humans = file is None and not is_agent_node(on_disk.content.note, on_disk.content.note.nodes[0])
         if not is_humans and (renamed := _finish_adoption(notes, on_disk.content, copy, find_nodes, lock_file)):
-            copies.append(replace(copy, adopted=renamed, obstacle=""))
+            copies.append(replace(copy, adopted=renamed, obstacle="", removed=True))
         elif copy.obstacle:
             copies.append(copy)
         elif is_humans:

@@ -246,6 +246,9 @@ def test_an_adoption_that_was_killed_can_be_called_again(world: World) -> None:
     assert copy.adopted is not None
     data = copy.adopted.read_bytes()
     path.write_bytes(data)
+    said = f"{path}: was identical to {copy.adopted}, and was removed\n"
+    assert said == world.run("conflicts", "--adopt").out
+    path.write_bytes(data)
     (again,) = adopted(world).copies
     assert (copy.adopted, "") == (again.adopted, again.obstacle)
     assert (False, data) == (path.exists(), copy.adopted.read_bytes())
