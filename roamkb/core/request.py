@@ -18,7 +18,7 @@ from roamkb.core.startup.dataclasses import fields
 from roamkb.core.startup.dataclasses import replace
 
 #: Sources of a parameter's values: folders and files, or what the notes and the project's log hold now.
-ValueSource = Literal["folders", "files", "tags", "titles", "types", "keys", "tasks", "commands"]
+ValueSource = Literal["folders", "files", "tags", "titles", "types", "keys", "tasks", "kbs", "kbs-or-all", "commands"]
 Values = ValueSource | tuple[str, ...]
 
 
@@ -123,7 +123,9 @@ KbOption = Annotated[
 ]
 AnyKbOption = Annotated[
     str | None,
-    Option("--kb", "The knowledge base of that name, or all (the one without a name).", metavar="NAME", values="kbs"),
+    Option(
+        "--kb", "The knowledge base of that name, or all (the one without a name).", metavar="NAME", values="kbs-or-all"
+    ),
 ]
 AsOfOption = Annotated[str | None, Option("--as-of", "As the log stood at the end of that day.", metavar="D")]
 

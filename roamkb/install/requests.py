@@ -68,7 +68,10 @@ class UninstallRequest:
     codex: bool = flag_option("--codex", "Take the hooks and the MCP server out of Codex's settings as well.")
     gemini: bool = flag_option("--gemini", "Take the hooks and the MCP server out of Gemini CLI's settings as well.")
     kb_name: str | None = text_option(
-        "--kb-name", "Only take the knowledge base of that name out of the rule; its notes stay.", metavar="NAME"
+        "--kb-name",
+        "Only take the knowledge base of that name out of the rule; its notes stay.",
+        metavar="NAME",
+        values="kbs",
     )
     purge: bool = flag_option("--purge", "Take roamkb's cache, state and data too; never notes nor projects' logs.")
     dry_run: bool = flag_option("--dry-run", "Say what would be done; do nothing.")

@@ -88,7 +88,7 @@ def start_task(log: Log, task: TaskRecord, author: Author) -> TaskReport:
         raise UsageError("a task needs a title", hint='roamkb task start ID --title "…"')
     with log.append_lock():
         contents = log.read_contents()
-        known_tasks = parse_tasks(contents.replay_state().events_named("task"))
+        past_events = tuple(contents.replay_state().events_named("task"))
         stamps = EventFactory(author, after=contents.last_event, command="task")
         event = stamps.new_event(
             "task",
@@ -102,7 +102,8 @@ def start_task(log: Log, task: TaskRecord, author: Author) -> TaskReport:
             depends=list(task.depends),
         )
         log.append_entries(events=[event])
-    return TaskReport(action="start", task=task, similar=tuple(similar_tasks(task, known_tasks)))
+    started_task = parse_tasks((*past_events, event))[task.id]
+    return TaskReport(action="start", task=started_task, similar=tuple(similar_tasks(task, parse_tasks(past_events))))
 
 
 def end_task(log: Log, id: str, author: Author, *, failed: bool, receipts: Sequence[Receipt]) -> TaskReport:

@@ -475,7 +475,7 @@ def test_the_command_line_says_what_it_did(world: World, shop: Path) -> None:
     looked = world.run("bundle", "import", str(made["path"]), cwd=shop)
     assert "would import as unverified: 1 new, 0 merged, 0 known already; add --yes" in looked.out
     done = world.run("bundle", "import", str(made["path"]), "--yes", "--json", cwd=shop).json
-    assert (1, 0, {"already": 0, "invalid": []}, True) == (
+    assert (1, 0, {"already": 0, "forgotten": 0, "invalid": []}, True) == (
         done["new"], done["merged"], done["skipped"], done["done"],
     )  # fmt: skip
     shown = world.run("bundle", "show", str(made["path"]), cwd=shop)

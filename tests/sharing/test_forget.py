@@ -113,9 +113,21 @@ def test_it_isnt_written_again(told: World) -> None:
     source = told.personal / "other.jsonl"
     lines = [json.dumps({"key": f"x{n}", "type": "fact", "content": text}) for n, text in enumerate(said)]
     source.write_text("\n".join(lines) + "\n")
-    told.run("ingest", "--file", str(source), "--yes")
+    taken = told.run("ingest", "--file", str(source))
+    assert "(0 skipped, already imported); 5 forgotten and not taken" in taken.out
     source.unlink()
     assert b"twelfth part" not in below(told).lower()
+
+
+def test_a_bundle_that_brings_it_back_is_told_so(told: World) -> None:
+    """It isn't known: it was forgotten, and stays so; the rest is known."""
+    bundle = str(told.home / "b.jsonl")
+    assert 0 == told.run("bundle", "create", bundle, "--all").status
+    forget(told)
+    for words, done in ((), "would import"), (("--yes",), "imported"):
+        ran = told.run("bundle", "import", bundle, *words)
+        assert f"{done} as unverified: 0 new, 0 merged, 1 known already, 1 forgotten and not taken" in ran.out
+    assert 1 == told.run("bundle", "import", bundle, "--json").json["skipped"]["forgotten"]
 
 
 def test_audit_and_explain_say_that_it_was_forgotten(told: World) -> None:

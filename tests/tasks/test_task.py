@@ -22,6 +22,10 @@ def test_a_task_like_an_earlier_one_is_met_with_what_that_taught(logged: World) 
     """By its words, its files, and the task seen before; being shown is asked about at the end."""
     started = logged.run("task", "start", "T2", "--title", "Fix OAuth redirects on mobile")
     assert "like T1 Fix the OAuth redirect" in started.out
+    begun = logged.run("task", "start", "T3", "--title", "Count the zebras", "--json").json["task"]
+    assert begun["started"] is not None
+    again = logged.run("task", "start", "T3", "--title", "Count the zebras", "--json").json["task"]
+    assert begun == again
     found = logged.run("relevant", "--task", "T2", "--json").json
     assert 1 == found["count"]
     (entry,) = found["entries"]

@@ -1,7 +1,7 @@
 """Completion scripts of bash, zsh and fish, made from the table of operations.
 
-A script has all commands, options and fixed values in itself. For tags, titles, types, keys and tasks it asks
-`roamkb --complete`.
+A script has all commands, options and fixed values in itself. For tags, titles, types, keys, tasks and the
+names of knowledge bases it asks `roamkb --complete`.
 """
 
 from collections.abc import Callable

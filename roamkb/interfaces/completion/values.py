@@ -12,6 +12,7 @@ from typing import Final
 
 from roamkb.app.knowledge_base import KnowledgeBase
 from roamkb.core.errors import RoamkbError
+from roamkb.core.model import EVERY_KB
 from roamkb.core.text import one_line
 from roamkb.kb.graph import link_graph
 from roamkb.log.learning import TYPES
@@ -50,6 +51,10 @@ def _learnings(kb: KnowledgeBase) -> Iterator[Learning]:
     return (state.learning for state in kb.log.export().learnings)
 
 
+def _kb_names(kb: KnowledgeBase) -> list[str]:
+    return [other.name for other in kb.rule.others]
+
+
 _SOURCES: Final[dict[str, tuple[Callable[[KnowledgeBase], Iterable[str]], ...]]] = {
     "tags": (
         lambda kb: (count.tag for count in kb.tags().tags),
@@ -59,5 +64,7 @@ _SOURCES: Final[dict[str, tuple[Callable[[KnowledgeBase], Iterable[str]], ...]]]
     "titles": (_node_titles,),
     "types": (lambda _: TYPES, lambda kb: (learning.type for learning in _learnings(kb))),
     "keys": (lambda kb: (learning.key for learning in _learnings(kb)),),
+    "kbs": (_kb_names,),
+    "kbs-or-all": (_kb_names, lambda kb: [EVERY_KB] if _kb_names(kb) else []),
     "tasks": (lambda kb: (task.id for task in kb.log.task("list").tasks),),
 }

@@ -154,11 +154,13 @@ def ingest(result: "pipeline_ingest.IngestResult") -> PrintedResult:
 
     def render_text(_: bool) -> str:
         notes = [f"{result.merged} merged"] if result.merged else []
+        if result.forgotten:
+            notes.append(f"{result.forgotten} forgotten and not taken")
         if invalid:
             more = ["…"] if len(invalid) > _FAULTS_IN_LINE else []
             notes.append(f"{len(invalid)} invalid: {'; '.join([*invalid[:_FAULTS_IN_LINE], *more])}")
         summary = f"{'Would ingest' if result.is_dry_run else 'Ingested'} {result.new} new learning"
-        summary += f"{'' if result.new == 1 else 's'} ({result.already} skipped, already imported)"
+        summary += f"{'' if result.new == 1 else 's'} ({result.already - result.forgotten} skipped, already imported)"
         lines = [
             f"  [{one_line(learning.type).upper()}] {_title_text(learning.statement)}" for learning in result.preview
         ]

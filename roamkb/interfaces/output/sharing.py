@@ -68,7 +68,9 @@ def _printed_import(result: "sharing_bundle.ImportResult") -> PrintedResult:
     ingested = result.ingested
 
     def render_text(terminal: bool) -> str:
-        counts = f"{ingested.new} new, {ingested.merged} merged, {ingested.already} known already"
+        counts = f"{ingested.new} new, {ingested.merged} merged, {ingested.already - ingested.forgotten} known already"
+        if ingested.forgotten:
+            counts += f", {ingested.forgotten} forgotten and not taken"
         if result.done:
             return f"{_bundle_headline(result.header)}\nimported as unverified: {counts}"
         lines = [_bundle_headline(result.header), *_title_lines(ingested.preview, terminal)]

@@ -113,6 +113,8 @@ class IngestResult:
     merged: int = 0
     #: Taken in or merged by an earlier run, or said by an earlier line of the same source, word for word.
     already: int = 0
+    #: Of these, what a human had forgotten since.
+    forgotten: int = 0
     invalid: tuple[BadLine, ...] = ()
     is_dry_run: bool = False
     #: What is new, where it is to be looked at first; else nothing.
@@ -121,7 +123,7 @@ class IngestResult:
     @property
     def skipped(self) -> Mapping[str, object]:
         """The statements that the log took nothing of."""
-        return {"already": self.already, "invalid": self.invalid}
+        return {"already": self.already, "forgotten": self.forgotten, "invalid": self.invalid}
 
 
 def knowledge_lines(*paths: Path) -> Iterator[LearningLine | BadLine]:
@@ -223,6 +225,7 @@ def ingest(
             new=result.new + len(plan.learnings),
             merged=result.merged + plan.merged,
             already=result.already + plan.already,
+            forgotten=result.forgotten + plan.forgotten,
             invalid=(*result.invalid, *plan.invalid),
             preview=(*result.preview, *plan.learnings) if preview else (),
         )
@@ -266,6 +269,7 @@ class _IngestPlan:
     invalid: list[BadLine] = field(default_factory=list)
     merged: int = 0
     already: int = 0
+    forgotten: int = 0
 
     @property
     def read_count(self) -> int:
@@ -309,6 +313,9 @@ class _KnownLearnings:
                 plan.invalid.append(statement)
             elif fault := _learning_fault(statement.learning):
                 plan.invalid.append(BadLine(line=statement.line, reason=fault))
+            elif self._tombstones.covers(statement.learning):
+                plan.already += 1
+                plan.forgotten += 1
             elif self._has_line(statement.learning):
                 plan.already += 1
             else:
@@ -320,9 +327,7 @@ class _KnownLearnings:
         return plan
 
     def _has_line(self, learning: Learning) -> bool:
-        """Say whether the log has that very line: from an earlier run, as a line of its own, or forgotten since."""
-        if self._tombstones.covers(learning):
-            return True
+        """Say whether the log has that very line: from an earlier run, or as a line of its own."""
         source_learning = self._learnings.get(str(learning.extra.get("source_id")))
         return learning.id in self._ids or (source_learning is not None and source_learning.content == learning.content)
 

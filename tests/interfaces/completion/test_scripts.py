@@ -59,12 +59,25 @@ def test_values_of_the_notes_and_the_log_are_asked_for(completing: CompletingShe
     world.run("learn", "Backups run at night", "--type", "gotcha", "--task", "bd-12")
     world.run("task", "start", "bd-77", "--title", "Count the zebras")
     assert ["africa"] == completing.offers("roamkb search --tag af")
-    assert ["default"] == completing.offers("roamkb search --kb de")
     assert ["gotcha"] == completing.offers("roamkb recall --type got")
     assert ["gotcha-backups-run-at-night"] == completing.offers("roamkb pin ")
     assert ["bd-77"] == completing.offers("roamkb relevant --task bd-7")
     assert ["Zebra's stripes"] == [one.replace("\\", "") for one in completing.offers("roamkb show Ze")]
-    assert 6 == completing.calls
+    assert 5 == completing.calls
+
+
+@every_shell
+def test_the_names_of_further_knowledge_bases_are_completed(completing: CompletingShell, world: World) -> None:
+    """As the rule has them; `all` where it may be said, and nothing where there are none."""
+    assert [] == completing.offers("roamkb write --kb ")
+    rule = world.home / ".claude" / "rules" / "knowledge-base.md"
+    (world.home / "club").mkdir()
+    blocks = f"```roamkb:kb/club\n{world.home}/club\n```\n\n```roamkb:project-parents/club\n{world.personal}\n```\n"
+    rule.write_text(f"{rule.read_text()}\n{blocks}")
+    assert ["all", "club"] == completing.offers("roamkb search --kb ")
+    assert ["club"] == completing.offers("roamkb show --kb c")
+    assert ["club"] == completing.offers("roamkb write --kb ")
+    assert ["club"] == completing.offers("roamkb uninstall --kb-name ")
 
 
 @every_shell

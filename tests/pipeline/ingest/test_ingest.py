@@ -424,7 +424,7 @@ def test_nothing_to_read_is_no_error(world: World) -> None:
     done = world.run("ingest", "--json")
     assert 0 == done.status
     assert {
-        "schema": 1, "read": 0, "new": 0, "merged": 0, "skipped": {"already": 0, "invalid": []},
+        "schema": 1, "read": 0, "new": 0, "merged": 0, "skipped": {"already": 0, "forgotten": 0, "invalid": []},
         "dry_run": False, "file": None, "files": [], "preview": [],
     } == done.json  # fmt: skip
 
@@ -568,6 +568,7 @@ def test_no_tools_log_hides_anothers(world: World) -> None:
     assert (6, 4) == (done["read"], done["new"])
     assert {
         "already": 1,
+        "forgotten": 0,
         "invalid": [{"line": 2, "reason": "knowledge.archive.jsonl: it isn't JSON", "newer": False}],
     } == done["skipped"]
     assert [".beads", ".lavra", ".lavra", ".oro"] == [
