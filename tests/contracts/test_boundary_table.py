@@ -1119,6 +1119,23 @@ def test_who_hides_its_parents_is_unknown(command: str, world: World) -> None:
     assert "table" in reason, reason
 
 
+_LAYERED_ROOT = """
+layers=$(mktemp -d) && mkdir "$layers/a" "$layers/b" "$layers/root" &&
+for folder in /*/; do mkdir -p "$layers/a$folder"; done &&
+mount -t overlay overlay -o "lowerdir=$layers/a:$layers/b" "$layers/root" &&
+for folder in /*/; do [ "$folder" = /proc/ ] || mount --rbind "$folder" "$layers/root$folder"; done &&
+mount -t proc proc "$layers/root/proc" && exec chroot "$layers/root" sh -c "$0"
+"""
+
+
+@linux_root
+def test_a_layered_root_that_a_command_made_is_no_containers(world: World) -> None:
+    """Anybody can mount one in a namespace of his own, in which there is no user but himself."""
+    made = f"unshare --user --map-root-user --mount --pid --fork sh -c {shlex.quote(_LAYERED_ROOT)} ASK"
+    kind, reason = hidden(world, f"cd / && {made}")
+    assert ("unknown", True) == (kind, "table" in reason), reason
+
+
 @linux_root
 def test_another_table_around_ones_own_is_still_read(world: World) -> None:
     """In a new namespace with the old table, parents are there by other numbers."""

@@ -182,7 +182,8 @@ def _may_signal(pid: int) -> bool:
 def _is_command_table(root_process: AncestorProcess | None, mounts: list[str], proc: Path) -> bool:
     """Say whether the table is neither the machine's nor a container's, but made for a command.
 
-    A container has files of its own; a namespace that a command was put into has the machine's.
+    A container has files of its own, and several users; a namespace that a command was put into has the machine's
+    files, or those that its maker layered over them, and its maker alone.
     """
     if (
         root_process is None
@@ -196,7 +197,19 @@ def _is_command_table(root_process: AncestorProcess | None, mounts: list[str], p
     root = next((fields for line in reversed(mounts) if (fields := line.split())[4:5] == ["/"]), [])
     is_layered = "-" in root and root[root.index("-") + 1] in _CONTAINER_FILE_SYSTEMS
     is_container = is_layered or "".join(root[3:4]).startswith(_CONTAINER_FOLDER)
-    return root_process.name in _SANDBOX_PROGRAMS or not is_container
+    return root_process.name in _SANDBOX_PROGRAMS or not is_container or _count_users(proc) <= 1
+
+
+def _count_users(proc: Path) -> int:
+    """Return how many users the namespace of the first process has; 0 where that can't be read.
+
+    Who isn't root can put himself alone into one (user_namespaces(7)); what makes a container gives it more.
+    """
+    try:
+        ranges = (proc / "1" / "uid_map").read_text("ascii").splitlines()
+        return sum(int(line.split()[2]) for line in ranges)
+    except (OSError, ValueError, IndexError):
+        return 0
 
 
 def _pid_namespace(proc: Path, process: str) -> str:

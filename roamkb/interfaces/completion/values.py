@@ -60,7 +60,6 @@ _SOURCES: Final[dict[str, tuple[Callable[[KnowledgeBase], Iterable[str]], ...]]]
         lambda kb: (count.tag for count in kb.tags().tags),
         lambda kb: (tag for learning in _learnings(kb) for tag in learning.tags),
     ),
-    "kbs": (lambda kb: kb.kb_names,),
     "titles": (_node_titles,),
     "types": (lambda _: TYPES, lambda kb: (learning.type for learning in _learnings(kb))),
     "keys": (lambda kb: (learning.key for learning in _learnings(kb)),),
