@@ -28,6 +28,8 @@ _REFERENCE = (
     r"|ENC[\[(]"
     r"|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*[(\[]|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$|[a-z_]+(?:\.[a-z_]+)+$"
 )
+#: Of as few parts as base64 has by chance.
+_SLASHED = r"(?:/[A-Za-z0-9+]*){1,3}={0,2}"
 #: In the middle of it a shell, a template or a document puts the value.
 _FILLED_IN = r"\$\{|\$\(|\{\{|\}\}|<[A-Za-z][^<>]*>|%\(|#\{|\$[A-Z_]{3,}|\.\.\.|…"
 #: What documents say where a value would stand; a word of it, whatever stands beside.
@@ -73,6 +75,9 @@ def secret_weight(value: str) -> int:
 
 def stands_for_another(value: str) -> bool:
     """Say whether `value` is a placeholder, a reference or a well-known default."""
+    if len(value) > 30 and compile_cached(_SLASHED).fullmatch(value) and is_random(value[1:]):
+        # one base64 text of 64 begins as a path does
+        return False
     if (
         compile_cached(_REFERENCE).match(value)
         or compile_cached(_FILLED_IN).search(value)

@@ -2,7 +2,9 @@
 
 import pytest
 
+from roamkb.secrets.randomness import NOTHING
 from roamkb.secrets.randomness import PASSWORD
+from roamkb.secrets.randomness import RANDOM
 from roamkb.secrets.randomness import WORDY
 from roamkb.secrets.randomness import common_pair_share
 from roamkb.secrets.randomness import entropy
@@ -51,3 +53,11 @@ def test_a_password_of_eight_has_three_kinds_of_characters() -> None:
 def test_few_letters_over_and_over_stand_for_another_value() -> None:
     """From twenty-four characters on, fewer than six."""
     assert [False, True] == [stands_for_another(value) for value in (("qzxw" * 6)[:23], "qzxw" * 6)]
+
+
+def test_a_random_value_that_begins_with_a_stroke_is_no_path() -> None:
+    """One base64 text of 64 does; a path is made of words, or of more parts."""
+    assert RANDOM == secret_weight("/kEWSl4XyC8y3g2TUGXlb7u5eQXeaBlIdgPVdIsB75U=")
+    assert RANDOM == secret_weight("/kEWSl4XyC8y3g2/UGXlb7u5eQXeaBlIdgPVdIsB")
+    for path in ("/usr/share/applicationsecretsfolder", "/run/secrets/databasepasswordofproduction"):
+        assert NOTHING == secret_weight(path)

@@ -1,6 +1,7 @@
 """A session as a harness's hooks describe it: the part that every event needs."""
 
 import json
+import os
 import time
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from roamkb.app.knowledge_base import KnowledgeBase
 from roamkb.app.log import brief as log_brief
 from roamkb.app.log import project_log as log_project_log
 from roamkb.boundary.store.call_origin import CallOrigin
+from roamkb.boundary.store.folder_evidence import classify_folder
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import Refused
@@ -22,6 +24,7 @@ from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
 from roamkb.core.startup.dataclasses import replace
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.startup.typing import Any
 from roamkb.core.startup.typing import Final
 from roamkb.core.startup.typing import Self
@@ -41,6 +44,8 @@ from roamkb.text.store import lexicons
 
 #: Properties of a log's context that are judgements of folders.
 _LOG_PROJECTS: Final = ("checkout_project", "log_project")
+#: What names a file or folder in a command: a word with a stroke in it, or one that leads out of a folder.
+_PLACE: Final = lazily(r"[^\s'\"`;&|<>()]*(?:/|\.\.|~)[^\s'\"`;&|<>()]*")
 #: Of what a failed command printed.
 _OUTPUT_LENGTH: Final = 20_000
 #: Of the processor, for a log that isn't indexed: harnesses wait ten seconds or more.
@@ -195,6 +200,29 @@ class HookSession:
             self._refused += (event for event in observed.declined if event.is_refused)
         return tool_events
 
+    def _is_of_work(self, passage: transcript.TranscriptPassage) -> bool:
+        """Return whether a call names something that is work's: the log of no other project may tell of it."""
+        named = (word.partition("=")[2] or word for word in _PLACE.findall(passage.command))
+        return any(map(self._lies_at_work, (*passage.edits, *named)))
+
+    def _lies_at_work(self, name: str) -> bool:
+        try:
+            path = Path(os.path.realpath(Path(self.payload_text("cwd") or "/", os.path.expanduser(name))))
+            # a file is as its folder is, and most calls name files of a few
+            folder = path if path.is_dir() else path.parent
+        except (OSError, ValueError):
+            # no file has such a name
+            return False
+        if folder not in self._judged_folders:
+            kind = classify_folder(folder, self.knowledge_base.find_rule()).kind
+            self._judged_folders[folder] = kind is ProjectKind.WORK
+        return self._judged_folders[folder]
+
+    @cached_property
+    def _judged_folders(self) -> dict[Path, bool]:
+        """Whether each folder that was named is work's."""
+        return {}
+
     def _record_mended(
         self,
         failures: "Sequence[transcript.CommandFailure]",
@@ -204,6 +232,7 @@ class HookSession:
         if self.writable_log is None or not (failures or any(passage.is_shell for passage in passages)):
             return (), ()
 
+        passages = [passage for passage in passages if not self._is_of_work(passage)]
         open_failures, episodes = remedies_episodes.find_episodes(
             failures, passages, parse_shell=parser.read_commands, root=str(self.writable_log.root)
         )

@@ -1006,6 +1006,33 @@ def test_an_event_that_is_none_is_named(world: World) -> None:
     assert (0, {}, True) == (ran.status, ran.json, "no event 'user-prompt'; `roamkb hook --help`" in ran.err)
 
 
+@pytest.mark.parametrize("place", ["{work}", "../../projects/work/acme", "~/projects/work/acme"])
+def test_what_is_mended_at_work_is_in_no_other_log(world: World, place: str) -> None:
+    """A personal session's log is committed: neither the command, nor its error, nor the line that mended it."""
+    world.run("init")
+    source = world.work / "sign.py"
+    command = f"cd {place.format(work=world.work)} && pytest -x"
+    calls: list[tuple[str, dict[str, object]]] = [
+        ("PostToolUseFailure", {"tool_name": "Bash", "tool_input": {"command": command}, "error": "OSError: octopus1"}),
+        ("PostToolUse", {
+            "tool_name": "Edit",
+            "tool_input": {"file_path": str(source), "old_string": "open(x)", "new_string": "open(x, octopus2)"},
+        }),
+        ("PostToolUse", {"tool_name": "Bash", "tool_input": {"command": command}, "tool_response": {"stdout": "1 passed"}}),
+    ]  # fmt: skip
+    for name, fields in calls:
+        answer(world, {**event(world.personal, name, **fields), "session_id": "s"})
+    assert "octopus" not in (world.personal / ".roamkb" / "ledger.jsonl").read_text()
+    # the project's own is kept
+    for name, fields in calls:
+        if name != "PostToolUse" or fields["tool_name"] == "Bash":
+            fields["tool_input"] = {"command": "pytest -x tests/unit"}
+        else:
+            fields["tool_input"] = {**fields["tool_input"], "file_path": str(world.personal / "sign.py")}  # type: ignore[dict-item]
+        answer(world, {**event(world.personal, name, **fields), "session_id": "t"})
+    assert "octopus2" in (world.personal / ".roamkb" / "ledger.jsonl").read_text()
+
+
 def test_a_remedy_falls_with_the_learning_that_says_it(world: World) -> None:
     """Found wrong or replaced, it is offered no more than the learning is."""
     world.run("init")
