@@ -393,7 +393,7 @@ def _entry_fault(entry: str, block: str) -> str | None:
     parts = [part for part in bare.split("/") if part]
     if "." in parts or ".." in parts:
         return f"holds . or ..: {entry!r}; write the folder itself"
-    if fault := entry_fault(bare):
+    if fault := entry_fault(bare) or _two_folders_fault(bare):
         return f"{fault}: {entry!r}"
     if (
         block.partition("/")[0] == _PARENTS_BLOCK
@@ -402,6 +402,12 @@ def _entry_fault(entry: str, block: str) -> str | None:
     ):
         return f"makes every folder personal: {entry!r}"
     return None
+
+
+def _two_folders_fault(entry: str) -> str | None:
+    """Return the fault of an entry in which a second folder seems to begin; None without one."""
+    begins_another = re.search(r"(?<!\\)[ :|]~?/", entry)
+    return "seems to name two folders; write one folder in a line" if begins_another else None
 
 
 def _shell_escape(path: str) -> str:

@@ -104,6 +104,7 @@ def test_the_shipped_rule_carries_its_contract(phrase: str) -> None:
         (blocks(work="!~/w"), "negation"),
         (blocks(work="~/w\n!~/w/x"), "negation"),
         (blocks(parents="!w/x"), "relative"),
+        *((blocks(work=f"~/w{between}~/v"), "seems to name two folders") for between in (" ", ":", " and ", " | ")),
         (blocks(work="~/w # office"), "ends in a comment"),
         (blocks(work="~/w\t# office"), "ends in a comment"),
         (blocks(work="~/a/../w"), "holds . or .."),
