@@ -232,7 +232,8 @@ class HookSession:
         if self.writable_log is None or not (failures or any(passage.is_shell for passage in passages)):
             return (), ()
 
-        passages = [passage for passage in passages if not self._is_of_work(passage)]
+        if self._project_log.log_project.kind is not ProjectKind.WORK:
+            passages = [passage for passage in passages if not self._is_of_work(passage)]
         open_failures, episodes = remedies_episodes.find_episodes(
             failures, passages, parse_shell=parser.read_commands, root=str(self.writable_log.root)
         )
