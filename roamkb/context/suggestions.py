@@ -257,7 +257,7 @@ def withheld_reason(standing: LearningState) -> str:
     texts = (standing.learning.content, *standing.learning.aliases)
     if _tells_a_secret(texts):
         return PRIVATE
-    if noise.noise_of(standing.learning.content) and not brief_text.is_borne_out(standing):
+    if not brief_text.is_borne_out(standing) and noise.noise_of(standing.learning.content):
         return NOISE
     return UNSAFE if unsafe_text.unsafe_reason(texts) and not brief_text.is_approved(standing) else ""
 

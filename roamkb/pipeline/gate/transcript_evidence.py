@@ -56,6 +56,8 @@ _SENTENCE_END: Final = lazily(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 _CLAUSE_END: Final = lazily(r"[,;:–—]\s(?!(?:dass|daß|что|że|hogy)\b)|[、，；：]")
 #: The share of a claim's words in a sentence that says it, or denies it.
 _SAID_SHARE: Final = 0.75
+#: Letters of a sentence that somebody types; what goes on was pasted.
+_LONGEST_STATEMENT: Final = 600
 #: Words that make a clause a question or a condition, by closed lists: a language has few.
 _WHETHER: Final = vocabulary("whether")
 _WHETHER_UNSPACED: Final = lazily("|".join(" ".join(lexicon("unspaced_whether")).split()))
@@ -223,8 +225,9 @@ def _find_denial(claim: str, later: Iterable[TranscriptPassage]) -> str:
     for passage in later:
         if passage.speaker is not Speaker.HUMAN:
             continue
-        for sentence in _SENTENCE_END.split(own_words(passage.text)):
-            if _is_question(sentence):
+        for sentence in _own_statements(passage.text):
+            if len(terms & _content_terms(sentence)) < _WORDS_BORNE_OUT * len(terms):
+                # whoever corrects a number says the rest of it
                 continue
             if _differ_in_negation(claim, sentence) or jaccard.differ_only_in_number(
                 prepared, jaccard.prepare_text(_clauses_about(sentence, terms))
@@ -422,6 +425,14 @@ def _has_same_last_line(left_output: str, right_output: str) -> bool:
         return re.sub(r"\d+", "0", lines[-1]).strip() if lines else ""
 
     return last_line(left_output) == last_line(right_output)
+
+
+# each claim of a session asks for all that its human said afterwards
+@lru_cache(maxsize=2048)
+def _own_statements(text: str) -> tuple[str, ...]:
+    """Return the sentences of a human's message that are his own words and no questions."""
+    sentences = dict.fromkeys(_SENTENCE_END.split(own_words(text)))
+    return tuple(one for one in sentences if len(one) <= _LONGEST_STATEMENT and not _is_question(one))
 
 
 @lru_cache(maxsize=8192)

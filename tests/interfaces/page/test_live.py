@@ -191,3 +191,4 @@ def test_a_search_shows_what_the_server_says_instead_of_hits(browser: Chromium, 
         tab.press("/", text="/")
         tab.type("zebra")
         tab.wait_until("document.body.textContent.includes('no session')")
+        assert not tab.run("document.querySelector('#results')")
