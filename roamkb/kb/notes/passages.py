@@ -50,7 +50,7 @@ class NotePassage:
         """Return the line that shows the title."""
         if self.node and self.node.level:
             return self.node.line
-        for number, line in enumerate(self.note.text.split("\n")[:50], start=1):
+        for number, line in enumerate(self.note.text.split("\n", 50)[:50], start=1):
             if _TITLE.match(line):
                 return number
         return 1

@@ -38,7 +38,7 @@ class LiveText:
         self._read: dict[int, list[Region]] = {}
 
     def keyword_lines(self, pattern: re.Pattern[str]) -> Iterator[str]:
-        """Yield the keyword lines that `pattern` matches at their start."""
+        """Yield the keyword lines in which `pattern` matches somewhere."""
         places = [line.start() for line in pattern.finditer(self.text)]
         for region, _ in self._regions_with(places):
             if region.kind is RegionKind.KEYWORD:

@@ -14,11 +14,8 @@ from roamkb.org.syntax.syntax_table import SPACE
 #: More set-up files than any human writes; a chain that doubles at each step must end somewhere.
 MOST_SETUPFILES = 50
 
-#: Lines that say something of the file.
-INTERESTING = lazily(
-    r"^[ \t]*#\+(?:title|filetags|todo|seq_todo|typ_todo|setupfile|startup|link):",
-    re.IGNORECASE | re.MULTILINE,
-)
+#: What lines that say something of the file hold; without their begin, since a search for "#+" is five times as fast.
+INTERESTING = lazily(r"#\+(?:title|filetags|todo|seq_todo|typ_todo|setupfile|startup|link):", re.IGNORECASE)
 _KEYWORD = lazily(rf"[ \t]*#\+([^{SPACE}]*):")
 _URL = lazily(r"\A[a-zA-Z][a-zA-Z0-9+.-]*://|\A(?:file|ftp|https?):")
 _STATE = lazily(r"(.*?)(?:\([^)]*\).*)?\Z")
