@@ -9,11 +9,11 @@ import re
 import struct
 from itertools import islice
 from pathlib import Path
-from typing import Final
 
 from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
+from roamkb.core.startup.typing import Final
 from roamkb.fs.files import read_file
 from roamkb.fs.git_index import IndexEntry
 from roamkb.fs.git_index import parse_entries

@@ -1,13 +1,12 @@
 """Files in git's index, read from the index itself, since git would run what a repository configures."""
 
-import hashlib
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
-from typing import NamedTuple
 
 from roamkb.core.model import UnreadableFile
+from roamkb.core.startup.typing import Final
+from roamkb.core.startup.typing import NamedTuple
 from roamkb.fs.files import read_file
 from roamkb.fs.worktrees import pointed_folder
 
@@ -76,6 +75,8 @@ def unchanged_texts(root: Path) -> Iterator[str]:
 
 def _git_blob_hash(data: bytes, known_hash: bytes) -> bytes:
     """Return the object hash that git gives to a file's content, SHA-1 or SHA-256 as `known_hash` is."""
+    import hashlib  # with OpenSSL, which a session's start does without
+
     hash_function = hashlib.sha1 if len(known_hash) == _HASH_SIZES[0] else hashlib.sha256
     return hash_function(b"blob %d\0%b" % (len(data), data), usedforsecurity=False).digest()
 

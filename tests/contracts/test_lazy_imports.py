@@ -37,6 +37,7 @@ _STANDARD = {
     "core/startup/typing.py": 1,
     "fs/files.py": 2,
     "fs/locks.py": 1,
+    "fs/git_index.py": 1,
     "interfaces/cli/terminal.py": 2,
     "interfaces/output/render.py": 1,
     "kb/notes/node_names.py": 1,

@@ -10,11 +10,11 @@ there all other words have to be the same.
 from collections.abc import Sequence
 from collections.abc import Set
 from enum import Enum
+from functools import cache
 from functools import cached_property
 from functools import lru_cache
 
 from roamkb.core.startup.dataclasses import dataclass
-from roamkb.core.startup.typing import Final
 from roamkb.core.text import fold_text
 from roamkb.text.similarity import contradiction
 from roamkb.text.similarity.shell_remnants import without_debris
@@ -39,7 +39,6 @@ class TextLikeness(Enum):
 
 #: Several times as many as most learnings have trigrams.
 _MASK_BITS = 1024
-_NEGATING: Final = frozenset(map(canonical_form, NEGATIONS))
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,13 @@ class PreparedText:
     @cached_property
     def affirmed(self) -> frozenset[str]:
         """The content without what negates: the same in a statement and in its denial."""
-        return self.content - _NEGATING
+        return self.content - _negating_forms()
+
+
+# few texts are compared so far, and none in most hooks
+@cache
+def _negating_forms() -> frozenset[str]:
+    return frozenset(map(canonical_form, NEGATIONS))
 
 
 # as many as one text is compared with in a row; those of all texts would take more room than all else
