@@ -7,6 +7,11 @@ processes of roamkb's own: another program's modules aren't ours to choose.
 
 import sys
 
+from roamkb import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
 #: Types of modules, which need no import.
 _Module = type(sys)
 #: What stands in a URL as it is, as in the paths of most databases.
@@ -31,9 +36,13 @@ def load_lightly() -> None:
             del sys.modules["urllib.parse"]
 
 
+def file_uri(path: "Path") -> str:
+    """Return `path.as_uri()`, which Python loads `urllib.parse` for, whatever there is to quote."""
+    name = str(path)
+    return path.as_uri() if name.encode("utf-8", "replace").translate(None, _PLAIN_BYTES) else f"file://{name}"
+
+
 def _quote_from_bytes(path: bytes, safe: str = "/") -> str:
-    if not path.translate(None, _PLAIN_BYTES):
-        return path.decode()
     from urllib.parse import quote_from_bytes
 
     return quote_from_bytes(path, safe)

@@ -21,6 +21,7 @@ from roamkb.core.errors import NotFound
 from roamkb.core.errors import NotWritable
 from roamkb.core.json_form import Rows
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.standard_library import file_uri
 from roamkb.fs.files import as_disk_error
 from roamkb.fs.files import error_reason
 from roamkb.fs.locks import hold_lock
@@ -405,7 +406,7 @@ class Journal:
     @contextlib.contextmanager
     def _open_read_only(self) -> Iterator[sqlite3.Connection]:
         try:
-            uri = f"{self.database_path.as_uri()}?mode=ro"
+            uri = f"{file_uri(self.database_path)}?mode=ro"
             with contextlib.closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as db:
                 yield harden_connection(db, writing=False)
         except sqlite3.DatabaseError as error:

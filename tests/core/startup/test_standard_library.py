@@ -2,6 +2,11 @@
 
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
+
+from roamkb.core.startup.standard_library import file_uri
 
 #: Printed by a process that loaded them in part, and by one that loaded them as usual.
 _USES = """
@@ -31,5 +36,14 @@ def test_what_is_loaded_in_part_works_as_a_whole() -> None:
 
 def test_modules_that_nobody_asks_for_are_not_loaded() -> None:
     """Neither `urllib.parse` nor what it loads, and no module stands in for it afterwards."""
-    code = "import sys\nfrom pathlib import Path\nPath('/a').as_uri()\nprint({'urllib.parse', 'ipaddress'} & {*sys.modules})"
-    assert "set()\n" == _printed(_LIGHTLY + code)
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom roamkb.core.startup.standard_library import file_uri\n"
+        "print(file_uri(Path('/a')), {'urllib.parse', 'ipaddress'} & {*sys.modules})"
+    )
+    assert "file:///a set()\n" == _printed(_LIGHTLY + code)
+
+
+@pytest.mark.parametrize("path", ["/", "/a b", "/100%", "/what?", "/ü#1", "/\udcff.db", "/a-b_c.d~/index.db"])
+def test_the_uri_of_a_file_is_that_of_python(path: str) -> None:
+    """Also where something is to be quoted, or is no UTF-8."""
+    assert Path(path).as_uri() == file_uri(Path(path))

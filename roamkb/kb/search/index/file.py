@@ -18,6 +18,7 @@ from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import asdict
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
+from roamkb.core.startup.standard_library import file_uri
 from roamkb.fs.files import random_token
 from roamkb.fs.files import read_file
 from roamkb.fs.locks import hold_lock
@@ -139,7 +140,7 @@ class IndexFile:
         """Return a connection to the stored index; threads take turns on a `shared` one."""
         mode = "rw" if writing else "ro"
         db = sqlite3.connect(
-            f"{self.path.as_uri()}?mode={mode}",
+            f"{file_uri(self.path)}?mode={mode}",
             uri=True,
             timeout=SHORT_WAIT,
             isolation_level=None,
