@@ -105,7 +105,7 @@ def _place_rows() -> tuple[PlaceRow, ...]:
         (_NAME_MARKS, True, _named_values),
         *((tuple(marks.split("|")), True, partial(_in_place, row)) for marks, row in data_rows("secret_places.tsv")),
         *(
-            (tuple(programs.split(" ")), False, partial(_in_options, programs, follows))
+            (_GIVING if "< " in follows else tuple(programs.split(" ")), False, partial(_in_options, programs, follows))
             for programs, follows in data_rows("secret_options.tsv")
         ),
         (("://",), True, _in_urls),
@@ -195,27 +195,54 @@ def _weight_limits(
     return RANDOM, WORDY if not glue["set"].startswith("=") or is_quoted else PASSWORD
 
 
-_OPTION_VALUE: Final = r"[\"']?(?P<v>[^\s\"'`|;&<>/-][^\s\"'`|;&<>]{3,255})"
+#: What every text has in which a command is given a password to read.
+_GIVING: Final = ("echo ", "printf ", "<<<")
+_OPTION_VALUE: Final = (
+    r"[\"']?(?P<v>(?<=[\"'])[^\s\"'`<>/\\-][^\s\"'`]{3,255}?(?=(?:\\n)?[\"'])"
+    r"|[^\s\"'`|;&<>/-][^\s\"'`|;&<>]{3,255})"
+)
 _OPTION_WORDS: Final = {
+    "-… ": r"(?:-\S+[ ]+){0,8}?",
     "… ": r"(?:[^\s|;&]+[ ]+){0,24}?",
-    "NAME": r"[\"']?[^\s\"'|;&:]{1,120}",
+    "NAME": r"[\"']?[^\s\"'|;&:,%]{1,120}",
     "VALUE": _OPTION_VALUE,
 }
+#: Before and behind what a command is given to read.
+_ECHOED: Final = r"\b(?:echo|printf)[ ]+(?:-[A-Za-z]+[ ]+)*(?:[\"']?%s(?:\\n)?[\"']?[ ]+)?"
+_PIPED: Final = r"(?:\\n[^|\n]{0,120})?[\"']?(?:[ ]*[;)][^|\n]{0,120})?[ ]*\|&?[ ]*(?:[^|\n]{0,120}?[ ])??"
 
 
 def _in_options(programs: str, follows: str, text: str) -> Iterator[CredentialValue]:
-    return _in_place(_option_pattern(programs, follows), text)
+    for pattern in _option_patterns(programs, follows):
+        yield from _in_place(pattern, text)
 
 
 @lru_cache(maxsize=64)
-def _option_pattern(programs: str, follows: str) -> str:
-    """Return a row of `secret_options.tsv` as an expression with the group `v` for the password."""
-    words = re.sub(
-        "… |NAME|VALUE|.+?(?=… |NAME|VALUE|$)",
-        lambda word: _OPTION_WORDS.get(word[0]) or re.escape(word[0]).replace(r"\ ", "[ ]+"),
-        follows,
+def _option_patterns(programs: str, follows: str) -> tuple[str, ...]:
+    """Return a row of `secret_options.tsv` as expressions with the group `v` for the password."""
+    asking, _, given = follows.partition("< ")
+    command = rf"(?<![\w./-])(?:/[\w./-]*bin/)?(?:{'|'.join(map(re.escape, programs.split(' ')))})"
+    if not given:
+        return (f"{command}[ ]+{_words_pattern(asking)}",)
+    command += f"[ ]+{_words_pattern(asking.rstrip())}" if asking else r"(?![\w.-])"
+    value = _words_pattern(given)
+    return f"{_ECHOED}{value}{_PIPED}{command}", rf"{command}[^|;&\n]{{0,120}}?<<<[ ]*{value}"
+
+
+def _words_pattern(words: str) -> str:
+    return re.sub(
+        r"-… |… |-…(?P<short>\w)|(?P<option>-\w|--[\w-]+) |NAME|VALUE|.",
+        lambda word: _OPTION_WORDS.get(word[0]) or _option_word_pattern(word),
+        words,
     )
-    return rf"(?<![\w./-])(?:{'|'.join(map(re.escape, programs.split(' ')))})[ ]+{words}"
+
+
+def _option_word_pattern(word: re.Match[str]) -> str:
+    if word["short"]:
+        return rf"-\w*{word['short']}\w*"
+    if word["option"]:
+        return word["option"] + (r"[ =]" if word["option"].startswith("--") else r"[ ]*")
+    return "[ ]+" if word[0] == " " else re.escape(word[0])
 
 
 def _in_place(place: str, text: str) -> Iterator[CredentialValue]:

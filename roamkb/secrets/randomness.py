@@ -42,7 +42,7 @@ _DIGIT = r"[0-9]"
 _SYMBOL = r"[^A-Za-z0-9\s_./:-]"
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=128)
 def compile_cached(expression: str) -> re.Pattern[str]:
     """Return `expression` compiled at its first use: a hook needs few of them."""
     return re.compile(expression)

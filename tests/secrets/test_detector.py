@@ -1,5 +1,7 @@
 """Credentials are found by their formats, named, and never shown."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -187,6 +189,45 @@ def test_what_is_set_to_a_secret_is_one(text: str, kind: str) -> None:
 def test_what_only_looks_like_a_setting_is_none(text: str) -> None:
     """Placeholders, names, places, commands and digests; a warning may be given all the same."""
     assert find_secret(text) is None
+
+
+GIVEN = [
+    "echo 'hunter2pass' | sudo -S apt update", "echo hunter2xyz | sudo -u bob -kS ls", "echo 'Tr0ub4dor&3' | sudo -S ls",
+    "printf '%s\\n' 'Tr0ub4dor&3' | sudo -S ls", "sudo -S ls <<< 'hunter2xyz'", 'echo "deploy:hunter2xyz" | sudo chpasswd',
+    "chpasswd <<< 'deploy:hunter2xyz'", 'echo -e "hunter2xyz\\nhunter2xyz" | passwd deploy', "echo hunter2xyz | passwd --stdin bob",
+    "echo hunter2xyz | kinit bob@REALM", "(echo hunter2xyz; echo hunter2xyz) | smbpasswd -a bob",
+    "echo hunter2xyz | gpg --batch --passphrase-fd 0 -d f", "docker login --password-stdin <<< hunter2xyz",
+    "echo -n 'hunter2xyz' | cryptsetup luksAddKey /dev/sda2 -", "ssh web 'echo hunter2xyz | /usr/bin/sudo -S reboot'",
+    "echo hunter2xyz | gh secret set DB", "gh secret set DB --body=hunter2xyz", "gh secret set DB -b 'hunter2xyz'",
+    "useradd -m -p 'Kx9vTq2mPw' bob", "openssl passwd -6 hunter2xyz", "openssl enc -aes-256-cbc -k hunter2xyz -in x",
+    "wpa_passphrase HomeNet hunter2xyz", "redis-cli AUTH hunter2xyz", "lftp -u bob,hunter2xyz ftp.x.io", "xh -a bob:hunter2xyz x.io",
+    "snmpwalk -v3 -u bob -A hunter2xyz host", "htpasswd -nbB admin hunter2xyz", "htpasswd -Bbc f admin hunter2xyz",
+    "mysql -p'S3cr&t99x' app", "/usr/bin/mysql -u root -pS3cret", "unrar x -phunter2xyz a.rar", "curl --user=a:hunter2xyz x.io",
+    "security add-generic-password -a bob -w hunter2xyz",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", GIVEN)
+def test_a_password_that_a_command_is_given_is_noticed(command: str) -> None:
+    """As an option, by a pipe or by a here-string: what isn't random is withheld and worth a warning."""
+    assert names_a_secret(command)
+    assert not re.search("hunter2|Tr0ub4|S3cr|Kx9v", withhold_secrets(f"I ran {command} there"))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'echo "$PASSWORD" | sudo -S ls', "echo YOUR_PASSWORD | sudo -S ls", 'echo "$USER:$PASS" | chpasswd', "sudo -S ls <<< $PW1",
+        "echo user:password | chpasswd", "echo v2.3.1 is out | sudo tee -S x", "echo 'bob:x:1001' | sudo tee -a /etc/passwd",
+        "echo net.ipv4=1 | sudo tee /etc/sysctl.d/9.conf", "echo abcd1234 | sha256sum | sudo tee -S x", "mysql -u root -p app_2024",
+        "echo deb12 | sudo pacman -S vim", "openssl rand -base64 32", "openssl req -newkey rsa:2048 -keyout k2.pem", "openssl passwd -6",
+        "mkdir -p src/app2 && ssh -p 2222 web", "see kernel2 | sudo -S is an option", "htpasswd -c .htpasswd2 bob",
+    ],
+)  # fmt: skip
+def test_a_command_that_is_given_no_password_is_no_warning(command: str) -> None:
+    """What it is given is a variable, a placeholder, another thing, or asked for."""
+    assert not names_a_secret(command)
+    assert find_secret(command) is None
 
 
 @pytest.mark.parametrize("hidden", ["\u200b", "\u2060", "\u202e", "\x00"])
