@@ -17,8 +17,10 @@ from roamkb.secrets.randomness import WORDY
 from roamkb.secrets.randomness import compile_cached
 from roamkb.secrets.randomness import is_random
 from roamkb.secrets.randomness import secret_weight
-from roamkb.text.store.lexicons import alternatives_pattern
-from roamkb.text.store.lexicons import lexicon
+from roamkb.secrets.secret_names import NAME_MARKS
+from roamkb.secrets.secret_names import begin_of_name
+from roamkb.secrets.secret_names import secret_names
+from roamkb.secrets.table_cells import values_in_tables
 
 
 class CredentialValue:
@@ -44,41 +46,25 @@ PlaceRow = tuple[tuple[str, ...], bool, Callable[[str], Iterator[CredentialValue
 #: More than any value weighs.
 _NEVER: Final = RANDOM + 1
 
-#: One of these is in every text that `_named_values` finds something in: how words for a secret begin.
-_NAME_MARKS: Final = tuple(
-    dict.fromkeys(
-        [re.split(r"\W", word, maxsplit=1)[0] for word in lexicon("password_words")]
-        + ["secret", "token", "key", "auth", "credential"]
-    )
-)
-_NAME = (
-    rf"(?i)(?P<password>{alternatives_pattern('password_words')})"
-    r"|(?P<whole>secret|token|credential)"
-    rf"|(?P<key>{alternatives_pattern('key_words')}[ _.-]?keys?(?![a-z])|(?<=_)key(?![a-z]))"
-    r"|(?P<auth>auth)"
-)
-#: What is no secret by that name: `public_key`, `next_token`, `pad_token`.
-_HARMLESS_BEFORE = rf"(?i){alternatives_pattern('harmless_before')}[ _.-]?$"
-#: What a name goes on with that means something about the secret: `password_file`, `tokenUrl`, `secretName`.
-_HARMLESS_AFTER = rf"(?i)[_-]?(?:\w*[_-])?{alternatives_pattern('harmless_after')}"
-#: Glued before a lone `pass`: `storepass`; elsewhere that is another word, as in `bypass`.
-_GLUED = rf"(?i){alternatives_pattern('glued')}$"
-_MORE = r"[A-Za-z0-9_-]{0,40}"
 _GLUE = (
     r"[\"'`\])*\\]{0,4}(?:"
     # a typed name, and what it is set to
     r"(?P<typed>[ \t]{0,4}:[ \t]{0,4}&?[A-Za-z][\w<>&?|\[\]]{0,20}[ \t]{0,4}=(?!=)[ \t]{0,4})"
-    r"|(?P<set>[ \t]{0,20}(?::?:=|=>|->|={1,3}|[:：=])[ \t]{0,20}\*{0,2}[ \t]{0,4})"
+    r"|(?P<set>[ \t]{0,20}(?::?:=|=>|->|={1,3}|[:：=]|(?<=[ \t])—)[ \t]{0,20}\*{0,2}[ \t]{0,4})"
     r"|(?P<pair>(?<=[\"'`])[ \t]{0,4},[ \t]{0,4}(?=[\"'`])|(?<=[\"'])[ \t]{1,8}value=)"
     r"|(?P<element>(?<!>)>(?=[^<>\s]{1,300}</))"
     r"|(?P<value>[ \t]{0,4}[{,]?\s{0,16}[\"']?(?:default|value)[\"']?[ \t]{0,4}[:=][ \t]{0,4})"
-    r"|(?P<said>[ \t]{1,3}(?:[^\W\d]{1,14}[ \t]){0,6}?(?:is|was|ist|lautet|est|es|é|to|at|[^\W\d]{1,14}:)"
+    # a particle where no blanks part words
+    r"|(?P<particle>[ \t]?(?:は|是|为|為|는|은)[ \t]{0,3})"
+    r"|(?P<said>[ \t]{1,3}(?:[^\W\d]{1,14}[ \t]){0,6}?(?:is|was|ist|lautet|est|es|é|è|är|er|to|at|[^\W\d]{1,14}:)"
     r"[ \t]{1,3})"
     r"|(?P<blank>[ \t]{1,20}(?:by[ \t])?))"
 )
+#: What ends a bare value: a mark, or a letter of the scripts that part no words.
+_NOT_BARE = r"\s\"'`<>|;&,(){}\[\]\u3000-\u9fff\uac00-\ud7af\uff00-\uffef"
 _VALUE = (
-    r"\\?[bBrRuUfF@$]?(?:\"(?P<q1>[^\"\n]{1,300})\"|'(?P<q2>[^'\n]{1,300})'|`(?P<q3>[^`\n]{1,300})`"
-    r"|(?P<bare>[^\s\"'`<>|;&,(){}\[\]][^\s\"'`<>|;&,(){}\[\]]{0,511}))"
+    r"\\?[bBrRuUfF@$]?(?:\"(?P<q1>[^\"\n]{1,300})\"|'(?P<q2>[^'\n]{1,300})'|`(?P<q3>[^`\n]{1,300})`|「(?P<q4>[^「」\n]{1,300})」"
+    rf"|(?P<bare>[^{_NOT_BARE}]{{1,512}}))"
 )
 
 
@@ -102,7 +88,8 @@ def credential_values(text: str, places: Iterable[PlaceRow] | None = None) -> It
 @lru_cache(maxsize=1)
 def _place_rows() -> tuple[PlaceRow, ...]:
     return (
-        (_NAME_MARKS, True, _named_values),
+        (NAME_MARKS, True, _named_values),
+        (("|",), False, _table_values),
         *((tuple(marks.split("|")), True, partial(_in_place, row)) for marks, row in data_rows("secret_places.tsv")),
         *(
             (_GIVING if "< " in follows else tuple(programs.split(" ")), False, partial(_in_options, programs, follows))
@@ -114,10 +101,7 @@ def _place_rows() -> tuple[PlaceRow, ...]:
 
 
 def _named_values(text: str) -> Iterator[CredentialValue]:
-    for name in compile_cached(_NAME).finditer(text):
-        end_of_name = _end_of_name(text, name)
-        if end_of_name < 0:
-            continue
+    for name, end_of_name in secret_names(text):
         glue = compile_cached(_GLUE).match(text, end_of_name)
         value = compile_cached(_VALUE).match(text, glue.end()) if glue else None
         if glue is None or value is None:
@@ -132,44 +116,11 @@ def _named_values(text: str) -> Iterator[CredentialValue]:
                 # a call or an element, which says where the value is
                 continue
             span = span[0], span[0] + len(value[group].rstrip(".,:!?*"))
-        begins = _begin_of_name(text, name.start())
+        begins = begin_of_name(text, name.start())
         limits = _weight_limits(text, name, glue, begins, end_of_name, is_quoted=group != "bare")
         is_variable = text[begins:end_of_name].isupper() or text[max(begins - 1, 0) : begins] == ";"
         kind = "password" if is_variable else "secret value"
         yield CredentialValue(kind, span, secret_weight(text[slice(*span)]), limits)
-
-
-def _end_of_name(text: str, name: re.Match[str]) -> int:
-    """Return the end of the name that holds a word for a secret; -1 where it means another thing."""
-    start, end = name.span()
-    before, after = text[start - 1 : start] if start else "", text[end : end + 1]
-    if before == "/" or _goes_on(text, end):
-        return -1
-    if name["key"] is None and name["password"] in ("pass", "passe") and before.islower():
-        if not compile_cached(_GLUED).search(text[max(start - 10, 0) : start]):
-            return -1
-    elif name["auth"] and before.islower():
-        return -1
-    if name["password"] is None and compile_cached(_HARMLESS_BEFORE).search(text[max(start - 20, 0) : start]):
-        return -1
-    more = compile_cached(_MORE).match(text, end) if after else None
-    if more and compile_cached(_HARMLESS_AFTER).match(more[0]):
-        return -1
-    return more.end() if more else end
-
-
-def _goes_on(text: str, end: int) -> bool:
-    """Say whether the word continues as another one: `secretary`, `tokenizer`, `authorization`."""
-    last_letter, after = text[end - 1], text[end : end + 1]
-    if after in ("s", "S") and not text[end + 1 : end + 2].isalpha():
-        return False
-    return (last_letter.islower() and after.islower()) or (last_letter.isupper() and after.isupper())
-
-
-def _begin_of_name(text: str, start: int) -> int:
-    while start and (text[start - 1].isalnum() or text[start - 1] in "_-."):
-        start -= 1
-    return start
 
 
 def _weight_limits(
@@ -179,7 +130,7 @@ def _weight_limits(
     full_name = text[begins:ends]
     if name["auth"]:
         return RANDOM, RANDOM
-    if glue["said"]:
+    if glue["said"] or glue["particle"]:
         return RANDOM, WORDY if name["password"] else PASSWORD if not is_quoted else WORDY
     if glue["blank"]:
         if full_name.startswith("--") or text[max(begins - 60, 0) : begins].rstrip().rpartition(" ")[0].endswith(
@@ -193,6 +144,14 @@ def _weight_limits(
     if name["password"]:
         return PASSWORD, WORDY
     return RANDOM, WORDY if not glue["set"].startswith("=") or is_quoted else PASSWORD
+
+
+def _table_values(text: str) -> Iterator[CredentialValue]:
+    """Yield the values in tables of org and Markdown, behind a name for a secret or in the column that it heads."""
+    for name, span in values_in_tables(text):
+        value = text[slice(*span)]
+        limits = (PASSWORD, WORDY) if name["password"] else (RANDOM, PASSWORD)
+        yield CredentialValue("secret value", span, secret_weight(value), limits)
 
 
 #: What every text has in which a command is given a password to read.

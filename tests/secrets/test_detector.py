@@ -230,6 +230,65 @@ def test_a_command_that_is_given_no_password_is_no_warning(command: str) -> None
     assert find_secret(command) is None
 
 
+@pytest.mark.parametrize(
+    ("table", "secret"),
+    [
+        ("| password | hunter2xyz |", "hunter2xyz"), ("|Wi-Fi password|Kx9vTq2mPw|", "Kx9vTq2mPw"), ("> | **Password** | `Tr0ub4dor&3` |", "Tr0ub4dor&3"),
+        ("| user | bob | password | hunter2xyz |", "hunter2xyz"), ("| DB_PASSWORD | =hunter2xyz= |", "hunter2xyz"),
+        ("| host | user | password | note |\n|---+---+---+---|\n| db1 | app | hunter2xyz | x |\n| db2 | app | Zebra99x | y |", "Zebra99x"),
+        ("| Passwort: | hunter2xyz |", "hunter2xyz"), ("| api key | Kx9vTq2mPw8sZLq4aB7 |", "Kx9vTq2mPw8sZLq4aB7"),
+    ],
+)  # fmt: skip
+def test_a_password_in_a_table_is_noticed(table: str, secret: str) -> None:
+    """In the cell behind its name, or in the column that the name heads."""
+    text = f"All of them:\n\n{table}\n\nand that is all"
+    assert names_a_secret(text)
+    assert secret not in withhold_secrets(text)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "| password | min length 14 |", "| test | pass | 97.3% |", "| pass | 12/14 |", "| password_hash | varchar2 |", "| token | string2 |",
+        "| key | value | password |\n| a1 | b2 | c |", "| how do I reset the password of my account there | v2 |",
+        "| a | b |\n\n| password | user |\n|---|---|\n| - | bob1 |", "| public key | abc12345 |", "| password | see 1Password |",
+        "see | password |\nand x1 | y2", "| password |\n\n| host123 |",
+    ],
+)  # fmt: skip
+def test_a_table_that_speaks_of_passwords_is_no_warning(table: str) -> None:
+    """What it says of them, its other columns, and other tables."""
+    assert not names_a_secret(table)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Das Passwort lautet {}", "das Kennwort für den Router ist {}.", "le mot de passe du wifi est {}", "mot de passe : {}", "la contraseña es {}",
+        "пароль: {}", "Пароль — {}", "パスワードは {}", "パスワードは{}です", "パスワードは「{}」です", "パスワード：{}", "密码是{}", "密碼：{}", "비밀번호는 {} 입니다",
+        "la password è {}", "a senha é {}", "hasło to {}", "het wachtwoord is {}", "lösenordet är {}", "adgangskoden er {}", "şifre: {}", "รหัสผ่าน: {}",
+    ],
+)  # fmt: skip
+def test_a_password_is_noticed_in_any_language_with_a_word_for_it(sentence: str) -> None:
+    """Also where no blanks part the words."""
+    text = sentence.format("Kx9vTq2mPw")
+    assert names_a_secret(text)
+    assert "Kx9vTq2mPw" not in withhold_secrets(text)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "パスワードは12文字以上必要です", "パスワード：12文字以上で必ず入力してください", "パスワードは1Passwordにあります", "パスワードは secrets.yaml にあります", "密码是必填的",
+        "密码：至少12位", "비밀번호는 12자 이상입니다", "das Passwort ist zu kurz", "le mot de passe est expiré", "la contraseña es obligatoria", "пароль: минимум 8 символов",
+        "Пароль — обязателен", "mot de passe : 12 caractères", "lösenordet är fel",
+    ],
+)  # fmt: skip
+def test_a_sentence_about_passwords_is_no_warning_in_any_language(sentence: str) -> None:
+    """How long they must be, where they are kept, what is wrong with them."""
+    assert not names_a_secret(sentence)
+    assert find_secret(sentence) is None
+
+
 @pytest.mark.parametrize("hidden", ["\u200b", "\u2060", "\u202e", "\x00"])
 def test_invisible_characters_hide_no_credential(hidden: str) -> None:
     """Neither from a write nor from a refusal's line."""
