@@ -87,7 +87,8 @@ class FolderSurvey:
     work_roots: tuple[WorkRoot, ...] = ()
     #: The rule's entries, and where those without wildcards really are.
     parents: tuple[str, ...] = ()
-    #: Host and owner of the remotes elsewhere: its own, and by theirs the work roots.
+    #: Host and owner of the remotes elsewhere, `HOST/OWNER`: its own, and by theirs the work roots. `/OWNER` is of a
+    #: host that can't be told, and `/` of one of whom nothing can.
     owners: tuple[str, ...] = ()
     work_owners: Mapping[str, str] = field(default_factory=dict)
     #: Why the root could not be resolved to the end.
@@ -297,13 +298,27 @@ def _judge_allowance(survey: FolderSurvey, rule: Rule, root: Path) -> Project:
                 reason = f"{place.path}{name_phrase} lies under no project parent{whose}"
                 return Project(kind=ProjectKind.UNKNOWN, root=root, reason=reason, hint=hint)
             entry = entry or parent_entry
-    shared = next((owner for owner in survey.owners if owner in survey.work_owners), None)
+    shared = _find_shared_owner(survey)
     # who names the folder itself has said which it is
     if shared and not any(literal_path(parent) in survey.roots[0].all_names for parent in survey.parents):
-        reason = f"its remote {shared} is of the same owner as that of the work root {survey.work_owners[shared]}"
         hint += f" (`roamkb install --project-parent {root}`); if it is work, they mark it in `roamkb setup`"
-        return Project(kind=ProjectKind.UNKNOWN, root=root, reason=reason, hint=hint)
+        return Project(kind=ProjectKind.UNKNOWN, root=root, reason=shared, hint=hint)
     return Project(kind=ProjectKind.PERSONAL, root=root, reason=f"{root} lies under the project parent {entry}")
+
+
+def _find_shared_owner(survey: FolderSurvey) -> str | None:
+    """Return the reason if a remote is, or may be, of the same owner as that of a work root; else None."""
+    for own in survey.owners:
+        if own in survey.work_owners and not own.startswith("/"):
+            return f"its remote {own} is of the same owner as that of the work root {survey.work_owners[own]}"
+    for own in survey.owners:
+        host, _, owner = own.partition("/")
+        for work, entry in survey.work_owners.items():
+            work_host, _, work_owner = work.partition("/")
+            if own == "/" or (owner and owner == work_owner and "" in (host, work_host)):
+                named = f", which names {owner}," if owner else ""
+                return f"the host of its remote{named} can't be told; it may be that of the work root {entry}"
+    return None
 
 
 def _allowing_parent(name: str, parents: Sequence[str]) -> str | None:

@@ -84,6 +84,8 @@ class Rule:
     account: "Rule | None" = None
     #: The folder below which this rule may allow alone: another HOME, with a knowledge base of its own.
     alone_below: Path | None = None
+    #: The homes whose configuration of git and ssh says where a remote is: HOME, and the account's own.
+    homes: tuple[Path, ...] = ()
     #: The name of the knowledge base in question.
     kb_name: str = DEFAULT_KB
     #: The rule's other knowledge bases: nothing that is allowed for one is allowed for another.

@@ -7,7 +7,10 @@ own configuration could run a command.
 import os
 import re
 import stat
+from codecs import BOM_UTF8
 from collections.abc import Iterator
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from posixpath import basename
 from posixpath import dirname
@@ -18,8 +21,6 @@ from posixpath import join
 from posixpath import lexists
 from posixpath import realpath
 
-from roamkb import TYPE_CHECKING
-from roamkb import lazy_module
 from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
@@ -27,12 +28,6 @@ from roamkb.fs import worktrees
 from roamkb.fs.files import MissingFile
 from roamkb.fs.files import error_reason
 from roamkb.fs.files import read_file
-
-if TYPE_CHECKING:
-    from urllib import parse as url_parse
-else:
-    # it takes a tenth of the time of Python's start, for the few remotes that are files
-    url_parse = lazy_module("urllib.parse")
 
 #: What makes a folder a project's root; `.git` may be a folder or a file.
 ROOT_MARKS = (".roamkb", ".git", ".jj", ".hg")
@@ -44,8 +39,8 @@ _SECTION_LINE = lazily(r"^\s*\[\s*([\w.-]+)(?:\s+\"((?:[^\"\\]|\\.)*)\")?\s*\]\s
 _ENTRY_LINE = lazily(r"^\s*([A-Za-z][\w:-]*)\s*=\s*(.*)$")
 #: Of a value: a piece in quotes, an escape, a comment, anything else.
 _VALUE_PIECE = lazily(r'"((?:[^"\\]|\\.)*)"|(\\.)|([#;].*)|(.)')
+_ODD_BACKSLASH = lazily(r"(?<!\\)(?:\\\\)*\\$")
 _PLAIN_VALUE = lazily(r"[^\"\\#;]*")
-_PORT = lazily(r":\d*$")
 #: A configuration that includes itself ends somewhere.
 _MOST_CONFIGS = 32
 
@@ -55,10 +50,8 @@ class RepositoryPointers:
     """The folders that a repository's files point to, with what couldn't be followed."""
 
     paths: tuple[str, ...]
-    #: Where its remotes are, if that is on this disk; they needn't be there.
-    remotes: tuple[str, ...] = ()
-    #: Host and owner of its remotes elsewhere, `HOST/OWNER`.
-    owners: tuple[str, ...] = ()
+    #: Of its remotes, as written and as a configuration may rewrite them.
+    urls: tuple[str, ...] = ()
     doubt: str | None = None
 
 
@@ -75,16 +68,17 @@ def is_project_root(folder: str) -> bool:
     return any(_path_exists(join(folder, mark)) and not _is_empty_git_folder(join(folder, mark)) for mark in ROOT_MARKS)
 
 
-def read_repository_pointers(folder: str) -> RepositoryPointers:
-    """Return the repositories that `folder` is a worktree, a submodule or a share of."""
+def read_repository_pointers(folder: str, *, user_configs: Sequence[str] = ()) -> RepositoryPointers:
+    """Return the repositories that `folder` is a worktree, a submodule or a share of, and the URLs of its remotes.
+
+    `user_configs` are the files in which git finds what it does with URLs in every repository.
+    """
     paths: list[str] = []
-    remotes: list[str] = []
-    owners: list[str] = []
+    urls: dict[str, None] = {}
     doubt = None
     try:
-        for url in _remotes_in_force(folder):
-            remotes += _local_paths(url, folder)
-            owners += _remote_owners(url)
+        for url in _remotes_in_force(folder, user_configs):
+            urls[url] = None
         for path in _linked_folders(folder):
             paths.append(path)
             if not lexists(path):
@@ -94,7 +88,7 @@ def read_repository_pointers(folder: str) -> RepositoryPointers:
         doubt = str(broken)
     except OSError as error:
         doubt = f"its repository can't be looked at: {error_reason(error)}"
-    return RepositoryPointers(paths=tuple(paths), remotes=tuple(remotes), owners=tuple(owners), doubt=doubt)
+    return RepositoryPointers(paths=tuple(paths), urls=tuple(urls), doubt=doubt)
 
 
 def remote_urls(folder: str) -> tuple[str, ...]:
@@ -116,53 +110,56 @@ def is_bare_repository(folder: str) -> bool:
     return isdir(join(folder, "objects")) and lexists(join(folder, "HEAD"))
 
 
-def _remotes_in_force(folder: str) -> Iterator[str]:
-    """Yield the URLs of the remotes of `folder`'s repository, as its configuration rewrites them."""
+def _remotes_in_force(folder: str, user_configs: Sequence[str]) -> Iterator[str]:
+    """Yield the URLs of the remotes of `folder`'s repository, as written and as they may be rewritten."""
+    urls: list[str] = []
+    rewritings: list[_GitSetting] = []
     for git in _git_folders(folder):
-        configs = (join(git, "config"), join(git, "config.worktree"))
-        settings = [setting for config in configs for setting in _read_settings(config)]
-        name_of_prefix = {
-            setting.value: setting.name for setting in settings if setting.is_of("url", "insteadof", "pushinsteadof")
-        }
-        for setting in settings:
-            if setting.is_of("remote", "url", "pushurl"):
-                prefix = max((head for head in name_of_prefix if setting.value.startswith(head)), key=len, default="")
-                yield name_of_prefix[prefix] + setting.value[len(prefix) :] if prefix else setting.value
-    for setting in _read_settings(join(folder, ".hg", "hgrc")):
-        if setting.section == "paths":
+        settings = [setting for name in ("config", "config.worktree") for setting in _read_settings(join(git, name))]
+        urls += (*_configured_urls(settings), *_urls_in_files(git))
+        rewritings += settings
+    urls += (setting.value for setting in _read_settings(join(folder, ".hg", "hgrc")) if setting.section == "paths")
+    for config in user_configs if urls else ():
+        with suppress(_BrokenPointer):
+            rewritings += _read_settings(config)
+    heads = {
+        (setting.value, setting.name) for setting in rewritings if setting.is_of("url", "insteadof", "pushinsteadof")
+    }
+    for url in urls:
+        yield url
+        yield from (name + url[len(head) :] for head, name in sorted(heads) if url.startswith(head))
+
+
+def _configured_urls(settings: Sequence["_GitSetting"]) -> Iterator[str]:
+    """Yield the URLs that a configuration names; where a remote's name may stand, a URL or path may, too."""
+    helper_of = {setting.name: setting.value for setting in settings if setting.is_of("remote", "vcs")}
+    names = {setting.name for setting in settings if setting.section == "remote"}
+    for setting in settings:
+        if setting.is_of("remote", "url", "pushurl"):
+            helper = helper_of.get(setting.name)
+            yield f"{helper}::{setting.value}" if helper else setting.value
+        elif (
+            setting.is_of("branch", "remote", "pushremote") or setting.is_of("remote", "pushdefault")
+        ) and setting.value not in names:
             yield setting.value
 
 
-def _remote_owners(url: str) -> Iterator[str]:
-    """Yield the host of a remote and the first name of its path there: whose it is, on a host that many share."""
-    scheme, has_scheme, address = url.partition("://")
-    if has_scheme and scheme.lower() != "file":
-        authority, _, path = address.partition("/")
-        host = _PORT.sub("", authority.rpartition("@")[2])
-    elif not has_scheme and ":" in url and "/" not in url.partition(":")[0] and not url.lower().startswith("file:"):
-        authority, _, path = url.partition(":")
-        host = authority.rpartition("@")[2]
-    else:
-        return
-    owner, has_name, _ = path.strip("/").partition("/")
-    # without an owner the whole host is one's
-    yield f"{host}/{owner if has_name else ''}".casefold()
-
-
-def _local_paths(url: str, folder: str) -> Iterator[str]:
-    """Yield the local path that a remote's `url` is, as written and with its `%20` decoded."""
-    scheme, has_scheme, address = url.partition("://")
-    if has_scheme and scheme.lower() == "file":
-        path = "/" + address.partition("/")[2]
-    elif url.lower().startswith("file:/"):
-        path = url[len("file:") :]
-    elif has_scheme or ("/" not in url.partition(":")[0] and ":" in url) or not url:
-        return
-    else:
-        path = url
-    for spelled in dict.fromkeys((path, url_parse.unquote(path)) if "%" in path else (path,)):
-        if "\0" not in spelled:
-            yield _join_real_folder(folder, spelled)
+def _urls_in_files(git: str) -> Iterator[str]:
+    """Yield the URLs of the old files of remotes: `URL: …` in git's `remotes`, `URL#BRANCH` in its `branches`."""
+    for name in ("remotes", "branches"):
+        try:
+            files = sorted(os.listdir(join(git, name)))  # noqa: PTH208
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        for file in files[:_MOST_CONFIGS]:
+            data = read_file(Path(git, name, file), limit=_MAX_CONFIG_BYTES)
+            if isinstance(data, UnreadableFile):
+                raise _BrokenPointer(f"its file {data.path} {data.reason}")
+            for line in os.fsdecode(data).split("\n"):
+                if name == "branches":
+                    yield line.partition("#")[0].strip()
+                elif line.startswith(("URL:", "Push-URL:")):
+                    yield line.partition(":")[2].strip()
 
 
 def _git_folders(folder: str) -> Iterator[str]:
@@ -280,15 +277,28 @@ def _parse_settings(config: str) -> Iterator[_GitSetting]:
     if isinstance(data, UnreadableFile):
         raise _BrokenPointer(f"its file {config} {data.reason}")
     section = name = ""
-    # a backslash at a line's end joins it with the next
-    for line in re.sub(r"\\\r?\n", "", os.fsdecode(data)).splitlines():
-        section_line = _SECTION_LINE.match(line)
-        if section_line:
+    for line in _joined_lines(os.fsdecode(data.removeprefix(BOM_UTF8))):
+        while section_line := _SECTION_LINE.match(line):
             # `[remote.origin]` is an old way to say `[remote "origin"]`
             section, _, dotted_name = section_line[1].lower().partition(".")
             name, line = re.sub(r"\\(.)", r"\1", section_line[2] or dotted_name), section_line[3]
         if entry := _ENTRY_LINE.match(line):
             yield _GitSetting(section=section, name=name, key=entry[1].lower(), value=_unquote_value(entry[2]))
+
+
+def _joined_lines(text: str) -> Iterator[str]:
+    """Yield the lines of a configuration; a backslash at the end of one joins it with the next, but in a comment."""
+    line = ""
+    # not `splitlines`, which knows more ends of lines than git
+    for part in text.split("\n"):
+        line += part.removesuffix("\r")
+        is_continued = _ODD_BACKSLASH.search(line) is not None
+        if is_continued and not any(piece[3] for piece in _VALUE_PIECE.finditer(line)):
+            line = line[:-1]
+            continue
+        yield line
+        line = ""
+    yield line
 
 
 def _unquote_value(text: str) -> str:

@@ -531,6 +531,81 @@ REPOSITORIES: list[Case] = [
         ),
     ),
     (
+        "a remote by a name that the user's own configuration rewrites counts",
+        WORK,
+        folder(
+            "code/r",
+            repo("code/r"),
+            remote("w:r"),
+            text(".config/git/config", '[url "HOME/projects/work/"]\n\tinsteadOf = w:\n'),
+        ),
+    ),
+    *(
+        (
+            f"a remote by way of this machine counts: {url}",
+            WORK,
+            folder("code/r", repo("code/r"), remote(url), text(".ssh/config", "Host box\n HostName 127.0.0.1\n")),
+        )
+        for url in (
+            "ssh://localhost/HOME/projects/work/r",
+            "ssh://me@[::1]:22/~/projects/work/r",
+            "localhost:projects/work/r",
+            "me@box:HOME/projects/work/r",
+            "~/projects/work/r",
+            "file://localhost/HOME/projects/work/r",
+        )
+    ),
+    *(
+        (
+            f"a remote by another entry counts: {entry!r}",
+            WORK,
+            folder("code/r", repo("code/r"), text("code/r/.git/config", entry)),
+        )
+        for entry in (
+            '[branch "main"]\nremote = HOME/projects/work/r\n',
+            '[branch "main"]\npushRemote = HOME/projects/work/r\n',
+            "[remote]\npushDefault = HOME/projects/work/r\n",
+            '\ufeff[remote "a"]\nurl = HOME/projects/work/r\n',
+            '[core] [remote "a"] url = HOME/projects/work/r\n',
+            '[remote "a"]\n# what is this \\\nurl = HOME/projects/work/r\n',
+            '[remote "a"]\nfetch = x ; y \\\nurl = HOME/projects/work/r\n',
+        )
+    ),
+    *(
+        (
+            f"a remote in an old file counts: {name}",
+            WORK,
+            folder("code/r", repo("code/r"), text(f"code/r/.git/{name}", content)),
+        )
+        for name, content in (
+            ("remotes/a", "URL: HOME/projects/work/r\nPull: main\n"),
+            ("branches/a", "HOME/projects/work/r#main\n"),
+        )
+    ),
+    (
+        "a remote that is a command can't be told",
+        UNKNOWN,
+        folder("code/r", repo("code/r"), remote("ext::git-upload-pack HOME/projects/work/r")),
+    ),
+    (
+        "a remote that a helper makes a command can't be told",
+        UNKNOWN,
+        folder(
+            "code/r",
+            repo("code/r"),
+            text("code/r/.git/config", '[remote "a"]\nvcs = ext\nurl = git-upload-pack HOME/projects/work/r\n'),
+        ),
+    ),
+    (
+        "a branch of a remote by its name says nothing",
+        PERSONAL,
+        folder(
+            "code/r",
+            repo("code/r"),
+            text("code/r/.git/config", '[branch "main"]\nremote = o\n[remote "o"]\nurl = https://h.example/a/r\n'),
+        ),
+    ),
+    (
         "a Mercurial clone of a work repository is work",
         WORK,
         folder("code/r", text("code/r/.hg/hgrc", "[paths]\ndefault = HOME/projects/work/r\n")),

@@ -49,7 +49,7 @@ _STANDARD = {
 }
 #: The modules that name what they need late by `lazy_module`, which the linter of layers doesn't see.
 _BY_NAME = {
-    "fs/git_repository.py",
+    "boundary/store/remote_addresses.py",
     "guard/tool_calls.py",
     "harnesses/claude_code.py",
     "harnesses/codex.py",

@@ -31,6 +31,7 @@ from roamkb.boundary.policy import judge_folder
 from roamkb.boundary.policy import strictest_project
 from roamkb.boundary.policy import with_evidence
 from roamkb.boundary.store.call_origin import PROC
+from roamkb.boundary.store.remote_addresses import RemoteAddresses
 from roamkb.core.errors import BadRule
 from roamkb.core.gitignore import deepest_common_folder
 from roamkb.core.gitignore import escape_path
@@ -93,6 +94,7 @@ class RuleOnDisk:
         self._inodes: dict[str, Inode | None] = {}
         self._places: dict[tuple[str, str], FolderIdentity] = {}
         self._projects: dict[str, Project] = {}
+        self._addresses = RemoteAddresses(rule.homes if isinstance(rule, Rule) else ())
         self.mounts: tuple[Mount, ...] = ()
         try:
             self.mounts = read_mounts(proc)
@@ -173,13 +175,13 @@ class RuleOnDisk:
             tops[project_roots[0] if project_roots else folder] = None
             marked.update(dict.fromkeys(project_roots))
         for folder in marked:
-            pointers = git_repository.read_repository_pointers(folder)
+            pointers = self._read_pointers(folder)
             places += (
                 self.identify_path(_with_physical_dots(pointer), "its repository ") for pointer in pointers.paths
             )
-            places += self._remote_identities(pointers)
-            owners.update(dict.fromkeys(pointers.owners))
-            doubt = doubt or pointers.doubt
+            places += self._remote_identities(pointers, folder)
+            owners.update(dict.fromkeys(self._find_owners(pointers)))
+            doubt = doubt or pointers.doubt or next(filter(None, map(self._addresses.find_doubt, pointers.urls)), None)
         work_owners, owners_doubt = self._work_owners if owners else ({}, None)
         roots = tuple(self.identify_path(top) for top in tops)
         # a root that holds a mount is rare, and "/" holds them all: nobody is personal there
@@ -206,18 +208,32 @@ class RuleOnDisk:
         doubt = None
         folders = [(work.entry, place) for work in self.work_roots for place in work.places if place.inode]
         for entry, place in folders[:_MOST_REMOTES]:
-            pointers = git_repository.read_repository_pointers(place.real)
-            owners |= dict.fromkeys(pointers.owners, entry)
-            if pointers.doubt and not pointers.owners:
+            pointers = self._read_pointers(place.real)
+            # of whom nothing can be told would be everybody
+            owners |= dict.fromkeys((owner for owner in self._find_owners(pointers) if owner != "/"), entry)
+            if pointers.doubt and not pointers.urls:
                 doubt = f"of the work root {entry} {pointers.doubt}"
         return owners, doubt
 
-    def _remote_identities(self, pointers: "git_repository.RepositoryPointers") -> Iterator[FolderIdentity]:
+    def _read_pointers(self, folder: str) -> "git_repository.RepositoryPointers":
+        return git_repository.read_repository_pointers(folder, user_configs=self._addresses.git_configs)
+
+    def _find_owners(self, pointers: "git_repository.RepositoryPointers") -> Iterator[str]:
+        for url in pointers.urls:
+            yield from self._addresses.find_owners(url)
+
+    def _local_remotes(self, pointers: "git_repository.RepositoryPointers", folder: str) -> Iterator[str]:
+        for url in pointers.urls:
+            yield from map(_with_physical_dots, self._addresses.find_local_paths(url, folder))
+
+    def _remote_identities(
+        self, pointers: "git_repository.RepositoryPointers", folder: str
+    ) -> Iterator[FolderIdentity]:
         """Yield the remotes of a repository that are on this disk, and theirs in turn.
 
         They may make it work and nothing else, so that what can't be found out of them is no doubt.
         """
-        pending = [_with_physical_dots(remote_path) for remote_path in pointers.remotes]
+        pending = [*self._local_remotes(pointers, folder)]
         visited: set[str] = set()
         while pending and len(visited) < _MOST_REMOTES:
             remote = pending.pop()
@@ -226,16 +242,16 @@ class RuleOnDisk:
             visited.add(remote)
             yield self.identify_path(remote, "its remote ")
             with suppress(OSError):
-                for folder in (
+                for top in (
                     *([remote] if git_repository.is_bare_repository(remote) else ()),
                     *self._project_roots(remote),
                 ):
-                    remote_pointers = git_repository.read_repository_pointers(folder)
+                    remote_pointers = self._read_pointers(top)
                     yield from (
                         self.identify_path(_with_physical_dots(pointer), "its remote ")
                         for pointer in remote_pointers.paths
                     )
-                    pending += (_with_physical_dots(remote_path) for remote_path in remote_pointers.remotes)
+                    pending += self._local_remotes(remote_pointers, top)
 
     def _survey_of_name(self, path: str, doubt: str) -> FolderSurvey:
         """Return the survey of a path by its name alone, which is enough to deny."""

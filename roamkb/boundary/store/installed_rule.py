@@ -45,7 +45,7 @@ def load_rule(home: Path, *, account_home: Path, kb_name: str = DEFAULT_KB) -> R
     Raises:
         UsageError: it names no knowledge base like that.
     """
-    rule = select_kb(_read_rule(home), kb_name)
+    rule = replace(select_kb(_read_rule(home), kb_name), homes=tuple(dict.fromkeys((home, account_home))))
     if not is_same_folder(home, account_home) and lexists(account_home / RULE_PATH):
         try:
             rule = _with_account(rule, _read_rule(account_home), home=home, account_home=account_home)
@@ -107,7 +107,7 @@ def _read_rule(home: Path) -> Rule:
         raise BadRule(source, "isn't valid UTF-8") from None
     rule = parse_rule(text, source=source, home=home)
     require_apart(rule)
-    return rule
+    return replace(rule, homes=(home,))
 
 
 def _require_own_file(source: Path, real: Path, status: os.stat_result) -> None:

@@ -119,6 +119,90 @@ def test_a_work_root_whose_remotes_cannot_be_read_lets_nothing_with_a_remote_out
     assert ProjectKind.PERSONAL == classify_folder(home / "code/site", rule).kind
 
 
+SSH = """
+Host work-gh  other
+  HostName github.com
+Host github.com-work !github.com-home
+    hostname=ssh.github.com
+Include more/*.conf
+Host box
+  HostName localhost
+"""
+
+
+@pytest.mark.parametrize(
+    ("url", "kind"),
+    [
+        # an alias of ssh's configuration, in an included file too; git's rewriting for every repository
+        ("git@work-gh:acme/x.git", "unknown"),
+        ("ssh://git@GitHub.com-Work/acme/x.git", "unknown"),
+        ("included:acme/x.git", "unknown"),
+        ("gh:acme/x", "unknown"),
+        ("acme:x", "unknown"),
+        # the same service behind another port
+        ("ssh://git@ssh.github.com:443/acme/x.git", "unknown"),
+        ("[git@ssh.github.com:443]:acme/x.git", "unknown"),
+        ("git@altssh.gitlab.com:acme/x.git", "unknown"),
+        ("https://www.github.com/acme/x", "unknown"),
+        ("git@github.com.:acme/x", "unknown"),
+        ("https://github.com/ada/../acm%65/x", "unknown"),
+        ("git@ssh.dev.azure.com:v3/acme/tools/x", "unknown"),
+        ("hg::https://github.com/acme/x", "unknown"),
+        # an alias that nothing tells of may be work's
+        ("git@nowhere:acme/x.git", "unknown"),
+        ("git@github.com-gone:acme/x.git", "unknown"),
+        ("git@nowhere:x.git", "unknown"),
+        ("ext::ssh web git-upload-pack x", "unknown"),
+        # others' and one's own
+        ("git@work-gh:ada/x.git", "personal"),
+        ("git@nowhere:ada/x.git", "personal"),
+        ("gh:ada/x", "personal"),
+        ("git@ssh.dev.azure.com:v3/ada/tools/x", "personal"),
+        ("git@box:ada/x.git", "personal"),
+        ("ssh://git@10.0.0.7:2222/srv/x.git", "personal"),
+        ("git@nas.local:x.git", "personal"),
+    ],
+)
+def test_a_remote_is_known_by_its_real_host_and_owner(url: str, kind: str, home: Path) -> None:
+    """As git and ssh read the user's own configuration; what that doesn't tell is never personal."""
+    config(home / "job/a", "git@github.com:acme/a.git")
+    config(home / "job/b", "https://gitlab.com/acme/b", "https://dev.azure.com/acme/tools/_git/b")
+    (home / ".ssh/more").mkdir(parents=True)
+    (home / ".ssh/config").write_text(SSH)
+    (home / ".ssh/more/a.conf").write_text("Match host included\n HostName github.com\n")
+    (home / ".gitconfig").write_text('[url "git@github.com:"]\n\tinsteadOf = gh:\n[include]\n\tpath = more.git\n')
+    (home / "more.git").write_text('[url "https://github.com/acme/"]\n\tinsteadOf = "acme:"\n')
+    rule = load_rule(home, account_home=home)
+    rule = replace(rule, work_roots=(*rule.work_roots, str(home / "job/a"), str(home / "job/b")))
+    config(home / "code/web", url)
+    assert kind == classify_folder(home / "code/web", rule).kind.value
+    # without a work root that has a remote nobody's owner is at work
+    if not url.startswith("ext"):
+        assert ProjectKind.PERSONAL == classify_folder(home / "code/web", load_rule(home, account_home=home)).kind
+
+
+def test_an_alias_of_work_is_the_owner_s_by_any_name(home: Path, rule: Rule) -> None:
+    """Where the work root's own remote has one that can't be told, the owner's name suffices."""
+    config(home / "job/a", "git@gone:acme/a.git", "git@hidden:a.git")
+    rule = replace(rule, work_roots=(*rule.work_roots, str(home / "job/a")))
+    for url, kind in (("git@github.com:acme/x", "unknown"), ("git@github.com:ada/x", "personal")):
+        config(home / "code/web", url)
+        assert kind == classify_folder(home / "code/web", rule).kind.value
+
+
+def test_another_home_hides_no_alias(home: Path, tmp_path: Path) -> None:
+    """The account's own configuration counts beside that of HOME."""
+    config(home / "job/a", "git@github.com:acme/a.git")
+    account = tmp_path / "account"
+    (account / ".ssh").mkdir(parents=True)
+    (account / ".ssh/config").write_text(SSH)
+    rule = load_rule(home, account_home=account)
+    rule = replace(rule, work_roots=(*rule.work_roots, str(home / "job/a")))
+    config(home / "code/web", "git@work-gh:acme/x.git")
+    reason = classify_folder(home / "code/web", rule).reason
+    assert "its remote github.com/acme is of the same owner" in reason
+
+
 def test_a_hollow_repository_marks_nothing(home: Path, rule: Rule) -> None:
     """Codex's sandbox puts an empty `.git` into the folder that it was started in, and git looks further up."""
     (home / "code/a/.git/objects").mkdir(parents=True)

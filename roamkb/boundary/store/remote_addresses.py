@@ -1,0 +1,202 @@
+"""Addresses of remotes: whose they are by host and owner, and the folders of this machine that they lead to.
+
+Neither git nor ssh is asked. Hosts are what ssh_config(5) makes of them for the user: of several values that may hold,
+all count, since an address may make a project less than personal and never more.
+"""
+
+import os
+import re
+from collections.abc import Iterable
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from posixpath import join
+from posixpath import normpath
+from posixpath import realpath
+
+from roamkb import TYPE_CHECKING
+from roamkb import lazy_module
+from roamkb.core.model import UnreadableFile
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.lazy_regex import lazily
+from roamkb.fs.files import read_file
+
+if TYPE_CHECKING:
+    from urllib import parse as url_parse
+else:
+    # it takes a tenth of the time of Python's start, for the few remotes that need it
+    url_parse = lazy_module("urllib.parse")
+
+#: `HELPER::ADDRESS` of gitremote-helpers(7), `SCHEME://[USER@]HOST[:PORT]/PATH`, `[USER@]HOST:PATH` of ssh.
+_HELPER = lazily(r"([A-Za-z0-9][\w.+-]*)::")
+_URL = lazily(r"(?P<scheme>[A-Za-z][\w.+-]*)://(?:[^/]*@)?(?P<host>\[[^\]/]*\]|[^/:]*)(?::\d*)?(?P<path>/.*|$)")
+_SCP = lazily(r"(?:\[(?:[^/]*@)?(?P<boxed>[^\]/]*?)(?::\d+)?\]|(?:[^/:]*@)?(?P<host>\[[^\]/]*\]|[^/:]+)):(?P<path>.*)$")
+_FILE = lazily(r"(?i)file:(?://[^/]*(?=/))?")
+#: The same service by another name, for where a network closes the port of ssh: `ssh.github.com`, `altssh.gitlab.com`.
+_SERVICE_NAME = lazily(r"(?:(?:alt|vs-)?ssh|www)\.(?=[^.]+\.)")
+#: A host of the internet; any other word may be an alias of a configuration that isn't seen.
+_FULL_NAME = lazily(r".+\.(?:[a-z]+|xn--[a-z0-9-]+)|[\d.]+|[0-9a-f:]*:[0-9a-f:]+")
+_THIS_MACHINE = lazily(r"(?:.*\.)?localhost|127(?:\.\d+){3}|0\.0\.0\.0|::1?")
+_SSH_LINE = lazily(r"\s*([A-Za-z]+)(?:\s*=\s*|\s+)(.*?)\s*$")
+_SYSTEM_CONFIG = "/etc/ssh/ssh_config"
+#: A configuration that includes itself ends somewhere.
+_MOST_CONFIGS = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Address:
+    """What a URL says: a path here where `host` is None, else a path there."""
+
+    host: str | None
+    path: str
+    is_ssh: bool = False
+
+
+class RemoteAddresses:
+    """The addresses of remotes as the user's own configuration in `homes` makes them."""
+
+    def __init__(self, homes: Iterable[Path]) -> None:
+        self._homes = tuple(str(home) for home in homes)
+
+    @property
+    def git_configs(self) -> tuple[str, ...]:
+        """The files in which git finds what it does with URLs in every repository; they needn't be there."""
+        return (
+            "/etc/gitconfig",
+            *(join(home, name) for home in self._homes for name in (".config/git/config", ".gitconfig")),
+        )
+
+    def find_owners(self, url: str) -> Iterator[str]:
+        """Yield the host of a remote and the first name of its path there, `HOST/OWNER`: whose it is.
+
+        Without an owner the whole host is one's. `/OWNER` says that the host can't be told, `/` that nothing can.
+        """
+        address = _parse_address(url)
+        if address.host is None:
+            return
+        parts = normpath("/" + _unquote(address.path)).strip("/").split("/")
+        if parts[0] == "v3" and address.host.endswith((".azure.com", ".visualstudio.com")):
+            parts = parts[1:]
+        owner = parts[0] if len(parts) > 1 else ""
+        hosts = tuple(self._real_hosts(address.host))
+        for host in hosts:
+            yield f"{host}/{owner}".casefold()
+        if not self._is_told(address.host, own_name=hosts[-1]):
+            yield f"/{owner}".casefold()
+
+    def find_local_paths(self, url: str, folder: str) -> Iterator[str]:
+        """Yield the paths on this machine that a remote of the repository `folder` is, also with `%20` decoded."""
+        address = _parse_address(url)
+        tops: tuple[str, ...] = (folder,)
+        if address.host is not None:
+            if not address.is_ssh or not any(map(_is_this_machine, self._real_hosts(address.host))):
+                return
+            tops = self._homes
+        for path in dict.fromkeys((address.path, _unquote(address.path))):
+            if not path or "\0" in path:
+                continue
+            # git-upload-pack and a shell know the home by it
+            is_in_home = path.removeprefix("/").startswith("~/")
+            for top in self._homes if is_in_home else tops:
+                yield join(realpath(top), path.removeprefix("/").removeprefix("~/") if is_in_home else path)
+
+    def find_doubt(self, url: str) -> str | None:
+        """Return why it can't be told where a remote leads to, as a clause: a command says it."""
+        helper = _HELPER.match(url)
+        if helper and helper[1].casefold() in ("ext", "fd"):
+            return f"its remote {helper[1]}::… is a command, which may lead anywhere"
+        return None
+
+    def _real_hosts(self, host: str) -> Iterator[str]:
+        """Yield the names of a host that ssh may know it by, the real ones first, and its own."""
+        names = [
+            name.replace("%h", host).replace("%%", "%")
+            for patterns, name in self._ssh_hosts
+            if not patterns or _matches(patterns, host)
+        ]
+        yield from dict.fromkeys(map(_canonical_host, (*names, host)))
+
+    def _is_told(self, host: str, *, own_name: str) -> bool:
+        """Say whether it is known which host that is; a `Match` may be for another one."""
+        return (
+            _FULL_NAME.fullmatch(own_name) is not None
+            or _is_this_machine(own_name)
+            or any(patterns and _matches(patterns, host) for patterns, _ in self._ssh_hosts)
+        )
+
+    @cached_property
+    def _ssh_hosts(self) -> tuple[tuple[tuple[str, ...], str], ...]:
+        """The host names of ssh's configuration with their patterns; one without patterns may be any host's."""
+        pending = [(join(home, ".ssh/config"), join(home, ".ssh")) for home in self._homes]
+        pending.append((_SYSTEM_CONFIG, "/etc/ssh"))
+        found: list[tuple[tuple[str, ...], str]] = []
+        for _ in range(_MOST_CONFIGS):
+            if not pending:
+                break
+            config, folder = pending.pop(0)
+            patterns: tuple[str, ...] = ("*",)
+            for key, value in _ssh_settings(config):
+                if key == "include":
+                    pending += ((path, folder) for word in value.split() for path in _included(word, folder))
+                elif key in ("host", "match"):
+                    # what a `Match` asks about isn't asked here
+                    patterns = tuple(value.replace('"', "").split()) if key == "host" else ()
+                elif key == "hostname":
+                    found.append((patterns, value.strip('"')))
+        return tuple(found)
+
+
+def _parse_address(url: str) -> _Address:
+    while helper := _HELPER.match(url):
+        url = url[helper.end() :]
+    if file := _FILE.match(url):
+        return _Address(host=None, path=url[file.end() :])
+    if match := _URL.match(url):
+        return _Address(host=match["host"], path=match["path"], is_ssh="ssh" in match["scheme"].casefold())
+    if match := _SCP.match(url):
+        return _Address(host=match["boxed"] or match["host"], path=match["path"], is_ssh=True)
+    return _Address(host=None, path=url)
+
+
+def _unquote(path: str) -> str:
+    return url_parse.unquote(path) if "%" in path else path
+
+
+def _canonical_host(host: str) -> str:
+    return _SERVICE_NAME.sub("", host.casefold().strip("[]").rstrip("."), count=1)
+
+
+def _is_this_machine(host: str) -> bool:
+    name = os.uname().nodename.casefold()
+    return _THIS_MACHINE.fullmatch(host) is not None or host in (name, name.partition(".")[0], f"{name}.local")
+
+
+def _matches(patterns: tuple[str, ...], host: str) -> bool:
+    """Say whether a `Host` line of ssh_config(5) is for `host`."""
+    is_wanted = False
+    for pattern in patterns:
+        expression = re.escape(pattern.removeprefix("!")).replace(r"\*", ".*").replace(r"\?", ".")
+        if re.fullmatch(expression, host, re.IGNORECASE):
+            if pattern.startswith("!"):
+                return False
+            is_wanted = True
+    return is_wanted
+
+
+def _ssh_settings(config: str) -> Iterator[tuple[str, str]]:
+    """Yield the entries of one file; one that can't be read has none, and its aliases can't be told."""
+    data = read_file(Path(config))
+    if not isinstance(data, UnreadableFile):
+        for line in os.fsdecode(data).split("\n"):
+            if entry := _SSH_LINE.match(line):
+                yield entry[1].casefold(), entry[2]
+
+
+def _included(word: str, folder: str) -> Iterator[str]:
+    """Yield the files of an `Include`, which may have wildcards."""
+    word = word.strip('"')
+    pattern = normpath(join(folder, "..", word[2:]) if word.startswith("~/") else join(folder, word))
+    try:
+        yield from sorted(map(str, Path("/").glob(pattern.lstrip("/"))))
+    except (OSError, ValueError, NotImplementedError):
+        return
