@@ -189,6 +189,15 @@ def rule_denial() -> Denial:
     )
 
 
+def share_denial(program: str, path: str) -> Denial:
+    """Return the denial of a container that could write to notes, or to what guards them, in or below `path`."""
+    return Denial(
+        reason=f"`{program}` would show {path} to a container, which isn't behind the wall and may write to "
+        "notes there, or to the rule and its settings",
+        hint="show it a folder without them, or the same one to read: `SOURCE:TARGET:ro`",
+    )
+
+
 def approval_denial(verb: str) -> Denial:
     """Return the denial of an approval that an agent would give to itself."""
     return Denial(

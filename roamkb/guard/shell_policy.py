@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from roamkb.guard import code_write_targets
 from roamkb.guard import find_commands
+from roamkb.guard.container_shares import writable_folder
 from roamkb.guard.hook_tampering import disables_hooks
 from roamkb.guard.hook_tampering import drops_prefix
 from roamkb.guard.hook_tampering import is_project_settings
@@ -31,6 +32,7 @@ from roamkb.guard.policy import note_denial
 from roamkb.guard.policy import patch_paths
 from roamkb.guard.policy import protected_files
 from roamkb.guard.policy import rule_denial
+from roamkb.guard.policy import share_denial
 from roamkb.guard.shell_state import ShellCall
 from roamkb.guard.shell_state import ShellState
 from roamkb.harnesses.registry import declared
@@ -156,13 +158,10 @@ class _ShellJudge:
         stdin = stdin and expand_variables(stdin, scene.variables)
         call = ShellCall(scene.expand_words(command, substituted), cwd, scene, stdin=stdin, text=self._text)
         call.scope, call.fed = command.scope, self._input_file(command, call, substituted)
-        outputs = [
-            expand_variables(target, scene.variables)
-            for sign, target in command.redirections
-            if ">" in sign and not (sign.endswith("&") and re.fullmatch(_DUPLICATED_DESCRIPTOR, target))
-        ]
-        for target in outputs:
-            self._deny_write(target, call, "the redirection")
+        for sign, target in command.redirections:
+            if ">" in sign and not (sign.endswith("&") and re.fullmatch(_DUPLICATED_DESCRIPTOR, target)):
+                contents = call.known_output(command) if sign == ">" else None
+                self._deny_write(expand_variables(target, scene.variables), call, "the redirection", contents=contents)
         if not call.words and call.fed and scene.read:
             scene.variables.update(dict.fromkeys(scene.read, call.fed))
             scene.is_late = True
@@ -235,11 +234,12 @@ class _ShellJudge:
             self._write_all(call)
 
     def _judge_shares(self, call: ShellCall) -> None:
-        """Judge what a container is shown: its processes aren't behind the wall."""
-        for word in call.option_values("share"):
-            if not re.search(r":ro\b|readonly", word):
-                for place in re.split(r"[:=,]", word):
-                    self._deny_reach(place, call, f"`{call.command_name}` may write to what it is shown", "filled")
+        """Judge what a container is shown, by a folder around it as well."""
+        for folder in filter(None, map(writable_folder, call.option_values("share"))):
+            for names in (self._rule, self._kb):
+                reach, path = names.find_reach(folder, call.folder)
+                if reach and UNKNOWN not in path:
+                    raise _DeniedError(share_denial(call.command_name, _printable_path(path)))
 
     def _write_all(self, call: ShellCall, how: str = "") -> None:
         has_code = call.has_flag("first") and not call.option_values("code")
@@ -431,11 +431,13 @@ class _ShellJudge:
             raise _DeniedError(rule_denial())
         self._deny_reach(path, self.call, "the tool would write to {path}")
 
-    def _deny_write(self, word: str, call: ShellCall, actor: str = "", how: str = "") -> None:
+    def _deny_write(
+        self, word: str, call: ShellCall, actor: str = "", how: str = "", *, contents: str | None = None
+    ) -> None:
         """Judge a word that names a path that would be written.
 
         `how`: it is taken along with all that lies below (`deep`), much is put into it (`filled`), or
-        nothing was there before (`new`).
+        nothing was there before (`new`). `contents` is all that will be in it, where that is known.
         """
         reach, path = self._rule.find_reach(word, call.folder)
         target_path = self._kb.resolve_word(word, call.folder)
@@ -443,13 +445,16 @@ class _ShellJudge:
         if (
             reach is PathReach.INSIDE
             or (reach and self._includes_contents(path, how))
-            or (
-                self._is_settings(target_path)
-                and (is_brought or may_disable_hooks(self._text.translate(_QUOTING_SIGNS)))
-            )
+            or (self._is_settings(target_path) and (is_brought or self._may_disable_hooks(contents)))
         ):
             raise _DeniedError(rule_denial())
         self._deny_reach(word, call, f"{actor or f'`{call.command_name}`'} would write to {{path}}", how)
+
+    def _may_disable_hooks(self, contents: str | None) -> bool:
+        """Say whether settings may come to turn hooks off: by their contents, else by all that the call says."""
+        if contents is not None:
+            return disables_hooks(contents)
+        return may_disable_hooks(self._text.translate(_QUOTING_SIGNS))
 
     def _deny_reach(self, word: str, call: ShellCall, statement: str, how: str = "") -> None:
         reach, path = self._kb.find_reach(word, call.folder)

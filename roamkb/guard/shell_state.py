@@ -1,5 +1,6 @@
 """State of a shell while a script is read: folder, variables, and the output of commands."""
 
+import re
 from collections.abc import Sequence
 
 from roamkb.guard.paths import UNKNOWN
@@ -10,6 +11,8 @@ from roamkb.shell.programs import ProgramRow
 from roamkb.shell.programs import ShellCommand
 from roamkb.shell.programs import program_name
 
+#: What may make `cat` another program.
+_OTHER_CAT = r"\b(?:alias|function|enable|hash)\b|\bcat\s*\("
 _READS_NAMES = frozenset("read mapfile readarray".split())
 
 
@@ -128,6 +131,14 @@ class ShellCall:
     def command_name(self) -> str:
         """The program's name."""
         return program_name(self.words[0]) if self.words else ""
+
+    def known_output(self, command: ShellCommand) -> str | None:
+        """Return all that a `cat` of a heredoc prints, where no expansion and no other `cat` is in sight; else None."""
+        is_plain = self.words == ["cat"] and command.heredoc_text is not None and not command.is_fed
+        is_alone = all(">" in sign for sign, _ in command.redirections)
+        if not (is_plain and is_alone) or re.search(_OTHER_CAT, self.text):
+            return None
+        return None if re.search(r"[$`\\]", command.heredoc_text or "") else command.heredoc_text
 
     @property
     def operands(self) -> list[str]:

@@ -70,6 +70,21 @@ def test_all_else_may_be_written(path: str, content: str) -> None:
         'python3 -c \'import json; json.dump({"disable" "AllHooks": True}, open(".claude/settings.json", "w"))\'',
         "sed -i 's/{/{\"disableAllHooks\": true,/' .claude/settings.json",
         'echo \'{"env": {"PYTHONHOME": "/nowhere"}}\' > .claude/settings.local.json',
+        # what it says in the end is known of none of these
+        'cat > .claude/settings.json <<EOF\n{"env": {"$A": "1"}}\nEOF',
+        'cat >> .claude/settings.json <<\'EOF\'\n, "env": {"FOO": "1"}\nEOF',
+        'echo -e \'{"env": {"P\\x41TH": "1"}}\' > .claude/settings.json',
+        'printf \'{"env": {"P%sH": "1"}}\' AT > .claude/settings.json',
+        "cat - x <<'EOF' > .claude/settings.json\n\"env\": {\nEOF",
+        'cat > .claude/settings.json <<\'E\'\n{"env": {"A": "1"}}\nE\nsed -i s/A/PATH/ .claude/settings.json',
+        'echo \'{"env": {"P\'{A..A}\'TH": "1"}}\' > .claude/settings.json',
+        'cat() { sed s/A/PATH/; }; cat > .claude/settings.json <<\'E\'\n{"env": {"A": "1"}}\nE',
+        "{ cat <<'E'\n{\"env\": {\"PA\nE\necho 'TH\": 1}}'; } > .claude/settings.json",
+        "(cat <<'E'\n{\"env\": {\"PA\nE\necho 'TH\": 1}}') > .claude/settings.json",
+        "( cat <<'E'\n{\"env\": {\"PA\nE\necho 'TH\": 1}}' ) > .claude/settings.json",
+        'cat <<\'E\' < x > .claude/settings.json\n{"env": {"A": "1"}}\nE',
+        "if true; then cat <<'E'\n{\"env\": {\"PA\nE\necho 'TH\": 1}}'; fi > .claude/settings.json",
+        'cat <<\'E\' | sed s/A/PATH/ > .claude/settings.json\n{"env": {"A": "1"}}\nE',
     ],
 )
 def test_no_command_turns_hooks_off(command: str) -> None:
@@ -90,6 +105,9 @@ def test_no_command_turns_hooks_off(command: str) -> None:
         "env | sort > .claude/env.txt",
         "cp .claude/settings.json /tmp/settings.json.bak",
         "git add .claude/settings.json",
+        "jq . .claude/settings.local.json",
+        'cat > .claude/settings.local.json <<\'EOF\'\n{"env": {"FOO": "1"}, "permissions": {}}\nEOF',
+        'mkdir -p .claude && cat > .claude/settings.json <<E\n{"env": {"DEBUG": "1"}}\nE\nenv',
     ],
 )
 def test_reading_and_other_settings_are_free(command: str) -> None:
@@ -168,3 +186,28 @@ def test_what_makes_the_hooks_count_is_left_alone(command: str) -> None:
 def test_what_only_looks_like_it_is_free(command: str) -> None:
     """Harnesses, variables and packages are everyday things."""
     assert judged("Bash", command=command) is None
+
+
+@pytest.mark.parametrize("command", ["docker run -v ~/.claude:/c x", "podman run -v ~/.codex:/c:Z x"])
+def test_no_container_may_write_to_the_rule_and_its_settings(command: str) -> None:
+    """Its processes aren't behind the wall."""
+    assert judged("Bash", command=command) is not None
+    assert judged("Bash", command=command.replace("/c ", "/c:ro ").replace(":Z", ":ro,Z")) is None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "gh pr create --title x --body 'It adds `roamkb approve KEY` and roamkb forget'",
+        "gh issue comment 3 -F - <<'EOF'\nRun roamkb approve x in ~/sync/org/roam\nEOF",
+        "glab mr create -d 'roamkb uninstall takes the hooks away'",
+    ],
+)
+def test_a_text_that_is_sent_elsewhere_may_name_a_human_s_command(command: str) -> None:
+    """As a commit's message may."""
+    assert judged("Bash", command=command) is None
+
+
+def test_a_command_in_such_a_text_is_judged() -> None:
+    """A shell runs what stands between backquotes first."""
+    assert judged("Bash", command='gh pr create --body "run `roamkb approve x`"') is not None

@@ -1,0 +1,28 @@
+"""What a container may write to by an option's value."""
+
+import pytest
+
+from roamkb.guard.container_shares import writable_folder
+
+
+@pytest.mark.parametrize(
+    ("value", "folder"),
+    [
+        ("/a:/b", "/a"),
+        ("/a:/b:z,rw", "/a"),
+        ("/a:/b:ro", ""),
+        ("/a:/b:z,ro", ""),
+        ("/a/ro:/ro", "/a/ro"),
+        ("/home", ""),
+        ("name:/home", "name"),
+        ("type=bind,src=/a,dst=/home", "/a"),
+        ("type=bind,source=/a,target=/b,readonly=false", "/a"),
+        ("type=bind,source=/a,target=/b,readonly", ""),
+        ("src=/a,dst=/b,ro=true", ""),
+        ("type=tmpfs,destination=/home", ""),
+        ("", ""),
+    ],
+)
+def test_only_the_source_of_a_writable_share_counts(value: str, folder: str) -> None:
+    """The target is the container's own folder, and a target alone a volume of the engine."""
+    assert folder == writable_folder(value)
