@@ -76,7 +76,9 @@ class Codex(Harness):
 
     def session_environment(self, environment: "Mapping[str, str]", payload: "harness.Payload") -> "Mapping[str, str]":
         """Return the environment of a hook as it would be for the session's commands."""
-        return {**environment, "CODEX_THREAD_ID": str(payload.get("session_id"))}
+        session = payload.get("session_id")
+        # what is in the environment may be the session around this one
+        return {**environment, "CODEX_THREAD_ID": session if isinstance(session, str) else ""}
 
     def translate_payload(self, payload: "dict[str, Any]") -> "dict[str, Any]":
         """Return the payload with the exit status, which Codex leaves out: it passes only the output."""

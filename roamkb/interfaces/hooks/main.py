@@ -166,7 +166,7 @@ class _UnknownPayload(ValueError):
 
 
 def _parse_payload(data: bytes) -> "Payload":
-    """Parse the payload; empty input is an empty payload. An id that no file or text could hold is none.
+    """Parse the payload; empty input is an empty payload. An id that is no text, or that no file could hold, is none.
 
     Raises:
         ValueError, RecursionError: it is none.
@@ -175,8 +175,8 @@ def _parse_payload(data: bytes) -> "Payload":
     if not isinstance(payload, dict) or not isinstance(payload.get("tool_input", {}), dict | None):
         raise _UnknownPayload
     session = payload.get("session_id")
-    if isinstance(session, str) and ("\0" in session or _with_whole_characters(session) != session):
-        del payload["session_id"]
+    if not isinstance(session, str) or "\0" in session or _with_whole_characters(session) != session:
+        payload.pop("session_id", None)
     if b"\\ud" in data or b"\\uD" in data:
         mended: Payload = _with_whole_characters(payload)
         return mended
@@ -303,7 +303,7 @@ def _answer_subagent_start(payload: "Payload") -> "Answer":
 
 
 def _answer_prompt(payload: "Payload") -> "Answer":
-    id = str(payload.get("session_id", ""))
+    id = payload.get("session_id", "")
     quiet = glance.find_quiet_journals(id)
     for journal in quiet:
         glance.begin_turn(journal.folder, id)
@@ -354,7 +354,7 @@ def _lost_statements_line(payload: "Payload") -> str:
 
 def _look_at_notes(payload: "Payload") -> str:
     """Have the journal look at the notes, if they aren't as it saw them; return a line for the human."""
-    id = str(payload.get("session_id", ""))
+    id = payload.get("session_id", "")
     if quiet := glance.find_quiet_journals(id):
         for journal in quiet:
             glance.end_turn(journal.folder, id)
@@ -505,7 +505,7 @@ def _warn_before_change(payload: "Payload", files: list[str]) -> "Answer":
         if find_local_folder(os.path.dirname(path)) != local:
             # another project's, whose names would be asked for in vain
             continue
-        subjects = unasked_subjects(str(local), str(payload.get("session_id")), path, names)
+        subjects = unasked_subjects(str(local), payload.get("session_id", ""), path, names)
         if subjects and (warning := _warning_answer(payload, path, [name for name in subjects if name != path])):
             return warning
     return {}

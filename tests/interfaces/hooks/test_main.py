@@ -1073,6 +1073,28 @@ def test_a_session_of_an_odd_id_is_one_without_an_id(lived_in: World, session: o
     assert [] == list(lived_in.personal.glob("x*"))
 
 
+@pytest.mark.parametrize("harness", ["claude", "codex", "gemini"])
+@pytest.mark.parametrize("without", [{}, {"session_id": None}, {"session_id": 7}])
+def test_a_session_without_an_id_has_no_name(lived_in: World, harness: str, without: Json) -> None:
+    """No file is called by the absence of an id, and no line is signed with it."""
+    folder = lived_in.personal
+    for payload in told(harness, folder):
+        del payload["session_id"]
+        answer(lived_in, {**payload, **without})
+    change = changing(folder, "migrations/0001.sql")
+    del change["session_id"]
+    answer(lived_in, {**change, **without})
+    kept = [path for top in (folder / ".roamkb", lived_in.state) for path in top.rglob("*")]
+    assert [] == [path for path in kept if path.stem in ("None", "7")]
+    sessions = {
+        json.loads(line).get("session")
+        for path in kept
+        if path.suffix == ".jsonl"
+        for line in path.read_text().splitlines()
+    }
+    assert sessions.isdisjoint({"None", "7"})
+
+
 def test_half_a_character_opens_no_wall(lived_in: World) -> None:
     """A harness cuts texts in the middle of an emoji: what is asked for is judged as without it."""
     command = {"tool_name": "Bash", "tool_input": {"command": "roamkb approve line-1 # \ud83d"}}
