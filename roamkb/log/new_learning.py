@@ -188,6 +188,8 @@ def draft_learning(
         extra[KBS_FIELD] = list(author.kbs)
     if given_type != type:
         extra["said"] = given_type
+    if author.process and not new_learning.task:
+        extra["process"] = author.process
     return Learning(
         id=author.new_id(),
         key=key,

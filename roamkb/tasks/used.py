@@ -36,7 +36,7 @@ class UsedRequest:
         Option(
             "--outcome",
             "success, failure, partial, not_applied, prevented, or validated: "
-            "another agent than the one that learned it found it true.",
+            "another agent than the one that learned it, in another session, found it true.",
             metavar="O",
             values=OUTCOMES,
         ),
@@ -123,6 +123,8 @@ def _unmoved_reason(before: LearningState, after: LearningState, *, outcome: str
         return f"{one_line(agent)} learned it; another agent has to validate it"
     if outcome == VALIDATED and (VALIDATED, agent) in before.counted_sources:
         return f"{one_line(agent)} validated it before; it counts once"
+    if outcome == VALIDATED and after.confidence < confidence.MOST:
+        return "this session learned or validated it before, by whatever name; it counts once"
     if outcome != VALIDATED and ("receipt", receipt) in before.counted_sources:
         return "an outcome was told of this showing before; each counts once"
     if after.confidence in (confidence.LEAST, confidence.MOST):

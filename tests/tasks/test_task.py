@@ -123,6 +123,27 @@ def test_another_agent_that_validates_makes_it_surer_once(world: World) -> None:
     assert "validated" in world.run("explain", key).out
 
 
+def test_no_session_bears_itself_out_by_another_name(world: World) -> None:
+    """Neither what it learned, nor twice what another session learned."""
+    world.run("init")
+
+    def moves(key: str, *validations: tuple[str, str]) -> list[str]:
+        world.run("recall", "gateway")
+        answers = [
+            world.run("used", key, "--outcome", "validated", "--agent", agent, "--session", session).out
+            for agent, session in validations
+        ]
+        return [answer.split("(")[1].split(":")[0].rstrip(")\n") for answer in answers]
+
+    learned = ("learn", "The gateway waits for thirty seconds", "--agent", "builder", "--session", "s-1", "--json")
+    key = str(world.run(*learned).json["key"])
+    assert ["0.70 -> 0.70", "0.70 -> 0.80", "0.80 -> 0.80", "0.80 -> 0.90"] == moves(
+        key, ("reviewer", "s-1"), ("reviewer", "s-2"), ("tester", "s-2"), ("tester", "s-3")
+    )
+    said = world.run("used", key, "--outcome", "validated", "--agent", "other", "--session", "s-3").out
+    assert "this session learned or validated it before, by whatever name; it counts once" in said
+
+
 def test_what_an_earlier_task_only_told_again_helps_with_one_like_it(logged: World) -> None:
     """A repetition belongs to its own task as much as the first word to the first."""
     said = "Amounts are kept in cents, never as floats"

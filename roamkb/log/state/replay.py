@@ -346,6 +346,12 @@ def _source_of(agent: str, session: str, task: str, otherwise: str = "") -> tupl
     return (agent, session or task) if session or task else ("", otherwise)
 
 
+def _validation_sources(agent: str, session: str, process: str) -> set[tuple[str, ...]]:
+    """Return what makes a confirmation somebody's: the name, and the session or process, which may use several."""
+    names = {(VALIDATED, agent), (VALIDATED, "in", session or process)}
+    return {source for source in names if source[-1]}
+
+
 # What the events do
 
 
@@ -417,12 +423,15 @@ def _first_source(learning: Learning) -> tuple[str, ...]:
 
 
 def _fold_validated(standing: LearningState, event: LedgerEvent) -> None:
-    if event.agent and event.agent == standing.learning.agent:
+    sources = _validation_sources(event.agent or event.id, event.session, event.text_field("process"))
+    learning = standing.learning
+    own = _validation_sources(learning.agent, learning.session, str(learning.extra.get("process", "")))
+    if not sources.isdisjoint(own) or not sources.isdisjoint(standing.counted_sources):
         return
-    source = (VALIDATED, event.agent or event.id)
-    if source not in standing.counted_sources and not standing.is_overridden:
+    for source in sources:
+        standing.counted_sources.add(source)
+    if not standing.is_overridden:
         standing.confidence = confidence.move_confidence(standing.confidence, confidence.VALIDATED)
-    standing.counted_sources.add(source)
 
 
 def _fold_judged(standing: LearningState, event: LedgerEvent) -> None:

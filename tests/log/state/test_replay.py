@@ -256,6 +256,13 @@ def test_another_agent_validates_once() -> None:
     assert 80 == both.confidence
 
 
+def test_one_process_validates_once_whatever_it_calls_itself() -> None:
+    """Not what it learned itself, where neither names a session."""
+    told = [event("validated", agent=agent, process="7.1") for agent in ("a", "b")]
+    assert 80 == happened(*told).confidence
+    assert 70 == happened(*told, to=learning(session="", extra={"process": "7.1"})).confidence
+
+
 def test_superseding_costs_twenty_once() -> None:
     """Its successor and the reason are kept."""
     standing = happened(event("superseded", by_which="M", reason="rewritten"), event("superseded"))
