@@ -1,13 +1,14 @@
 """Episodes of a session: a command failed, something was done, and the same command worked.
 
-What was done in between is what fixed the error, as far as deeds tell: files that were changed, commands
-that did more than read, and how the command itself was changed. A session is looked at as it goes on, so what
+What was done in between is what fixed the error, as far as deeds tell: changes that concern it, commands that
+did more than read, and how the command itself was changed. A session is looked at as it goes on, so what
 failed and hasn't worked since is kept from look to look, and bounded.
 """
 
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import PurePath
 from typing import Final
@@ -28,6 +29,7 @@ from roamkb.shell.programs import ShellCommand
 from roamkb.shell.programs import name_of
 from roamkb.shell.programs import reads_only
 from roamkb.shell.programs import without_runners
+from roamkb.text.tokenize import STOP_WORDS
 
 #: Commands that failed and may yet work, the latest; more than a session has in mind.
 _MOST_FAILURES: Final = 12
@@ -46,6 +48,8 @@ _FAILURE_WEIGHT: Final = 8
 _SHELL_SETTINGS: Final = frozenset(" ".join(data_lines("idle_commands.txt")).split())
 #: A version behind a package's name, or what makes it another build of the same.
 _VARIANT: Final = lazily(r"(?<=\w)(?:[@=<>~!^:]|-(?=[a-z0-9])).*$")
+#: A part of a name: of `parseHTTPUrl` or of `parse_url`.
+_NAME_PART: Final = lazily(r"[A-Z]?[^\W\d_A-Z]{2,}|[A-Z]{2,}(?![a-z])|\d{3,}")
 _IS_PATH: Final = lazily(r"[/\\]|\w\.\w")
 
 ReadCommands = Callable[[str], Sequence[ShellCommand]]
@@ -82,7 +86,8 @@ def find_episodes(
         if passage.speaker not in (Speaker.TOOL, Speaker.PAGE):
             continue
         if passage.edits and not passage.has_failed:
-            failing = _add_deed(failing, _describe_edit(passage, root))
+            concerned = [failure for failure in failing if _concerns_failure(passage, failure, parse_shell)]
+            failing = _add_deed(failing, _describe_edit(passage, root), to=concerned)
         if not passage.is_shell:
             continue
         text = clip_text(withhold_secrets(passage.command), _LONGEST_COMMAND)
@@ -93,14 +98,14 @@ def find_episodes(
             failing = [failure for failure in failing if failure not in same_failures]
             episodes += filter(None, (_completed_episode(failure, text) for failure in same_failures))
         elif not passage.has_failed and not _only_reads(parse_shell(passage.command)):
-            failing = _add_deed(failing, clip_text(one_line(text), _LONGEST_DEED))
+            failing = _add_deed(failing, clip_text(one_line(text), _LONGEST_DEED), to=failing)
     return tuple(failing[-_MOST_FAILURES:]), tuple(episodes)
 
 
-def _add_deed(failures: Sequence[CommandFailure], deed: str) -> list[CommandFailure]:
+def _add_deed(failures: Sequence[CommandFailure], deed: str, *, to: Sequence[CommandFailure]) -> list[CommandFailure]:
     return [
         failure
-        if failure.is_past or deed in failure.deeds[-1:]
+        if failure not in to or failure.is_past or deed in failure.deeds[-1:]
         else replace(failure, deeds=(*failure.deeds, deed)[-_MOST_DEEDS:])
         for failure in failures
     ]
@@ -150,6 +155,31 @@ def _has_failed(passage: TranscriptPassage, parse_shell: ReadCommands) -> bool:
 
 def _tells_failure(output: str) -> bool:
     return any(telling.weight >= _FAILURE_WEIGHT for telling in error_lines(output))
+
+
+def _concerns_failure(passage: TranscriptPassage, failure: CommandFailure, parse_shell: ReadCommands) -> bool:
+    """Say whether a change is of a file that the failure names, of the program's own, or of what the error is about."""
+    told = f"{failure.command}\n{failure.error}"
+    programs = tuple(name_of(words[0]).casefold() for words in _main_commands(failure.command, parse_shell))
+    for path in map(PurePath, passage.edits):
+        if path.name in told or path.name.casefold().startswith(programs):
+            return True
+        if (stem := _words_of(path.stem)) and stem <= _words_of(told):
+            return True
+    return not _subject_of(failure).isdisjoint(_words_of(f"{passage.removed}\n{passage.added}"))
+
+
+@lru_cache(maxsize=_MOST_FAILURES)
+def _subject_of(failure: CommandFailure) -> frozenset[str]:
+    """Return the words of a command and of the lines of its output that name an error."""
+    messages = (f"{line.name} {line.message}" for line in error_lines(failure.error))
+    return _words_of("\n".join((failure.command, *messages)))
+
+
+@lru_cache(maxsize=_MOST_FAILURES)
+def _words_of(text: str) -> frozenset[str]:
+    """Return the words of a text, those of which its names are made among them, but for what is in every text."""
+    return frozenset(word.casefold() for word in _NAME_PART.findall(text)) - STOP_WORDS
 
 
 def _describe_edit(passage: TranscriptPassage, root: str) -> str:

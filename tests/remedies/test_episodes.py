@@ -52,6 +52,36 @@ def test_what_was_done_in_between_is_the_technique() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("command", "error", "file", "added", "is_related"),
+    [
+        ("make", _ERROR, "README.md", "Read it first.", False),
+        ("pytest -x", "lamp/drv.py:4: OSError: device x busy", "docs/style.css", "color: red", False),
+        # in a stack trace, in the command, after the program, by a test's name
+        ("pytest", 'File "/p/lamp/drv.py", line 4, in f\nOSError: device x busy', "lamp/drv.py", "y", True),
+        ("./run.sh --config web.toml", "Error: bad port", "web.toml", "port = 1", True),
+        ("make", _ERROR, "Makefile", "x", True),
+        ("docker build .", "failed to solve: exit code: 1", "Dockerfile.dev", "RUN y", True),
+        ("pytest", "FAILED tests/test_tax_rate.py::test_sum - assert 3 == 4", "src/tax_rate.py", "y", True),
+        # what the error is about, in the change
+        ("pytest", "E   AttributeError: 'Lamp' object has no attribute 'dimLevel'", "x.py", "dim_level = 0", True),
+        ("go vet", "ERROR: 'é' isn't known", "z.go", "+ b", False),
+    ],
+)
+def test_a_change_fixed_what_it_concerns(command: str, error: str, file: str, added: str, is_related: bool) -> None:
+    """A file that the failure names, the program's own, or a change of what the error is about; no other."""
+    assert [f"edit {file}: {added}"] * is_related == techniques(
+        ran(command, error, failed=True), edited(file, added=added), ran(command)
+    )
+
+
+def test_an_unrelated_change_is_no_part_of_the_technique() -> None:
+    """Of two changes the one that concerns the error is kept."""
+    assert ["edit src/a.c: int x;"] == techniques(
+        ran("make", _ERROR, failed=True), edited("NOTES", added="later"), edited("src/a.c", added="int x;"), ran("make")
+    )
+
+
 def test_the_command_may_be_what_changed() -> None:
     """Then that is what fixed it."""
     assert ["NODE_OPTIONS=--openssl-legacy-provider npm run build"] == techniques(
