@@ -208,6 +208,12 @@ def unchanged_step(step_name: str, path: Path, reason: str) -> InstallStep:
     return InstallStep(what=step_name, path=path, outcome=StepOutcome.UNCHANGED, why=reason)
 
 
+def removal_step(step_name: str, path: Path, reason: str, path_state: PathState, *, folders: int = 0) -> InstallStep:
+    """Return a step that removes a file or link, and then so many of the folders above it that are empty."""
+    change = RemovePath(was=path_state, folders=folders)
+    return InstallStep(what=step_name, path=path, outcome=StepOutcome.REMOVED, why=reason, change=change)
+
+
 def kept_step(step_name: str, path: Path | None, reason: str) -> InstallStep:
     """Return a step that only names a file that stays."""
     return InstallStep(what=step_name, path=path, outcome=StepOutcome.KEPT, why=reason)

@@ -22,6 +22,7 @@ from roamkb.fs.user_dirs import SANDBOX_CALLS
 from roamkb.fs.user_dirs import SHARED_FOLDER
 from roamkb.fs.user_dirs import TRUST_FOLDER
 from roamkb.harnesses.registry import get_harness
+from roamkb.install.companion_files import plan_uninstall
 from roamkb.install.harness_settings import harness_removals
 from roamkb.install.harness_settings import sessions_steps
 from roamkb.install.install import requested_files
@@ -37,6 +38,7 @@ from roamkb.install.plan import RemoveAll
 from roamkb.install.plan import RemoveEmptyFolder
 from roamkb.install.plan import StepOutcome
 from roamkb.install.plan import kept_step
+from roamkb.install.plan import removal_step
 from roamkb.install.rule_steps import kb_spellings
 from roamkb.install.rule_steps import rule_path
 from roamkb.install.setup import INDEX_STEP
@@ -49,10 +51,8 @@ from roamkb.install.store.apply import read_path_state
 from roamkb.install.store.apply import real_path
 from roamkb.install.store.receipt import SetupReceipt
 from roamkb.install.store.receipt import read_receipt
-from roamkb.install.uninstall import plan_uninstall
 from roamkb.install.uninstall import purge_folder_steps
 from roamkb.install.uninstall import remaining_steps
-from roamkb.install.uninstall import removal_step
 from roamkb.install.uninstall import rule_removals
 from roamkb.log.init import INITIAL_FILES
 from roamkb.log.store.project_log import LOCAL_FOLDER
@@ -102,7 +102,8 @@ def undo(wishes: InstallOptions, context: SetupContext) -> InstallReport:
             home=context.home,
             data=context.data,
             wall=context.wall,
-            gone=[root / LOG_FOLDER for root in unused_logs],
+            state=context.state.state,
+            gone=[*(root / LOG_FOLDER for root in unused_logs), *(step.path for step in taken_back if step.path)],
         ),
     )
     require_install_permit(

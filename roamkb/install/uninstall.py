@@ -15,24 +15,23 @@ from roamkb.boundary.store.folder_evidence import lies_within
 from roamkb.boundary.store.installed_rule import find_rule
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import Unanswered
-from roamkb.core.gitignore import literal_path
 from roamkb.core.model import Rule
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import count_phrase
 from roamkb.core.text import one_line
 from roamkb.fs.locks import TRASH
 from roamkb.fs.locks import StateFolders
-from roamkb.fs.marked_block import BadMarks
-from roamkb.fs.marked_block import without_block
 from roamkb.fs.package_manager import is_installed
 from roamkb.fs.package_manager import uninstall_command
 from roamkb.fs.user_dirs import CACHE_FOLDER
 from roamkb.fs.user_dirs import JOURNAL
 from roamkb.harnesses.registry import all_harnesses
 from roamkb.install.checks.doctor_report import join_first
+from roamkb.install.companion_files import companions_kept
+from roamkb.install.companion_files import plan_uninstall
+from roamkb.install.companion_files import project_folders
 from roamkb.install.harness_settings import harness_removals
 from roamkb.install.harness_settings import sessions_steps
-from roamkb.install.install import SNIPPETS
 from roamkb.install.install import InstallContext
 from roamkb.install.install import requested_files
 from roamkb.install.install_permit import require_install_permit
@@ -42,14 +41,12 @@ from roamkb.install.plan import InstallOptions
 from roamkb.install.plan import InstallReport
 from roamkb.install.plan import InstallStep
 from roamkb.install.plan import PathState
-from roamkb.install.plan import PutFile
-from roamkb.install.plan import RegularFile
 from roamkb.install.plan import RemoveAll
-from roamkb.install.plan import RemovePath
 from roamkb.install.plan import StepOutcome
 from roamkb.install.plan import SymbolicLink
 from roamkb.install.plan import kept_step
 from roamkb.install.plan import left_alone_step
+from roamkb.install.plan import removal_step
 from roamkb.install.plan import unchanged_step
 from roamkb.install.rule_steps import RULE_COPY_STEP
 from roamkb.install.rule_steps import is_our_link
@@ -58,7 +55,6 @@ from roamkb.install.rule_steps import own_copy
 from roamkb.install.rule_steps import rule_copies_folder
 from roamkb.install.rule_steps import rule_path
 from roamkb.install.store.apply import apply_steps
-from roamkb.install.store.apply import folders_in
 from roamkb.install.store.apply import read_path_state
 from roamkb.install.store.apply import real_path
 from roamkb.install.store.apply import roamkb_names
@@ -92,7 +88,7 @@ def uninstall(wishes: InstallOptions, context: InstallContext) -> InstallReport:
     steps += harness_removals(wishes, home=home, kbs=kb_spellings(rule_in_force, home), wall=wall)
     kbs = rule_in_force.all_folders if isinstance(rule_in_force, Rule) else ()
     steps += _purge_steps(wishes, context.state, kbs=kbs)
-    steps += remaining_steps(wishes, rule_in_force, home=home, data=context.data, wall=wall)
+    steps += remaining_steps(wishes, rule_in_force, home=home, data=context.data, wall=wall, state=context.state.state)
     require_install_permit("uninstall", steps, rule=None, home=home, account_home=account_home, session=context.session)
     if not wishes.dry_run:
         apply_steps(steps)
@@ -129,20 +125,6 @@ def _is_edited_rule_meant(edited: Sequence[InstallStep], ask: Callable[[str], st
     with suppress(Unanswered):
         return path is not None and ask(question).lower() in ("y", "yes")
     return False
-
-
-def plan_uninstall(wishes: InstallOptions, *, path_states: Mapping[Path, PathState]) -> tuple[InstallStep, ...]:
-    """Return the steps of `uninstall` beside the rules', from the present state of the paths."""
-    steps = []
-    if wishes.agents_md:
-        steps.append(_block_step(wishes.agents_md, path_states[wishes.agents_md]))
-    if wishes.snippets:
-        steps += [
-            _snippet_step(path, path_states[path], step_name, text)
-            for name, step_name, text in SNIPPETS
-            for path in [wishes.snippets / name]
-        ]
-    return tuple(steps)
 
 
 def rule_removals(
@@ -276,9 +258,13 @@ def remaining_steps(
     home: Path,
     data: Path,
     wall: WallSetup,
+    state: Path,
     gone: Container[Path] = (),
 ) -> tuple[InstallStep, ...]:
-    """Return steps that name what remains: notes, logs, hooks that weren't named, the program; nothing of `gone`."""
+    """Return steps that name what remains: notes, logs, blocks and hooks that weren't named, the program.
+
+    Nothing of `gone` is named.
+    """
     steps: list[InstallStep] = []
     if isinstance(rule_in_force, Rule):
         steps += (
@@ -293,6 +279,7 @@ def remaining_steps(
             for log in _project_logs(rule_in_force)
             if log not in gone
         )
+    steps += (step for step in companions_kept(wishes, rule_in_force, home=home, state=state) if step.path not in gone)
     for harness in all_harnesses():
         others = replace(wishes, harnesses=() if harness.name in wishes.harnesses else (harness.name,))
         for step in harness_removals(others, home=home, kbs=(), wall=wall):
@@ -305,48 +292,6 @@ def remaining_steps(
 
 
 def _project_logs(rule: Rule) -> Iterator[Path]:
-    """Yield the logs in the folders that the rule names, and in those right below, each once."""
-    entries = (*rule.project_parents, *rule.work_roots)
-    named = [Path(path) for entry in entries if not entry.startswith("!") and (path := literal_path(entry))]
-    for folder in dict.fromkeys(folder for top in named for folder in (top, *folders_in(top))):
-        if isinstance(read_path_state(folder / LOG_FOLDER), FolderOnDisk):
-            yield folder / LOG_FOLDER
-
-
-def _block_step(path: Path, path_state: PathState) -> InstallStep:
-    step_name = "agents block"
-    if not isinstance(path_state, RegularFile):
-        return unchanged_step(step_name, path, "isn't there")
-    try:
-        data = without_block(path_state.data)
-    except BadMarks as error:
-        return left_alone_step(step_name, path, f"{error}; take the block out by hand")
-    if data is None:
-        return removal_step(step_name, path, "the file held nothing else", path_state)
-    if data == path_state.data:
-        return unchanged_step(step_name, path, "has no block of roamkb's")
-    change = PutFile(data=data, was=path_state)
-    return InstallStep(
-        what=step_name,
-        path=path,
-        outcome=StepOutcome.REMOVED,
-        why="the block; every other byte stays",
-        change=change,
-    )
-
-
-def _snippet_step(path: Path, path_state: PathState, step_name: str, text: str) -> InstallStep:
-    match path_state:
-        case AbsentPath():
-            return unchanged_step(step_name, path, "isn't there")
-        case RegularFile(data=data) if data == text.encode():
-            return removal_step(step_name, path, "as it was written", path_state)
-    return left_alone_step(
-        step_name, path, "was edited, or isn't roamkb's, and stays; remove it by hand if it is to go"
-    )
-
-
-def removal_step(step_name: str, path: Path, reason: str, path_state: PathState, *, folders: int = 0) -> InstallStep:
-    """Return a step that removes a file or link, and then so many of the folders above it that are empty."""
-    change = RemovePath(was=path_state, folders=folders)
-    return InstallStep(what=step_name, path=path, outcome=StepOutcome.REMOVED, why=reason, change=change)
+    """Yield the logs of the projects in the folders that the rule names."""
+    logs = (folder / LOG_FOLDER for folder in project_folders(rule))
+    yield from (log for log in logs if isinstance(read_path_state(log), FolderOnDisk))

@@ -727,6 +727,30 @@ def test_uninstall_names_what_it_leaves(world: World) -> None:
     assert before == {path: path.read_bytes() for path in before}
 
 
+def test_uninstall_names_blocks_and_snippets_that_it_leaves(world: World) -> None:
+    """In a project, where agents keep theirs, and where setup wrote them; each with the command that takes it."""
+    in_project, own = world.personal / "AGENTS.md", world.home / ".codex" / "AGENTS.md"
+    own.parent.mkdir()
+    emacs = world.home / ".emacs.d"
+    emacs.mkdir()
+    for path in (in_project, own):
+        path.write_text("# Mine\n")
+        world.run("install", "--agents-md", str(path), cwd=world.home)
+    world.run("install", "--snippets", str(emacs), cwd=world.home)
+    (world.work / "AGENTS.md").write_text("# no block\n")
+    ran = world.run("uninstall", "--dry-run", cwd=world.home)
+    lines = [line for line in ran.out.splitlines() if "agents block" in line]
+    assert [
+        f"keep  agents block: {path} (`roamkb uninstall --agents-md {path}` takes it out)" for path in (own, in_project)
+    ] == lines, ran.out
+    assert f"{emacs / 'roamkb.el'} (`roamkb uninstall --snippets {emacs}` takes it out)" in ran.out
+    named = world.run("uninstall", "--agents-md", str(in_project), "--snippets", str(emacs), cwd=world.home)
+    assert [f"keep  agents block: {own}"] == [
+        line.partition(" (")[0] for line in named.out.splitlines() if line.startswith("keep  ") and "AGENTS" in line
+    ]
+    assert "keep  Emacs" not in named.out
+
+
 def test_a_purge_takes_what_is_roamkbs_own(world: World) -> None:
     """Cache, state and data, but no note, those in the trash and the journal included, and no project's log."""
     lived_in(world)

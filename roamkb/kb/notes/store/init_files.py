@@ -13,7 +13,7 @@ from roamkb.org.emacs_settings import lisp_of_org
 SETTINGS_NAME = "roamkb-settings.el"
 #: Files that Emacs reads at its start, below HOME, and folders of them.
 _INIT_FILES = (".emacs", ".emacs.el", ".spacemacs")
-_INIT_FOLDERS = (".emacs.d", ".config/emacs", ".doom.d", ".config/doom", ".spacemacs.d")
+INIT_FOLDERS = (".emacs.d", ".config/emacs", ".doom.d", ".config/doom", ".spacemacs.d")
 #: Where Doom has Emacs keep what it makes.
 _CACHE_FOLDERS = (".config/emacs/.local/cache", ".emacs.d/.local/cache")
 _INIT_SUBFOLDERS = (".", "lisp", "modules", "config")
@@ -46,9 +46,9 @@ def find_configured_paths(home: Path, kb: Path, *variables: str) -> tuple[Path, 
 
 
 def _init_files(home: Path) -> Iterator[Path]:
-    yield from (home / name / SETTINGS_NAME for name in (*_INIT_FOLDERS, *_CACHE_FOLDERS))
+    yield from (home / name / SETTINGS_NAME for name in (*INIT_FOLDERS, *_CACHE_FOLDERS))
     yield from (home / name for name in _INIT_FILES)
-    for folder in (home / name / inner for name in _INIT_FOLDERS for inner in _INIT_SUBFOLDERS):
+    for folder in (home / name / inner for name in INIT_FOLDERS for inner in _INIT_SUBFOLDERS):
         yield from sorted(path for path in _children(folder) if path.suffix in (".el", ".org"))
 
 
