@@ -127,7 +127,9 @@ AnyKbOption = Annotated[
         "--kb", "The knowledge base of that name, or all (the one without a name).", metavar="NAME", values="kbs-or-all"
     ),
 ]
-AsOfOption = Annotated[str | None, Option("--as-of", "As the log stood at the end of that day.", metavar="D")]
+AsOfOption = Annotated[
+    str | None, Option("--as-of", "As the log stood at the end of that day or at that minute.", metavar="D")
+]
 
 
 @lru_cache

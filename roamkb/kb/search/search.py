@@ -101,7 +101,9 @@ class SearchRequest:
     budget: int | None = count_option("--budget", "At most so many characters of PATH:LINE: TEXT.")
     semantic: bool = flag_option("--semantic", "Find and order by a sentence model, too (the extra [semantic]).")
     as_of: str | None = text_option(
-        "--as-of", "As the notes stood at the end of that day, and what replaced them since.", metavar="D"
+        "--as-of",
+        "As the notes stood at the end of that day or at that minute, and what replaced them since.",
+        metavar="D",
     )
     trace: bool = flag_option(
         "--trace", "The best 50 candidates instead, each with its signals and why it isn't shown."

@@ -44,6 +44,29 @@ def test_a_node_is_in_force_until_its_successor_comes(deploys: World) -> None:
     assert [("u", False, []), ("c", False, []), ("b", True, ["c"])] == found(deploys, "2026-05-05")[:3]
 
 
+@pytest.mark.parametrize(
+    ("moment", "is_there", "shown"),
+    [
+        ("2026-06-01T14:29", False, "2026-06-01 14:29"),
+        ("2026-06-01T14:30", True, "2026-06-01 14:30"),
+        ("2026-06-01 14:30", True, "2026-06-01 14:30"),
+        ("2026-06-01T14:30:59", True, "2026-06-01 14:30:59"),
+        ("2026-06-01T13:30Z", False, "2026-06-01 13:30"),
+        ("2026-06-01T16:30+02:00", True, "2026-06-01 14:30"),
+        ("2026-06-01T00:00", False, "2026-06-01 00:00"),
+    ],
+)
+def test_a_minute_is_a_moment_and_may_name_its_zone(world: World, moment: str, is_there: bool, shown: str) -> None:
+    """Without a zone it is this machine's time; a day alone is its end."""
+    world.note(
+        "20260601143000-lock.org",
+        ":PROPERTIES:\n:ID: lock\n:CREATED: [2026-06-01 14:30]\n:END:\n#+title: The export needs a lock\n",
+    )
+    ran = world.run("search", "export", "--as-of", moment, extra={"TZ": "UTC"})
+    assert (0 if is_there else 1) == ran.status
+    assert f"as of {shown}" in ran.err
+
+
 def test_a_successor_has_title_and_date(deploys: World) -> None:
     """So a reader need not look it up."""
     hits = deploys.open(now=LATER).search("tuesdays", as_of="2026-02-01").hits
