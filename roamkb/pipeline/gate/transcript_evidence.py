@@ -61,6 +61,12 @@ _LONGEST_STATEMENT: Final = 600
 #: Words that make a clause a question or a condition, by closed lists: a language has few.
 _WHETHER: Final = vocabulary("whether")
 _WHETHER_UNSPACED: Final = lazily("|".join(" ".join(lexicon("unspaced_whether")).split()))
+#: What else keeps a sentence from being its speaker's word; and what stands around that which is so either way.
+_HEARSAY: Final = lazily("|".join(lexicon("hearsay")))
+_FORGETTING: Final = lazily("|".join(lexicon("forgetting")))
+#: Words that turn what is said into its contrary, as a negation does: "it is a myth that".
+_FALSITY: Final = vocabulary("falsity")
+_FALSITY_UNSPACED: Final = lazily("|".join(" ".join(lexicon("unspaced_falsity")).split()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +85,8 @@ class ClaimAttestation:
     is_question: bool = False
     #: Whether the human says it only to deny it.
     is_denied: bool = False
+    #: Whether the human only repeats it from somebody, supposes it, or tells what was.
+    is_hearsay: bool = False
     #: Who took it back, and the words; empty where nobody did.
     taken_back: str = ""
 
@@ -86,8 +94,8 @@ class ClaimAttestation:
     def is_good(self) -> bool:
         """Whether it is enough for a verdict: a human's word, or an agent's that a tool's output supports."""
         is_said = self.speaker == Speaker.HUMAN or (self.speaker == Speaker.AGENT and self.is_borne_out)
-        is_plain = self.is_related and not self.is_question and not self.is_denied and not self.missing
-        return is_said and is_plain and not self.taken_back
+        is_open = self.is_question or self.is_denied or self.is_hearsay
+        return is_said and self.is_related and not is_open and not self.missing and not self.taken_back
 
     @property
     def why_not(self) -> str:
@@ -105,6 +113,8 @@ class ClaimAttestation:
             return "the quote is a question"
         if self.is_denied:
             return "the human says that it isn't so"
+        if self.is_hearsay:
+            return "the human only repeats or supposes it, or says that it was so"
         if self.missing:
             return f"neither the session nor the project has {', '.join(self.missing[:3])}"
         if self.speaker == Speaker.AGENT and not self.is_borne_out:
@@ -150,6 +160,7 @@ def weigh_claim(
         is_related=not quote or _is_quote_related(claim, quote, passages, index),
         is_question=bool(sentences) and all(_only_asks(claim, sentence) for sentence in sentences),
         is_denied=bool(sentences) and all(_denies(claim, quote or claim, sentence) for sentence in sentences),
+        is_hearsay=bool(sentences) and all(_is_hearsay(claim, sentence) for sentence in sentences),
         taken_back=find_retraction(claim, names, passages, index),
     )
 
@@ -190,7 +201,26 @@ def _denies(claim: str, quote: str, sentence: str) -> bool:
 def _differ_in_negation(text: str, sentence: str) -> bool:
     """Return whether the clauses that hold most words of a text negate it, or it denies what they say."""
     terms = _content_terms(text)
-    return _holds_most(sentence, terms) and _negates(text) != _negates(_clauses_about(sentence, terms))
+    said = _without_forgetting(_clauses_about(sentence, terms), terms)
+    is_reversed = len(_falsity_words(said) - _falsity_words(text)) % 2 == 1
+    return _holds_most(sentence, terms) and _negates(text) != (_negates(said) != is_reversed)
+
+
+def _falsity_words(text: str) -> set[str]:
+    return {*_FALSITY.intersection(split_words(fold_text(text))), *_FALSITY_UNSPACED.findall(text)}
+
+
+def _without_forgetting(text: str, terms: frozenset[str]) -> str:
+    """Return what is not to be forgotten, by itself: the side of "never forget that" with most of some terms."""
+    forgetting = _FORGETTING.search(text.casefold())
+    sides = (text[: forgetting.start()], text[forgetting.end() :]) if forgetting else ()
+    return next((side for side in sides if _holds_most(side, terms)), text)
+
+
+def _is_hearsay(claim: str, sentence: str) -> bool:
+    """Return whether a sentence has a claim from somebody, supposes it or puts it into the past, where it doesn't."""
+    own = claim.casefold()
+    return any(match[0] not in own for match in _HEARSAY.finditer(sentence.casefold()))
 
 
 def _holds_most(text: str, terms: frozenset[str]) -> bool:
@@ -228,6 +258,8 @@ def _find_denial(claim: str, later: Iterable[TranscriptPassage]) -> str:
         for sentence in _own_statements(passage.text):
             if len(terms & _content_terms(sentence)) < _WORDS_BORNE_OUT * len(terms):
                 # whoever corrects a number says the rest of it
+                continue
+            if _is_hearsay(claim, sentence):
                 continue
             if _differ_in_negation(claim, sentence) or jaccard.differ_only_in_number(
                 prepared, jaccard.prepare_text(_clauses_about(sentence, terms))

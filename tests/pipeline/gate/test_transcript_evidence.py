@@ -259,6 +259,77 @@ def test_a_whole_sentence_bears_out_what_it_says(said: str, claim: str, why: str
     assert (not why, True) == (weighed.is_good, why in weighed.why_not), weighed.why_not
 
 
+_TOLD = {
+    "the vault copy goes to Bergen": (
+        ("Never forget that {}.", ""),
+        ("Don't forget: {}.", ""),
+        ("It is not a myth that {}.", ""),
+        ("I don't doubt that {}.", ""),
+        ("As I said, {}.", ""),
+        ("Please note that {}.", ""),
+        ("It is a myth that {}.", "isn't so"),
+        ("That {} is a myth.", "isn't so"),
+        ("I doubt that {}.", "isn't so"),
+        ("It's wrong that {}.", "isn't so"),
+        ("Somebody said {} but I doubt it.", "isn't so"),
+        ("Somebody said that {}.", "only repeats"),
+        ("Apparently {}.", "only repeats"),
+        ("Suppose {}.", "only repeats"),
+        ("Let's assume that {} for a moment.", "only repeats"),
+    ),
+    "deploy on Fridays": (
+        ("We used to {}.", "only repeats"),
+        ("Formerly we would {}.", "only repeats"),
+        ("The robot is used to {}.", ""),
+    ),
+    "der Sicherungslauf beginnt nachts": (
+        ("Vergiss nie, dass {}.", ""),
+        ("Denk daran: {}.", ""),
+        ("Es ist ein Mythos, dass {}.", "isn't so"),
+        ("Ich bezweifle, dass {}.", "isn't so"),
+        ("Jemand sagte, {}, aber ich bezweifle das.", "only repeats"),
+        ("Angenommen, {}.", "only repeats"),
+        ("Angeblich: {}.", "only repeats"),
+        ("Jemand hat behauptet, {}.", "only repeats"),
+        ("Früher galt: {}.", "only repeats"),
+    ),
+    "le service cerise tourne sur ARM": (
+        ("N'oublie jamais que {}.", ""),
+        ("C'est un mythe que {}.", "isn't so"),
+        ("Quelqu'un a dit que {} mais j'en doute.", "isn't so"),
+        ("On dit que {}.", "only repeats"),
+        ("Supposons que {}.", "only repeats"),
+        ("Autrefois {}.", "only repeats"),
+    ),
+    "el servicio cereza usa Redis": (
+        ("Nunca olvides que {}.", ""),
+        ("Es un mito que {}.", "isn't so"),
+        ("Alguien dijo que {} pero lo dudo.", "isn't so"),
+        ("Alguien dijo que {}.", "only repeats"),
+        ("Supongamos que {}.", "only repeats"),
+        ("Antes {}.", "only repeats"),
+    ),
+    "みかんサービスはRedisを使う": (
+        ("{}ことを忘れないで。", ""),
+        ("{}というのは嘘だ。", "isn't so"),
+        ("{}というのは嘘ではない。", ""),
+        ("誰かが{}と言ったが、疑わしい。", "only repeats"),
+        ("仮に{}としよう。", "only repeats"),
+        ("{}らしい。", "only repeats"),
+        ("以前は{}ことになっていた。", "only repeats"),
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("frame", "claim", "why"), [(frame, claim, why) for claim, frames in _TOLD.items() for frame, why in frames]
+)
+def test_what_is_said_of_a_claim_counts(frame: str, claim: str, why: str) -> None:
+    """A human who says that it is forgotten, false, told or supposed doesn't say it; who denies that, does."""
+    weighed = weigh_claim(claim[0].upper() + claim[1:], claim, [human(frame.format(claim))])
+    assert (not why, True) == (weighed.is_good, why in weighed.why_not), weighed.why_not
+
+
 @pytest.mark.parametrize(
     ("said", "then", "stands"),
     [
@@ -266,6 +337,10 @@ def test_a_whole_sentence_bears_out_what_it_says(said: str, claim: str, why: str
         ("Der Lauf beginnt nachts um 3 Uhr.", "Moment, der Lauf beginnt nachts um 5 Uhr.", False),
         ("The vault copy goes to Bergen.", "Does the vault copy not go to Bergen?", True),
         ("The vault copy goes to Bergen.", "The other copy does not leave the house.", True),
+        ("The vault copy goes to Bergen.", "Never forget that the vault copy goes to Bergen.", True),
+        ("The vault copy goes to Bergen.", "It's a myth that the vault copy goes to Bergen.", False),
+        ("The vault copy goes to Bergen.", "Somebody said the vault copy does not go to Bergen.", True),
+        ("The cache is not shared.", "Never forget that the cache is not shared.", True),
         ("The vault copy does not go to Bergen.", "I was wrong: the vault copy goes to Bergen.", True),
     ],
 )
@@ -300,6 +375,16 @@ def test_who_denies_something_says_that_it_is_not_so() -> None:
     quote = "run the migration on the replica"
     assert weigh_claim("The migration must not run on the replica", quote, said).is_good
     assert not weigh_claim("The migration may run on the replica", quote, said).is_good
+
+
+def test_a_claim_about_a_myth_or_the_past_is_the_humans() -> None:
+    """What it says of itself, nobody else has to."""
+    for said in (
+        "It is a myth that Bergen holds the vault copy",
+        "We used to deploy on Fridays",
+        "Bob said so: no Redis",
+    ):
+        assert weigh_claim(said, said, [human(f"{said}.")]).is_good
 
 
 def test_one_shared_word_makes_no_subject() -> None:
