@@ -17,6 +17,7 @@ from roamkb.core.gitignore import escape_path
 from roamkb.core.model import NamedKb
 from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import as_text_tuple
 from roamkb.fs.user_dirs import default_data_dir
 from roamkb.harnesses.registry import declared_by
@@ -31,6 +32,8 @@ from roamkb.journal import journal as journal_verb
 from roamkb.journal.store import journal as journal_store
 from roamkb.kb import conflicts as kb_conflicts
 from roamkb.kb import hygiene as kb_hygiene
+from roamkb.kb.notes.store import conflict_copies
+from roamkb.log.share.store import log_copies
 
 
 class KnowledgeBaseMaintenance(KnowledgeBaseContext):
@@ -58,20 +61,44 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
     @takes_request(lambda: kb_conflicts.ConflictsRequest)
     @for_named_kb
     def conflicts(self, request: "kb_conflicts.ConflictsRequest") -> "kb_conflicts.ConflictList":
-        """Return Syncthing's conflict copies; with `adopt`, properly name those with an id of their own."""
+        """Return Syncthing's conflict copies of notes and of the project's log; with `adopt`, take them in.
+
+        A copy with an id of its own is properly named; the lines of a log's copy are added to the log.
+        """
+        of_log = self._log_copies(request)
+        if of_log and request.file is not None:
+            return kb_conflicts.ConflictList(copies=of_log, adopting=request.adopt)
         if not request.adopt:
             notes = self._open_notes()
             find_nodes = self._open_directory(notes).read_by_ids
-            return kb_conflicts.conflicts(notes, file=request.file, folder=self.environment.cwd, find_nodes=find_nodes)
-        permit, notes = self._require_permit(request.file or "conflict copies", undone="nothing was renamed")
+            found = kb_conflicts.conflicts(notes, file=request.file, folder=self.environment.cwd, find_nodes=find_nodes)
+        else:
+            permit, notes = self._require_permit(request.file or "conflict copies", undone="nothing was renamed")
+            found = kb_conflicts.adopt_copies(
+                notes,
+                permit,
+                lock_file=self.state_folders.lock_file(permit.kb),
+                now=self.environment.now(),
+                file=request.file,
+                folder=self.environment.cwd,
+            )
+        return replace(found, copies=(*found.copies, *of_log))
 
-        return kb_conflicts.adopt_copies(
-            notes,
-            permit,
-            lock_file=self.state_folders.lock_file(permit.kb),
-            now=self.environment.now(),
-            file=request.file,
-            folder=self.environment.cwd,
+    def _log_copies(self, request: "kb_conflicts.ConflictsRequest") -> "tuple[kb_conflicts.ConflictCopy, ...]":
+        """Return the conflict copies of the project's log that are meant, with `adopt` merged into it."""
+        log = None if self.is_named else self.log.log_or_none()
+        if log is None:
+            return ()
+        paths = None
+        if request.file is not None:
+            paths = conflict_copies.meant_places(request.file, (self.environment.cwd or log.folder, log.folder))
+        if request.adopt:
+            log = self.log.log_to_write("lines of a conflict copy")
+        copies = log_copies.merge_copies(log, paths) if request.adopt else log_copies.find_lacking(log)
+        return tuple(
+            kb_conflicts.log_copy(copy.path, copy.original, len(copy.lacking), is_merged=request.adopt)
+            for copy in copies
+            if paths is None or conflict_copies.real_place(copy.path) in paths
         )
 
     @takes_request(lambda: doctor_report.DoctorRequest)

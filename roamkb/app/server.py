@@ -242,7 +242,7 @@ class ServedKnowledgeBase(KnowledgeBase):
         """Return Syncthing's conflict copies, and the nodes that share their id with another one."""
         notes = self._open_notes()
         directory = self._open_directory(notes)
-        copies = conflicts.conflicts(notes, find_nodes=directory.read_by_ids).copies
+        copies = self.conflicts().copies
         return copies, hygiene.duplicate_ids(notes, directory.read_sharing_ids())
 
     def journal_moments(self) -> "tuple[moments.Moment, ...]":

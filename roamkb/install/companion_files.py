@@ -12,6 +12,7 @@ from roamkb.core.gitignore import literal_path
 from roamkb.core.model import Rule
 from roamkb.fs.marked_block import BadMarks
 from roamkb.fs.marked_block import without_block
+from roamkb.harnesses.registry import all_harnesses
 from roamkb.install.install import SNIPPETS
 from roamkb.install.install import requested_files
 from roamkb.install.plan import AbsentPath
@@ -33,9 +34,7 @@ from roamkb.install.store.receipt import read_receipt
 from roamkb.kb.notes.store.init_files import INIT_FOLDERS
 
 #: What agents read of a folder.
-_AGENT_FILES: Final = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
-#: Folders below HOME in which agents look for what holds everywhere.
-_AGENT_FOLDERS: Final = ("", ".codex", ".claude", ".gemini", ".config/opencode")
+_AGENT_FILE: Final = "AGENTS.md"
 
 
 def project_folders(rule: Rule | BadRule) -> tuple[Path, ...]:
@@ -100,8 +99,10 @@ def companions_kept(wishes: InstallOptions, rule: Rule | BadRule, *, home: Path,
     with suppress(DiskError):
         receipt = read_receipt(state)
     receipt = receipt or SetupReceipt()
-    folders = (*(home / name for name in _AGENT_FOLDERS), *project_folders(rule))
-    files = (*receipt.agents_md, *(real_path(folder / name) for folder in folders for name in _AGENT_FILES))
+    # where agents look for what holds everywhere
+    settings = (home / file.path for harness in all_harnesses() for file in harness.settings_files)
+    folders = (home, *(path.parent for path in settings), *project_folders(rule))
+    files = (*receipt.agents_md, *(real_path(folder / _AGENT_FILE) for folder in folders))
     snippets = (*receipt.snippets, *(home / name for name in INIT_FOLDERS), *_folders_of(rule))
     places = [InstallOptions(agents_md=path) for path in dict.fromkeys(files) if path != wishes.agents_md]
     places += [InstallOptions(snippets=path) for path in dict.fromkeys(snippets) if path != wishes.snippets]

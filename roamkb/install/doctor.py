@@ -3,6 +3,7 @@
 Nothing stops the checkup: what can't be looked at is a fault of that one check.
 """
 
+import shlex
 import sys
 from collections.abc import Iterator
 from collections.abc import Sequence
@@ -27,7 +28,6 @@ from roamkb.fs.package_manager import installed_version
 from roamkb.fs.package_manager import uninstall_command
 from roamkb.fs.worktrees import linked_worktrees
 from roamkb.install.checks import doctor_proof
-from roamkb.install.checks import log_copies
 from roamkb.install.checks.doctor_harnesses import check_harnesses
 from roamkb.install.checks.doctor_notes import MAX_CLOCK_LEAD
 from roamkb.install.checks.doctor_notes import check_notes
@@ -42,6 +42,7 @@ from roamkb.install.store.machine import DoctorContext
 from roamkb.log.jsonl import LearningLine
 from roamkb.log.jsonl import read_learnings
 from roamkb.log.share import share
+from roamkb.log.share.store import log_copies
 from roamkb.log.store.project_log import LOG_FOLDER
 from roamkb.log.store.project_log import Log
 from roamkb.log.trust.store.trust_lists import read_trust_lists
@@ -304,9 +305,11 @@ def _check_log_lines(log: Log, now: float) -> DoctorCheck:
         fixes.append("set the clock of the machine that wrote it, or of this one: it counts as the latest until then")
     if copies := [*log_copies.find_lacking(log)]:
         faults += [
-            f"{one_line(copy.path.name)} has {count_phrase(copy.missing, 'line')} that the log lacks" for copy in copies
+            f"{one_line(copy.path.name)} has {count_phrase(len(copy.lacking), 'line')} that the log lacks"
+            for copy in copies
         ]
-        fixes.append(f"`{copies[0].union_command}` adds those of the copy, which can go then; {log_copies.SYNCING_FIX}")
+        command = f"roamkb conflicts {shlex.quote(str(copies[0].path))} --adopt"
+        fixes.append(f"`{command}` adds them and removes the copy; {log_copies.SYNCING_FIX}")
     size = sum(page.size for page in contents.pages)
     counts = f"{count_phrase(len(learnings), 'learning')}, {count_phrase(len(contents.events), 'event')}"
     return build_check(faults, fine=f"{counts} in {size:,} bytes", fix="; ".join(fixes))

@@ -52,7 +52,9 @@ class ConflictsRequest:
 
     file: str | None = optional_argument("Only copies of this file.", metavar="FILE", values="files")
     _: KW_ONLY
-    adopt: bool = flag_option("--adopt", "Name copies that have an id of their own; a human's only if FILE says so.")
+    adopt: bool = flag_option(
+        "--adopt", "Name copies that have an id of their own, a human's only if FILE says so; add a log's to the log."
+    )
     kb: KbOption = None
 
 
@@ -75,7 +77,7 @@ class ConflictCopy:
     obstacle: str
     #: The name that `adopt` gave it.
     adopted: Path | None = None
-    #: Whether it held just what the note `adopted` holds, and was removed.
+    #: Whether all that it held is in `adopted`, and it was removed.
     removed: bool = False
     #: The lines that differ, as `diff -U0 ORIGINAL COPY` prints them; none where the two can't be compared.
     diff: tuple[str, ...] = ()
@@ -89,6 +91,22 @@ class ConflictList:
     copies: tuple[ConflictCopy, ...]
     #: Whether names were to be given.
     adopting: bool = False
+
+
+def log_copy(path: Path, original: Path, lacking: int, *, is_merged: bool) -> ConflictCopy:
+    """Return a conflict copy of a project's log, which lacks so many lines of it, or lacked them and has them now."""
+    return ConflictCopy(
+        id=None,
+        title="",
+        path=path,
+        original=original,
+        same_id=True,
+        lines_added=lacking,
+        lines_removed=0,
+        obstacle="" if is_merged else "`roamkb conflicts --adopt` adds them to the log",
+        adopted=original if is_merged else None,
+        removed=is_merged,
+    )
 
 
 def conflicts(

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 from dataclasses import replace
@@ -266,7 +267,16 @@ def test_what_a_syncer_put_aside_of_a_log_is_named_with_what_takes_it_in(world: 
         (found,) = (check for check in checks if check["name"] == "log's lines")
         assert not found["ok"]
         assert f"{name}.sync-conflict-20261127-101010-ABCDEFG.jsonl has 1 line that the log lacks" in found["detail"]
-        subprocess.run(found["fix"].split("`")[1], shell=True, check=True)
+        (listed,) = (copy for copy in world.run("conflicts", "--json").json["copies"] if name in copy["path"])
+        assert (1, str(folder / f"{name}.jsonl")) == (listed["lines_added"], listed["original"])
+        # whose last line isn't ended is no reason to glue another to it
+        (folder / f"{name}.jsonl").write_bytes(before[f"{name}.jsonl"].rstrip(b"\n"))
+        _, *words = shlex.split(found["fix"].split("`")[1])
+        assert (
+            f"1 line added to {folder / name}.jsonl, and was removed"
+            in world.run(*words, cwd=world.home / "code/site").out
+        )
+        assert not Path(listed["path"]).exists()
     assert "Gnus graze" in world.run("recall", "gnus").out
     assert "ok log's lines: 2 learnings, 1 event in " in world.run("doctor").out
     at_a_terminal(world, "forget", gnus)

@@ -156,7 +156,9 @@ def _comparison_text(copy: ConflictCopy) -> str:
 def _copy_line(copy: ConflictCopy, *, adopting: bool) -> str:
     if copy.adopted:
         note = one_line(str(copy.adopted))
-        outcome = f"was identical to {note}, and was removed" if copy.removed else f"now {note}"
+        # a log's has no id
+        added = "was identical to" if copy.id else f"{count_phrase(copy.lines_added or 0, 'line')} added to"
+        outcome = f"{added} {note}, and was removed" if copy.removed else f"now {note}"
         return f"{one_line(str(copy.path))}: {outcome}"
     to_do = f"; {one_line(copy.obstacle)}" if copy.obstacle else "; `roamkb conflicts --adopt` gives it a name"
     left_note = "left as it is: " if adopting else ""

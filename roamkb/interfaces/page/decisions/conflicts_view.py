@@ -101,7 +101,8 @@ def _copy_row(folder: Path, copy: ConflictCopy) -> ConflictRow:
         title=shorten_title(copy.title) or second,
         first=first,
         second=second,
-        href=_conflict_href(first, second) if is_comparable else "",
+        # a project's log lies elsewhere
+        href=_conflict_href(first, second) if is_comparable and copy.path.is_relative_to(folder) else "",
         about=tuple(filter(None, (*facts, copy.obstacle))),
         adoptable="" if copy.obstacle else str(copy.path),
     )
