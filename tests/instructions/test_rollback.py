@@ -1,6 +1,7 @@
 """An approved line leaves its file again, and nothing else does."""
 
 from collections.abc import Callable
+from html import unescape
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from tests.instructions.test_propose import RULES
 from tests.instructions.test_propose import YEARS
 from tests.instructions.test_propose import happened
 from tests.instructions.test_propose import rules
+from tests.interfaces.page.paged import paging
 
 
 def applied(world: World, *contents: str, text: str | bytes = RULES, section: str = "Database") -> list[str]:
@@ -177,12 +179,15 @@ def _forget(world: World) -> None:
 def test_a_line_whose_learning_lapsed_is_named_until_it_is_out(
     world: World, lapse: Callable[[World], None], reason: str
 ) -> None:
-    """By the brief, `doctor` and `review`, with the command that takes it out; its human approved it once."""
+    """By the brief, `doctor`, `review` and the page, with the command that takes it out; its human approved it once."""
     first, _ = applied(world, CENTS, YEARS)
     assert (True, 1) == (_approvals(world)["ok"], world.run("review").status)
     lapse(world)
     command = f"roamkb rollback {first[:8]}"
-    for said in (world.run("brief").out, world.run("review").out, _approvals(world)["detail"]):
+    with paging(world, world.personal) as paged:
+        page = unescape(paged.get("/review", cookie=paged.enter()).body.decode())
+    part = page.partition("Lines that don’t hold any more")[2].partition("</section>")[0]
+    for said in (world.run("brief").out, world.run("review").out, _approvals(world)["detail"], part):
         assert (True, True, True) == (CENTS in said, reason in said, command in said), said
         assert YEARS not in said.partition("what doesn't hold")[2]
     assert ("no human's proof" in world.run("brief").out, _approvals(world)["ok"]) == (False, False)

@@ -28,6 +28,7 @@ from roamkb.instructions.proposal import APPLIED
 from roamkb.instructions.proposal import InstructionProposal
 from roamkb.instructions.queue import ReviewQueue
 from roamkb.instructions.queue import WaitingProposal
+from roamkb.instructions.unproven_lines import LapsedLine
 from roamkb.interfaces.page.learnings_view import LearningRow
 from roamkb.interfaces.page.learnings_view import learning_href
 from roamkb.interfaces.page.learnings_view import learning_row
@@ -170,14 +171,32 @@ def _landed_items(source: _ProposalSource) -> tuple[Sequence[ReviewItem], int, s
 
 def _landed_item(proposal: InstructionProposal) -> ReviewItem:
     applied = next(event for event in reversed(proposal.history) if event.event == "applied")
-    command = f"roamkb rollback {proposal.id[:8]} --reason WHY"
     return ReviewItem(
         title=_place_title(proposal),
         href=learning_href(proposal.learning),
         about=(f"since {local_day(applied.ts)}",),
         lines=diff_lines(f"-{applied.text_field('text')}"),
-        human_acts=(HumanAct("rollback", "Take it out", command, {"id": proposal.id}, _REASON),),
+        human_acts=(_rollback(proposal.id),),
     )
+
+
+def _lapsed_items(source: _ProposalSource) -> tuple[Sequence[ReviewItem], int, str]:
+    lapsed = source.queue.lapsed
+    return [*map(_lapsed_item, lapsed[:_MOST_PROPOSALS])], len(lapsed), "roamkb review"
+
+
+def _lapsed_item(line: LapsedLine) -> ReviewItem:
+    return ReviewItem(
+        title=line.target,
+        href=learning_href(line.learning),
+        about=(line.reason,),
+        lines=diff_lines(f"-{line.text}"),
+        human_acts=(_rollback(line.proposal),),
+    )
+
+
+def _rollback(id: str) -> HumanAct:
+    return HumanAct("rollback", "Take it out", f"roamkb rollback {id[:8]} --reason WHY", {"id": id}, _REASON)
 
 
 def _place_title(proposal: InstructionProposal) -> str:
@@ -252,6 +271,11 @@ def _rough_item(rough: RoughLearning) -> ReviewItem:
 
 _PARTS: tuple[tuple[str, str, _Listing], ...] = (
     ("Lines for every session", "Agents proposed them for files like CLAUDE.md.", _instruction_items),
+    (
+        "Lines that don’t hold any more",
+        "Their learning was replaced, refuted or forgotten.",
+        _lapsed_items,
+    ),
     ("Notes", "Verified learnings that could become agents’ notes.", _promotion_items),
     ("The log", "What curation would append to the ledger; nothing is taken away.", _curation_items),
     ("Say it better", "Terse, untagged or noisy learnings; a new wording replaces the old one.", _rough_items),
