@@ -10,6 +10,7 @@ from functools import partial
 from typing import Final
 
 from roamkb.core.data_tables import data_rows
+from roamkb.secrets import table_cells
 from roamkb.secrets.randomness import NOTHING
 from roamkb.secrets.randomness import PASSWORD
 from roamkb.secrets.randomness import RANDOM
@@ -20,7 +21,6 @@ from roamkb.secrets.randomness import secret_weight
 from roamkb.secrets.secret_names import NAME_MARKS
 from roamkb.secrets.secret_names import begin_of_name
 from roamkb.secrets.secret_names import secret_names
-from roamkb.secrets.table_cells import values_in_tables
 
 
 class CredentialValue:
@@ -148,7 +148,7 @@ def _weight_limits(
 
 def _table_values(text: str) -> Iterator[CredentialValue]:
     """Yield the values in tables of org and Markdown, behind a name for a secret or in the column that it heads."""
-    for name, span in values_in_tables(text):
+    for name, span in table_cells.values_in_tables(text):
         value = text[slice(*span)]
         limits = (PASSWORD, WORDY) if name["password"] else (RANDOM, PASSWORD)
         yield CredentialValue("secret value", span, secret_weight(value), limits)
