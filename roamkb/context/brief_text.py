@@ -45,7 +45,9 @@ SUBAGENT_CONFIDENCE: Final = 70
 class SessionBrief:
     """The facts for a session's start."""
 
-    JSON = "project nodes learnings checklist to_review contradicting conflict_copies troubles left_out=omitted"
+    JSON = (
+        "project nodes learnings checklist to_review contradicting contested conflict_copies troubles left_out=omitted"
+    )
     project: Annotated[Project, Keys("kind root")]
     #: The names of the further knowledge bases that the session may write to.
     permitted_kbs: tuple[str, ...] = ()
@@ -64,9 +66,10 @@ class SessionBrief:
     #: What there is to be asked for: notes, and learnings of this project; None where nobody could count.
     note_count: int | None = None
     learning_count: int | None = None
-    #: Learnings that may contradict another, others that want a review; conflict copies of notes.
+    #: Learnings that want a review, that may contradict another, that were taken back; conflict copies of notes.
     to_review: int = 0
     contradicting: int = 0
+    contested: int = 0
     conflict_copies: int = 0
     #: What went wrong, one line each.
     troubles: tuple[str, ...] = ()
@@ -108,14 +111,17 @@ def approved_checklist(state: LogState) -> tuple[LearningState, ...]:
     return tuple(sorted(must_checks, key=lambda standing: (-standing.learning.ts, standing.id)))
 
 
-def review_counts(state: LogState) -> tuple[int, int]:
-    """Return the numbers of learnings that need a review otherwise, and that may contradict another."""
+def review_counts(state: LogState) -> tuple[int, int, int]:
+    """Return the numbers of learnings that need a review otherwise, may contradict another, and were taken back."""
     contradicting = sum(
         standing.status not in (SUPERSEDED, ARCHIVED) and state.is_disputed(standing)
         for standing in state.learnings_with("contradicts", YES)
     )
     to_review = state.count_learnings(("status", (NEEDS_REVIEW,)), lacking=("contradicts", (YES,)))
-    return to_review, contradicting
+    contested = sum(
+        standing.status not in (SUPERSEDED, ARCHIVED) for standing in state.learnings_with("contested", YES)
+    )
+    return to_review, contradicting, contested
 
 
 def render_brief(brief: SessionBrief, *, nonce: str) -> tuple[str, SessionBrief]:
@@ -163,7 +169,8 @@ def _project_line(brief: SessionBrief) -> str:
     article = "an" if kind is ProjectKind.UNKNOWN else "a"
     waiting = (
         *([f"{brief.to_review} to review"] if brief.to_review else ()),
-        *([f"{brief.contradicting} contested"] if brief.contradicting else ()),
+        *([f"{brief.contradicting} contradicting"] if brief.contradicting else ()),
+        *([f"{brief.contested} contested"] if brief.contested else ()),
     )
     commands = (
         *([f"search ({count_phrase(brief.note_count, 'note')})"] if brief.note_count is not None else ()),

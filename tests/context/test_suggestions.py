@@ -49,7 +49,7 @@ def test_a_session_that_says_nothing_of_its_work_is_told_of_nothing_but_how_to_a
         log.learn("The payment gateway gives up after 300 seconds", agent=agent)
         log.learn("Redis evicts sessions before carts", agent=agent)
     assert () == log.brief().learnings
-    assert "recall (3 learnings), audit (2 contested)." in world.run("brief").out
+    assert "recall (3 learnings), audit (2 contradicting)." in world.run("brief").out
 
 
 def test_what_may_contradict_another_is_offered_with_a_mark_until_one_replaces_the_other(world: World) -> None:

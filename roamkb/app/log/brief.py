@@ -72,7 +72,8 @@ def make_brief(
     is_narrow = subagent or task is not None
     learnings: tuple[learning_state.LearningState, ...] = ()
     checklist: tuple[learning_state.LearningState, ...] = ()
-    more = to_review = contradicting = 0
+    more = 0
+    counts = (0, 0, 0)
     if log and state:
         learnings, more, checklist = briefing.brief_learnings(
             state,
@@ -82,7 +83,8 @@ def make_brief(
             now=author.ts,
             agent=author.agent,
         )
-        to_review, contradicting = (0, 0) if is_narrow else brief_text.review_counts(state)
+        counts = counts if is_narrow else brief_text.review_counts(state)
+    to_review, contradicting, contested = counts
     promoted_nodes = frozenset(learning.node for learning in learnings if learning.node)
     nodes, reading, trouble = _nodes_about(context, at_hand, state, besides=promoted_nodes)
     troubles = () if is_narrow else _troubles_at_start(context, log, now=author.ts)
@@ -99,6 +101,7 @@ def make_brief(
             is_for_subagent=subagent,
             to_review=to_review,
             contradicting=contradicting,
+            contested=contested,
             note_count=reading.notes if reading else None,
             learning_count=len(state.standings) if state else None,
             conflict_copies=0 if is_narrow or not reading else reading.conflict_copies,

@@ -221,6 +221,7 @@ TRAITS: Final[Mapping[str, Callable[[LearningState], str]]] = {
     "status": lambda one: one.status,
     "verdict": lambda one: one.verdict,
     "contradicts": lambda one: YES if MAY_CONTRADICT in one.flags else "",
+    "contested": lambda one: YES if CONTESTED in one.flags else "",
     "node": lambda one: one.node,
 }
 
