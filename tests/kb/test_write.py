@@ -467,3 +467,20 @@ def test_a_ref_leads_to_one_node(world: World) -> None:
     assert 0 == ran.status
     assert any("has the same ref as The page" in warning for warning in ran.json["warnings"])
     assert 0 == world.run("write", "A third thing", "--ref", "https://example.org/x/y").status
+
+
+def test_what_could_not_be_explained_later_is_not_written(world: World) -> None:
+    """Where the record of roamkb's own changes can't be written, the journal would call the note a stranger's."""
+    world.run("journal")
+    world.run("write", "The gateway waits for thirty seconds")
+    (record,) = world.state.glob("journal/*/own-writes")
+    kept = record.read_bytes()
+    record.unlink()
+    record.mkdir()
+    before = world.files()
+    ran = world.run("write", "Redis evicts sessions before carts")
+    assert (2, True, before) == (ran.status, "own-writes" in ran.err, world.files())
+    record.rmdir()
+    record.write_bytes(kept)
+    assert 0 == world.run("write", "Redis evicts sessions before carts").status
+    assert "unexplained" not in world.run("journal").out

@@ -16,6 +16,7 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.digests import blake2b
 from roamkb.core.startup.typing import Final
 from roamkb.core.write_count import add_write
+from roamkb.fs.files import as_disk_error
 from roamkb.fs.files import create_file
 from roamkb.fs.files import random_token
 from roamkb.fs.locks import hold_lock
@@ -57,14 +58,14 @@ class OwnWrites:
         return RecordedWrites(lines)
 
     def append_lines(self, lines: Iterable[str]) -> None:
-        """Append lines to the record where there is a journal; a failure loses an explanation, no note.
+        """Append lines to the record where there is a journal, which would take a change without one for a stranger's.
 
         Raises:
-            Busy: another process holds the record for seconds.
+            Busy: another process holds the record for seconds. DiskError: it can't be written.
         """
         if not (self.folder / JOURNAL_DB).exists():
             return
-        with contextlib.suppress(OSError, DiskError), hold_lock(self.folder / _LOCK):
+        with as_disk_error(self.folder / _RECORD), hold_lock(self.folder / _LOCK):
             flags = os.O_CREAT | os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
             fd = os.open(self.folder / _RECORD, flags, 0o600)
             try:
@@ -134,6 +135,7 @@ def record_own_writes(own: OwnWrites | None, *deeds: OwnWrite) -> Iterator[None]
         raise
     except BaseException:
         if own:
-            own.append_lines(f"{line} {_UNDONE}" for line in lines)
+            with contextlib.suppress(DiskError):
+                own.append_lines(f"{line} {_UNDONE}" for line in lines)
         raise
     add_write()
