@@ -33,7 +33,7 @@ from roamkb.journal.store import journal as journal_store
 from roamkb.kb import conflicts as kb_conflicts
 from roamkb.kb import hygiene as kb_hygiene
 from roamkb.kb.notes.store import conflict_copies
-from roamkb.log.share.store import log_copies
+from roamkb.log.store import log_copies
 
 
 class KnowledgeBaseMaintenance(KnowledgeBaseContext):

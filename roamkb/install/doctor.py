@@ -42,7 +42,7 @@ from roamkb.install.store.machine import DoctorContext
 from roamkb.log.jsonl import LearningLine
 from roamkb.log.jsonl import read_learnings
 from roamkb.log.share import share
-from roamkb.log.share.store import log_copies
+from roamkb.log.store import log_copies
 from roamkb.log.store.project_log import LOG_FOLDER
 from roamkb.log.store.project_log import Log
 from roamkb.log.trust.store.trust_lists import read_trust_lists
