@@ -65,9 +65,9 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
 
         A copy with an id of its own is properly named; the lines of a log's copy are added to the log.
         """
-        of_log = self._log_copies(request)
-        if of_log and request.file is not None:
-            return kb_conflicts.ConflictList(copies=of_log, adopting=request.adopt)
+        log_paths = self._meant_log_copies(request)
+        if log_paths:
+            return kb_conflicts.ConflictList(copies=self._log_copies(request, log_paths), adopting=request.adopt)
         if not request.adopt:
             notes = self._open_notes()
             find_nodes = self._open_directory(notes).read_by_ids
@@ -82,23 +82,38 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
                 file=request.file,
                 folder=self.environment.cwd,
             )
-        return replace(found, copies=(*found.copies, *of_log))
+        return found if request.file else replace(found, copies=(*found.copies, *self._log_copies(request)))
 
-    def _log_copies(self, request: "kb_conflicts.ConflictsRequest") -> "tuple[kb_conflicts.ConflictCopy, ...]":
-        """Return the conflict copies of the project's log that are meant, with `adopt` merged into it."""
+    def _meant_log_copies(self, request: "kb_conflicts.ConflictsRequest") -> frozenset[Path]:
+        """Return the paths of the copies of the project's log that are `request.file`, or are copies of it."""
+        log = None if self.is_named or request.file is None else self.log.log_or_none()
+        if log is None or request.file is None:
+            return frozenset()
+        meant = conflict_copies.meant_places(request.file, (self.environment.cwd or log.folder, log.folder))
+        copies = log_copies.find_copies(log, self.current_project.kind)
+        return frozenset(
+            copy.path
+            for copy in copies
+            if not meant.isdisjoint((conflict_copies.real_place(copy.path), conflict_copies.real_place(copy.original)))
+        )
+
+    def _log_copies(
+        self, request: "kb_conflicts.ConflictsRequest", paths: frozenset[Path] | None = None
+    ) -> "tuple[kb_conflicts.ConflictCopy, ...]":
+        """Return the conflict copies of the project's log, or those at the paths; with `adopt`, taken into it."""
         log = None if self.is_named else self.log.log_or_none()
         if log is None:
             return ()
-        paths = None
-        if request.file is not None:
-            paths = conflict_copies.meant_places(request.file, (self.environment.cwd or log.folder, log.folder))
+        kind = self.current_project.kind
         if request.adopt:
-            log = self.log.log_to_write("lines of a conflict copy")
-        copies = log_copies.merge_copies(log, paths) if request.adopt else log_copies.find_lacking(log)
+            copies = log_copies.merge_copies(self.log.log_to_write("lines of a conflict copy"), kind, paths)
+        else:
+            copies = (copy for copy in log_copies.find_copies(log, kind) if paths is None or copy.path in paths)
         return tuple(
-            kb_conflicts.log_copy(copy.path, copy.original, len(copy.lacking), is_merged=request.adopt)
+            kb_conflicts.log_copy(
+                copy.path, copy.original, len(copy.lacking), obstacle=copy.obstacle, adopting=request.adopt
+            )
             for copy in copies
-            if paths is None or conflict_copies.real_place(copy.path) in paths
         )
 
     @takes_request(lambda: doctor_report.DoctorRequest)

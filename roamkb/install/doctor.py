@@ -96,7 +96,7 @@ def _log_checks(context: DoctorContext, log: Log) -> Iterator[DoctorCheck]:
         yield run_check("shared log", lambda: _check_shared(log))
     if log.is_adopted:
         now = context.now.timestamp()
-        yield run_check("log's lines", lambda: _check_log_lines(log, now))
+        yield run_check("log's lines", lambda: _check_log_lines(log, context.project.kind, now))
         yield run_check("approvals", lambda: doctor_proof.check_approvals(context, log))
         yield run_check("hooks", lambda: _check_hooks(log.local_folder, now))
         yield run_check("waiting calls", lambda: _check_waiting_calls(log.local_folder, context.state.state, now))
@@ -290,7 +290,7 @@ def _count_unshared(log: Log, path: Path) -> int:
     return len({own.content for own in read if own.content not in known and not contents.tombstones.covers(own)})
 
 
-def _check_log_lines(log: Log, now: float) -> DoctorCheck:
+def _check_log_lines(log: Log, kind: ProjectKind, now: float) -> DoctorCheck:
     """Check the log for lines that can't be read, are of a newer version, dated ahead or put aside; report its size."""
     contents = log.read_contents()
     learnings = (*contents.learnings, *contents.archived_learnings)
@@ -303,13 +303,14 @@ def _check_log_lines(log: Log, now: float) -> DoctorCheck:
     if ahead := sum(ts > now + MAX_CLOCK_LEAD for ts in times):
         faults.append(f"{count_phrase(ahead, 'line')} {'is' if ahead == 1 else 'are'} dated ahead of this clock")
         fixes.append("set the clock of the machine that wrote it, or of this one: it counts as the latest until then")
-    if copies := [*log_copies.find_lacking(log)]:
+    if copies := [*log_copies.find_copies(log, kind)]:
         faults += [
             f"{one_line(copy.path.name)} has {count_phrase(len(copy.lacking), 'line')} that the log lacks"
+            + (f"; {one_line(copy.obstacle)}" if copy.obstacle else "")
             for copy in copies
         ]
         command = f"roamkb conflicts {shlex.quote(str(copies[0].path))} --adopt"
-        fixes.append(f"`{command}` adds them and removes the copy; {log_copies.SYNCING_FIX}")
+        fixes.append(f"`{command}` adds them as nobody's word and removes the copy; {log_copies.SYNCING_FIX}")
     size = sum(page.size for page in contents.pages)
     counts = f"{count_phrase(len(learnings), 'learning')}, {count_phrase(len(contents.events), 'event')}"
     return build_check(faults, fine=f"{counts} in {size:,} bytes", fix="; ".join(fixes))

@@ -5,6 +5,7 @@ of its own is another note that lost its name: two machines chose the same one i
 second (D3). No search finds it until `adopt` gives it a name.
 """
 
+import shlex
 from collections import Counter
 from collections.abc import Callable
 from collections.abc import Collection
@@ -93,8 +94,10 @@ class ConflictList:
     adopting: bool = False
 
 
-def log_copy(path: Path, original: Path, lacking: int, *, is_merged: bool) -> ConflictCopy:
+def log_copy(path: Path, original: Path, lacking: int, *, obstacle: str, adopting: bool) -> ConflictCopy:
     """Return a conflict copy of a project's log, which lacks so many lines of it, or lacked them and has them now."""
+    is_taken_in = adopting and not obstacle
+    to_do = "" if adopting else f"`roamkb conflicts {shlex.quote(str(path))} --adopt` adds them to it"
     return ConflictCopy(
         id=None,
         title="",
@@ -103,9 +106,9 @@ def log_copy(path: Path, original: Path, lacking: int, *, is_merged: bool) -> Co
         same_id=True,
         lines_added=lacking,
         lines_removed=0,
-        obstacle="" if is_merged else "`roamkb conflicts --adopt` adds them to the log",
-        adopted=original if is_merged else None,
-        removed=is_merged,
+        obstacle=obstacle or to_do,
+        adopted=original if is_taken_in else None,
+        removed=is_taken_in,
     )
 
 

@@ -520,13 +520,8 @@ class Log:
                 self._rotate_to_archive()
         self.sync_soon()
 
-    def append_merged(self, path: Path, lines: Sequence[bytes]) -> None:
-        """Append lines of another version of a file of the log, as a merge by git would; the lock is held."""
-        self._record_identity()
-        append_known(path, lines, self._file_stamps())
-
     def append_received(self, learnings: Sequence[bytes], events: Sequence[bytes], *, ids: Iterable[str]) -> None:
-        """Append lines that a service brought, byte for byte; the lock is held, and none of `ids` is in the log.
+        """Append lines that others brought, byte for byte; the lock is held, and none of `ids` is in the log.
 
         They count as lines that came with the project do (D25), which is put down before they are there.
 
