@@ -156,6 +156,8 @@ def _is_any_near(paths: Iterable[str], context: GuardContext) -> bool:
 
 
 def _is_near(place: str, folder: str) -> bool:
+    # the root ends with its slash
+    place = place.rstrip("/")
     return f"{place}/".startswith(f"{folder}/") or f"{folder}/".startswith(f"{place}/")
 
 

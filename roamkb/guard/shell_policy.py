@@ -8,10 +8,11 @@ import posixpath
 import re
 from collections.abc import Callable
 from collections.abc import Sequence
+from itertools import product
 
 from roamkb.guard import code_write_targets
 from roamkb.guard import find_commands
-from roamkb.guard.container_shares import writable_folder
+from roamkb.guard.container_shares import writable_folders
 from roamkb.guard.hook_tampering import disables_hooks
 from roamkb.guard.hook_tampering import drops_prefix
 from roamkb.guard.hook_tampering import is_project_settings
@@ -235,11 +236,11 @@ class _ShellJudge:
 
     def _judge_shares(self, call: ShellCall) -> None:
         """Judge what a container is shown, by a folder around it as well."""
-        for folder in filter(None, map(writable_folder, call.option_values("share"))):
-            for names in (self._rule, self._kb):
-                reach, path = names.find_reach(folder, call.folder)
-                if reach and UNKNOWN not in path:
-                    raise _DeniedError(share_denial(call.command_name, _printable_path(path)))
+        folders = (folder for value in call.option_values("share") for folder in writable_folders(value))
+        for folder, names in product(folders, (self._rule, self._kb)):
+            reach, path = names.find_reach(folder, call.folder)
+            if reach and UNKNOWN not in path:
+                raise _DeniedError(share_denial(call.command_name, _printable_path(path)))
 
     def _write_all(self, call: ShellCall, how: str = "") -> None:
         has_code = call.has_flag("first") and not call.option_values("code")

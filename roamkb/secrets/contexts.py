@@ -198,7 +198,8 @@ def _words_pattern(words: str) -> str:
 
 def _option_word_pattern(word: re.Match[str]) -> str:
     if word["short"]:
-        return rf"-\w*{word['short']}\w*"
+        # no two parts of which may take the same letters
+        return rf"-[^\W{word['short']}]*{word['short']}\w*"
     if word["option"]:
         return word["option"] + (r"[ =]" if word["option"].startswith("--") else r"[ ]*")
     return "[ ]+" if word[0] == " " else re.escape(word[0])

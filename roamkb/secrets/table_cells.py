@@ -23,7 +23,8 @@ def values_in_tables(text: str) -> Iterator[tuple[re.Match[str], _Span]]:
     A name in a table's first row heads its column.
     """
     heads: dict[int, re.Match[str]] = {}
-    end_of_row = -1
+    # of no row: the first one may begin the text
+    end_of_row = -2
     for row in compile_cached(_ROW).finditer(text):
         is_first = row.start() != end_of_row + 1
         end_of_row = row.end()

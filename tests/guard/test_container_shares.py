@@ -2,7 +2,7 @@
 
 import pytest
 
-from roamkb.guard.container_shares import writable_folder
+from roamkb.guard.container_shares import writable_folders
 
 
 @pytest.mark.parametrize(
@@ -20,9 +20,16 @@ from roamkb.guard.container_shares import writable_folder
         ("type=bind,source=/a,target=/b,readonly", ""),
         ("src=/a,dst=/b,ro=true", ""),
         ("type=tmpfs,destination=/home", ""),
+        ("consistency=cached,source=/a,target=/n,type=bind", "/a"),
+        ("bind-propagation=rshared,type=bind,source=/a,target=/n", "/a"),
+        ("TYPE=bind,SRC=/a,DST=/n", "/a"),
+        ("readonly=0,type=bind,source=/a,target=/n", "/a"),
+        ('type=bind,"src=/a",dst=/n', "/a"),
+        ("type=volume,dst=/n,volume-opt=type=none,volume-opt=o=bind,volume-opt=device=/a", "/a"),
+        ("/a:/n:ro,rw", "/a"),
         ("", ""),
     ],
 )
 def test_only_the_source_of_a_writable_share_counts(value: str, folder: str) -> None:
     """The target is the container's own folder, and a target alone a volume of the engine."""
-    assert folder == writable_folder(value)
+    assert ([folder] if folder else []) == [*writable_folders(value)]

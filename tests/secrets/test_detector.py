@@ -283,6 +283,24 @@ def test_a_table_that_speaks_of_passwords_is_no_warning(table: str) -> None:
     assert not names_a_secret(table)
 
 
+def test_the_head_of_a_table_that_begins_a_text_counts() -> None:
+    """As anywhere else."""
+    assert names_a_secret("| user | password |\n|---+---|\n| alice | Tr4vels&Pots9 |")
+
+
+@pytest.mark.parametrize(
+    "name", ["xoxm-some-example-thing", "xoxd-session-cookie-name", "xoxc-and-xoxd-tokens are its own"]
+)
+def test_the_name_of_a_kind_of_token_is_none(name: str) -> None:
+    """What Slack gives out begins with a number, or is long."""
+    assert not names_a_secret(name)
+
+
+def test_many_letters_in_one_option_are_read_once() -> None:
+    """Where each was tried as the one that counts this took minutes."""
+    assert find_secret("htpasswd -" + "n" * 200_000) is None
+
+
 @pytest.mark.parametrize(
     "sentence",
     [
