@@ -61,7 +61,7 @@ class ConflictsRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConflictCopy:
-    """A file that a syncer put aside because two machines changed or created the same note."""
+    """A file that a syncer put aside, whatever it calls it, because two machines changed or created the same note."""
 
     #: The copy's first node; None and empty where there is none to be read.
     id: str | None
@@ -263,7 +263,7 @@ def _select_copies(
 
 
 def _copy_and_original(copy: ConflictCopy) -> tuple[Path, ...]:
-    original = original_place(copy.path)
+    original = copy.original or original_place(copy.path)
     return (copy.path,) if original is None else (copy.path, original)
 
 

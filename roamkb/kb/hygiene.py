@@ -94,7 +94,7 @@ class HygieneReport:
 
 def hygiene(notes: Notes, *, home: Path, org: bool = False) -> HygieneReport:
     """Return the report of orphans, duplicates, dead links and other things to tidy."""
-    contents = notes.read_all()
+    contents = notes.read_all().without_copies()
     pairs = tuple(contents.node_pairs())
     return HygieneReport(
         kb=notes.kb,

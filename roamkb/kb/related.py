@@ -6,6 +6,7 @@ from roamkb.kb.notes.store.lookup import get_node
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.search.index.index import Index
 from roamkb.kb.search.index.node_directory import IndexDirectory
+from roamkb.kb.search.index.schema import count_copies
 from roamkb.kb.search.index.views import related_passages as related_view
 from roamkb.kb.search.search import DEFAULT_LIMIT
 from roamkb.kb.search.search import SearchResult
@@ -23,6 +24,9 @@ def related(
     """
     check_limit(limit)
     _, node = get_node(IndexDirectory(index, notes), name, folder=folder)
-    answers = index.read_view(lambda db: tuple(related_view(db, node.id, limit or DEFAULT_LIMIT)))
+    answers, copies = index.read_view(
+        lambda db: (tuple(related_view(db, node.id, limit or DEFAULT_LIMIT)), count_copies(db))
+    )
+    copies += len(notes.kb_walk.conflict_copies)
     hits = tuple(hit_of(answer, notes.kb, answer.line, answer.title) for answer in answers)
-    return SearchResult(query=node.title, hits=hits, skipped=(), conflict_copies=len(notes.kb_walk.conflict_copies))
+    return SearchResult(query=node.title, hits=hits, skipped=(), conflict_copies=copies)

@@ -123,7 +123,7 @@ class NodeInventory:
 
 def inventory(notes: Notes) -> NodeInventory:
     """Return the agent nodes."""
-    contents = notes.read_all()
+    contents = notes.read_all().without_copies()
     # CREATED has no seconds, and an id begins with its milliseconds
     dated_nodes = [
         (creation_time(note, node), node.id, node) for note, node in contents.node_pairs() if is_agent_node(note, node)
@@ -180,7 +180,7 @@ def sweep_nodes(
             and len(note.nodes) == 1
         )
 
-    selected = [pair for pair in notes.read_all().node_pairs() if passes_filters(*pair)]
+    selected = [pair for pair in notes.read_all().without_copies().node_pairs() if passes_filters(*pair)]
     if yes:
         permit.require_direct(notes.kb)
         moved: list[tuple[Note, Node]] = []

@@ -226,7 +226,7 @@ def _check_ids(notes: Notes, contents: NotesContents) -> DoctorCheck:
     return build_check(
         (
             f"{duplicates.first.id} in {' and '.join(f'{node.path}:{node.line}' for node in duplicates.nodes)}"
-            for duplicates in duplicate_ids(notes, contents.node_pairs())
+            for duplicates in duplicate_ids(notes, contents.without_copies().node_pairs())
         ),
         fine="no two nodes share an id",
         fix="give the copy a new one: delete its :ID: line, then M-x org-id-get-create; "

@@ -218,7 +218,7 @@ def _search_pattern(notes: Notes, query: Query, request: SearchRequest) -> Searc
         query=pattern,
         hits=_shown_hits(hits, request, request.limit),
         skipped=tuple(grep.skipped),
-        conflict_copies=len(notes.kb_walk.conflict_copies),
+        conflict_copies=len(notes.kb_walk.conflict_copies) + len(grep.copies),
         only_files=request.files,
         has_whole_lines=True,
         ends_paths_with_nul=request.null,

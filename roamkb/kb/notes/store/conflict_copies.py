@@ -16,6 +16,7 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.fs import files as disk
 from roamkb.kb.notes.file_names import conflict_original
 from roamkb.kb.notes.file_names import is_encrypted_name
+from roamkb.kb.notes.store import copied_notes
 from roamkb.kb.notes.store.notes import LARGEST_NOTE
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.notes.store.own_writes import OwnWrite
@@ -48,8 +49,12 @@ class CopyOnDisk:
 
 def read_copies(notes: Notes) -> Iterator[CopyOnDisk]:
     """Yield each conflict copy of a note, in the order of paths."""
-    for path in notes.kb_walk.conflict_copies:
-        place = original_place(path)
+    renamed_copies = copied_notes.CopiedNotes(notes).find_all()
+    places: dict[Path, Path | None] = {
+        notes.kb / copy: notes.kb / original for copy, original in renamed_copies.items()
+    }
+    places |= {path: original_place(path) for path in notes.kb_walk.conflict_copies}
+    for path, place in sorted(places.items()):
         original = place if place and lexists(place) else None
         yield CopyOnDisk(
             path=path,

@@ -21,6 +21,7 @@ from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import one_line
 from roamkb.kb.notes.node_names import find_likely_spellings
 from roamkb.kb.notes.node_names import spelling_key
+from roamkb.kb.notes.store import copied_notes
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.org.agent_node import SUPERSEDED_BY
 from roamkb.org.syntax.property_values import UnbalancedQuote
@@ -32,6 +33,8 @@ _Place = tuple[Note, Node | None]
 
 #: PATH:LINE, as a search prints it.
 _PLACE = lazily(r"(.+\.org):(\d+):?")
+#: Why a copy's path names no node.
+_COPY = "it is a syncer's conflict copy, which nothing searches; `roamkb conflicts` compares it"
 #: Enough of a ULID or UUID to be nobody else's by accident.
 ID_START = lazily(r"[0-9A-Za-z-]{8,35}")
 
@@ -68,7 +71,11 @@ class WholeReading:
 
     @cached_property
     def _pairs(self) -> Sequence[NodePair]:
-        return tuple(self.notes.read_all().node_pairs())
+        return tuple(self.notes.read_all().without_copies().node_pairs())
+
+    @cached_property
+    def _copied_notes(self) -> "copied_notes.CopiedNotes":
+        return copied_notes.CopiedNotes(self.notes)
 
     def read_called(self, _name: object) -> Sequence[NodePair]:
         """Return all nodes."""
@@ -85,7 +92,8 @@ class WholeReading:
         pairs: list[NodePair] = []
         for file in self.notes.kb_walk.files:
             text = self.notes.read_text(file)
-            if not isinstance(text, UnreadableFile) and any(id in text for id in ids):
+            holds_id = not isinstance(text, UnreadableFile) and any(id in text for id in ids)
+            if not isinstance(text, UnreadableFile) and holds_id and not self._copied_notes.find_original(file.file):
                 note = self.notes.parse_text(file, text)
                 pairs += ((note, node) for node in note.nodes)
         return pairs
@@ -209,7 +217,7 @@ def _places_at_path(notes: Notes, query_name: str, folder: Path | None, *, line:
         is_same = (file.inode, file.device) in inodes and str(file.path.resolve()) in places
         if is_same or file.place in places or file.file == query_name:
             note = notes.read_note(file)
-            if isinstance(note, UnreadableFile):
+            if isinstance(note, UnreadableFile) or copied_notes.CopiedNotes(notes).find_original(file.file):
                 return []
             return [(note, next(iter(note.nodes), None) if line is None else _innermost_node(note, line))]
     return []
@@ -224,13 +232,14 @@ def _unread_reason(notes: Notes, query_name: str, folder: Path | None) -> str:
     """Return why the file at a path is none of the notes; empty where there is no such file."""
     walk = notes.kb_walk
     places = _named_places(notes, query_name, folder)
-    for copy in walk.conflict_copies:
-        if str(copy) in places:
-            return "it is a syncer's conflict copy, which nothing searches; `roamkb conflicts` compares it"
+    if any(str(copy) in places for copy in walk.conflict_copies):
+        return _COPY
     for encrypted in walk.encrypted:
         if str(encrypted) in places:
             return "it is encrypted, and only its human reads it, in Emacs"
-    named = (file for file in walk.files if {file.place, str(file.path)} & places)
+    named = [file for file in walk.files if {file.place, str(file.path)} & places]
+    if any(copied_notes.CopiedNotes(notes).find_original(file.file) for file in named):
+        return _COPY
     read_files = (notes.read_data(file.place) for file in named)
     for unread in (*walk.unreadable, *read_files):
         if isinstance(unread, UnreadableFile) and str(unread.path) in places:

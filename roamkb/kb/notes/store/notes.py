@@ -20,6 +20,7 @@ from roamkb.core.startup.dataclasses import replace
 from roamkb.fs import files as disk
 from roamkb.fs.tree_digest import TreeDigest
 from roamkb.fs.tree_digest import digest_tree
+from roamkb.kb.notes import renamed_copies
 from roamkb.kb.notes.file_names import is_note
 from roamkb.kb.notes.store.own_writes import OwnWrite
 from roamkb.kb.notes.store.own_writes import OwnWrites
@@ -46,6 +47,11 @@ class NotesContents:
     notes: tuple[Note, ...]
     skipped: tuple[UnreadableFile, ...]
     kb_walk: NotesWalk
+
+    def without_copies(self) -> "NotesContents":
+        """Return the contents without the notes that are a syncer's renamed copies of others."""
+        copies = renamed_copies.find_renamed_copies({note.file: note.nodes[0].id for note in self.notes if note.nodes})
+        return replace(self, notes=tuple(note for note in self.notes if note.file not in copies)) if copies else self
 
     def node_pairs(self) -> Iterator[tuple[Note, Node]]:
         """Yield each node with its note, in the order of files and lines; equal ids all come."""

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from roamkb.core.errors import Busy
 from roamkb.core.errors import RoamkbError
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.startup.typing import TypeVar
 from roamkb.fs.tree_digest import TreeDigest
 from roamkb.kb.notes.store.notes import Notes
@@ -34,6 +35,7 @@ from roamkb.kb.search.index.refresh import files_with_other_setups
 from roamkb.kb.search.index.refresh import find_changes
 from roamkb.kb.search.index.refresh import has_unread_notes
 from roamkb.kb.search.index.refresh import remember_agreed_files
+from roamkb.kb.search.index.schema import count_copies
 from roamkb.kb.search.index.schema import create_tables
 from roamkb.kb.search.index.schema import is_made_by
 from roamkb.kb.search.index.schema import maker_key
@@ -128,7 +130,8 @@ class Index:
         if self._file is None or db is None:
             return IndexChanges.all_of(self._notes.kb_walk)
         with contextlib.closing(db):
-            return self._compare_notes(db, self._file, seal)
+            changes = self._compare_notes(db, self._file, seal)
+            return replace(changes, conflict_copies=changes.conflict_copies + count_copies(db))
 
     def _compare_notes(self, db: sqlite3.Connection, file: IndexFile, seal: str | None) -> IndexChanges:
         """Return the changes of the notes since the index was sealed.
@@ -220,7 +223,7 @@ class Index:
             answers=answers,
             weights=index_query.term_weights(),
             skipped=(*changes.unreadable, *faulty_notes(db, self._notes.kb)),
-            conflict_copies=changes.conflict_copies,
+            conflict_copies=changes.conflict_copies + count_copies(db),
             left_out=index_query.left_out,
             # of a question some words are seldom in any note
             unknown=tuple(find_unknown_words(db, query.words))

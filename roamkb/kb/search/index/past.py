@@ -24,6 +24,7 @@ from roamkb.kb.search.index.refresh import IndexChanges
 from roamkb.kb.search.index.refresh import apply_changes
 from roamkb.kb.search.index.refresh import faulty_notes
 from roamkb.kb.search.index.refresh import files_with_other_setups
+from roamkb.kb.search.index.schema import count_copies
 from roamkb.kb.search.index.schema import remove_entries
 from roamkb.kb.search.index.schema import store_sums
 from roamkb.kb.search.index.schema import transaction
@@ -72,7 +73,7 @@ class PastIndex:
                 ),
                 weights=index_query.term_weights(),
                 skipped=(*walk.unreadable, *faulty_notes(db, self._notes.kb)),
-                conflict_copies=len(walk.conflict_copies),
+                conflict_copies=len(walk.conflict_copies) + count_copies(db),
             )
 
     def _lift_marks(self, db: sqlite3.Connection, successions: "_Successions") -> None:

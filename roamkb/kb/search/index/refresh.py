@@ -31,6 +31,7 @@ from roamkb.kb.search.index.schema import SeenFile
 from roamkb.kb.search.index.schema import add_note
 from roamkb.kb.search.index.schema import content_digest
 from roamkb.kb.search.index.schema import remove_notes
+from roamkb.kb.search.index.schema import set_copies_apart
 from roamkb.kb.search.index.schema import store_sums
 from roamkb.kb.search.index.schema import transaction
 from roamkb.org import coding
@@ -237,8 +238,18 @@ def apply_changes(
         if time.monotonic() > until:
             break
     with transaction(db):
+        if not changes.to_read:
+            _settle_copies(db, notes, clock)
         changes.has_uncounted = bool(changes.to_read)
         store_sums(db, is_whole=not changes.has_uncounted)
+
+
+def _settle_copies(db: sqlite3.Connection, notes: Notes, clock: Callable[[], int]) -> None:
+    """Take a syncer's renamed copies out of the index, and read those again whose originals are gone."""
+    files = [note_file for file in set_copies_apart(db) if (note_file := notes.find_note_file(file))]
+    remove_notes(db, (file.file for file in files))
+    for file in files:
+        _read_file(db, notes, file, clock, patience=0.0)
 
 
 def _read_in_time(

@@ -27,6 +27,7 @@ from roamkb.core.text import fold_to_line
 from roamkb.core.text import strip_points
 from roamkb.kb.notes import node_names
 from roamkb.kb.notes import passages
+from roamkb.kb.notes import renamed_copies
 from roamkb.kb.search import filters
 from roamkb.kb.search.index import document_frequency as index_counts
 from roamkb.kb.search.index.document_frequency import COLUMNS
@@ -40,7 +41,7 @@ from roamkb.text.tokenize import split_words
 from roamkb.text.tokenize import text_terms
 
 #: Raise on any change of tables, tokens or what is stored; an index of another number is made anew.
-SCHEMA = 14
+SCHEMA = 15
 
 #: Names the index in the first bytes of its file, "roam".
 _APPLICATION = 0x726F616D
@@ -53,7 +54,9 @@ _TABLES = f"""
 CREATE TABLE about(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE note(
   id INTEGER PRIMARY KEY, file TEXT UNIQUE, stat TEXT, settled INTEGER, digest BLOB, trouble TEXT,
-  entries INTEGER, words INTEGER, foreigners INTEGER);
+  entries INTEGER, words INTEGER, foreigners INTEGER, first TEXT, is_copy INTEGER);
+CREATE INDEX note_first ON note(first) WHERE first != '';
+CREATE INDEX note_copy ON note(file) WHERE is_copy;
 CREATE INDEX note_trouble ON note(file) WHERE trouble != '';
 CREATE TABLE setup(note INTEGER, path TEXT, digest BLOB, PRIMARY KEY(note, path)) WITHOUT ROWID;
 CREATE TABLE link(note INTEGER, source TEXT, dest TEXT, line INTEGER);
@@ -151,19 +154,50 @@ def sums_of(db: sqlite3.Connection) -> dict[str, int]:
     return {"notes": 0, "entries": 0, "words": 0, "foreigners": 0} | {key: int(value) for key, value in rows}
 
 
+_THEIR_NOTES = "SELECT id FROM note WHERE file IN (SELECT value FROM json_each(?))"
+
+
 def remove_notes(db: sqlite3.Connection, files: Iterable[str]) -> None:
     """Remove the notes at `files` from the index, as far as it has them.
 
     All at once and in their order: FTS5 writes a part of its index to the disk whenever a
     number is smaller than the one before.
     """
-    leaving_query = "SELECT id FROM note WHERE file IN (SELECT value FROM json_each(?))"
-    db.execute(f"CREATE TEMP TABLE leaving AS {leaving_query}", (json.dumps(list(files)),))
-    remove_entries(db, "note IN temp.leaving")
-    for table in ("link", "reference", "name", "setup"):
-        db.execute(f"DELETE FROM {table} WHERE note IN temp.leaving")
+    db.execute(f"CREATE TEMP TABLE leaving AS {_THEIR_NOTES}", (json.dumps(list(files)),))
+    _remove_content(db, ("link", "reference", "name", "setup"))
     db.execute("DELETE FROM note WHERE id IN temp.leaving")
     db.execute("DROP TABLE temp.leaving")
+
+
+def _remove_content(db: sqlite3.Connection, tables: Iterable[str]) -> None:
+    """Remove the entries of the notes in `temp.leaving`, and what else the tables have of them."""
+    remove_entries(db, "note IN temp.leaving")
+    for table in tables:
+        db.execute(f"DELETE FROM {table} WHERE note IN temp.leaving")
+
+
+def set_copies_apart(db: sqlite3.Connection) -> list[str]:
+    """Take the content of a syncer's renamed copies out of the index; return the files that are copies no longer."""
+    sharing = db.execute(
+        "SELECT file, first FROM note WHERE first != '' AND first IN "
+        "(SELECT first FROM note WHERE first != '' GROUP BY first HAVING count(*) > 1)"
+    )
+    copies = renamed_copies.find_renamed_copies(dict(sharing.fetchall()))
+    known = {file for (file,) in db.execute("SELECT file FROM note WHERE is_copy")}
+    if new := sorted(copies.keys() - known):
+        db.execute(f"CREATE TEMP TABLE leaving AS {_THEIR_NOTES}", (json.dumps(new),))
+        _remove_content(db, ("link", "reference", "name"))
+        db.execute(
+            "UPDATE note SET entries = 0, words = 0, foreigners = 0, trouble = '', is_copy = TRUE "
+            "WHERE id IN temp.leaving"
+        )
+        db.execute("DROP TABLE temp.leaving")
+    return sorted(known - copies.keys())
+
+
+def count_copies(db: sqlite3.Connection) -> int:
+    """Return the number of a syncer's renamed copies."""
+    return int(db.execute("SELECT count(*) FROM note WHERE is_copy").fetchone()[0])
 
 
 def remove_entries(db: sqlite3.Connection, condition: str) -> None:
@@ -191,10 +225,11 @@ def add_note(
     entries = [_passage_row(passage) for passage in passages.split_passages(note)] if note else []
     if any(row.is_cut for row in entries):
         trouble = trouble or f"the text of a node has over {_MOST_TEXT:,} characters; words find its beginning only"
+    first = storable_text(note.nodes[0].id) if note and note.nodes else ""
     sums = (len(entries), sum(row.length for row in entries), sum(row.is_foreign for row in entries))
     id = db.execute(
-        "INSERT INTO note VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (seen_file.file, seen_file.stat, seen_file.settled, seen_file.digest, trouble, *sums),
+        "INSERT INTO note VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, FALSE)",
+        (seen_file.file, seen_file.stat, seen_file.settled, seen_file.digest, trouble, *sums, first),
     ).lastrowid
     for row in entries:
         number = db.execute(

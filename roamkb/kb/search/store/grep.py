@@ -16,6 +16,7 @@ from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import one_line
+from roamkb.kb.notes.store import copied_notes
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.org.body import lines_as_shown
 
@@ -89,6 +90,8 @@ class Grep:
         self._notes = notes
         self._matcher, self._is_linear = _compile_pattern(pattern)
         self.skipped: list[UnreadableFile] = []
+        #: A syncer's renamed copies, which aren't looked through, with their originals.
+        self.copies = copied_notes.CopiedNotes(notes).find_all()
 
     def find_matches(self) -> tuple[MatchedNote, ...]:
         """Return the notes with matching lines.
@@ -104,6 +107,8 @@ class Grep:
     def _matching_notes(self) -> Iterator[MatchedNote]:
         self.skipped += self._notes.kb_walk.unreadable
         for file in self._notes.kb_walk.files:
+            if file.file in self.copies:
+                continue
             text = self._notes.read_text(file)
             if isinstance(text, UnreadableFile):
                 self.skipped.append(text)
