@@ -1,17 +1,27 @@
-"""The forms of an English word: its plural and its tenses, and no other word of the same stem.
+"""The forms of a word: of an English one its plural and its tenses, and no other word of the same stem.
 
 Porter's stems, by which words are found, are the same for *university* and *universal*. Whoever asks for one
-word means that word.
+word means that word. Other languages have more endings than a list holds; there two words are forms of one if they
+differ by a short ending alone.
 """
 
 import re
 from functools import lru_cache
 
 from roamkb.core.text import fold_text
+from roamkb.text.language import is_english
+from roamkb.text.tokenize import split_words
 
 _VOWELS = frozenset("aeiou")
 #: Letters of what an ending leaves, at least.
 _SHORTEST_BASE = 3
+#: Letters that forms of another language begin with, at least, of the longest ending, and the share that forms with
+#: such endings have in common: of *université* and *univers* it is less.
+SHORTEST_COMMON = 4
+_LONGEST_ENDING = 3
+_LEAST_COMMON = 0.72
+#: Letters of a text that tell its language.
+_TELLING_LETTERS = 4000
 
 
 def forms_of(word: str) -> frozenset[str]:
@@ -20,11 +30,49 @@ def forms_of(word: str) -> frozenset[str]:
 
 
 def holds_form(text: str, word: str) -> bool:
-    """Return whether `text` holds a word or a form of it, as words of their own; `word` is one of ASCII letters."""
+    """Return whether `text` holds a word or a form of it, as words of their own; `word` is one of letters alone."""
     folded_word = fold_text(word)
-    return _holds(text, text.lower(), folded_word) or (
-        not text.isascii() and _holds(folded := fold_text(text), folded, folded_word)
+    if word.isascii() and _holds(text, text.lower(), folded_word):
+        return True
+    folded = fold_text(text)
+    if word.isascii() and not text.isascii() and _holds(folded, folded, folded_word):
+        return True
+    # an English text has other words with a beginning and a short ending: `form`, `former`
+    return _holds_ending(folded, folded_word) and not (word.isascii() and is_in_english(text))
+
+
+def is_form(word: str, other: str) -> bool:
+    """Return whether two folded words of a language that isn't English may be forms of one.
+
+    The longer their endings, the more they have to have in common: `porta` is no form of `portal`'s.
+    """
+    letters = enumerate(zip(word, other, strict=False))
+    common = next((place for place, (one, another) in letters if one != another), min(len(word), len(other)))
+    shorter, longer = sorted((len(word) - common, len(other) - common))
+    return (
+        not longer
+        or (common >= SHORTEST_COMMON and longer == 1)
+        or (common > SHORTEST_COMMON and shorter <= 1 and longer == 2)
+        or (common > SHORTEST_COMMON + 1 and longer <= _LONGEST_ENDING and common >= _LEAST_COMMON * (common + longer))
     )
+
+
+def form_beginning(word: str) -> str:
+    """Return what all forms of a folded word by `is_form` begin with."""
+    return word[: max(SHORTEST_COMMON, len(word) - _LONGEST_ENDING)]
+
+
+def is_in_english(text: str) -> bool:
+    """Return whether a text is in English, by its beginning."""
+    return is_english(split_words(text[:_TELLING_LETTERS]))
+
+
+def _holds_ending(folded_text: str, word: str) -> bool:
+    start = form_beginning(word)
+    if start not in folded_text:
+        return False
+    others = re.finditer(rf"(?<![^\W_]){re.escape(start)}[^\W\d_]*(?!\d)", folded_text)
+    return any(is_form(match.group(), word) for match in others)
 
 
 def _holds(text: str, lower_text: str, word: str) -> bool:

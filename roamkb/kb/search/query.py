@@ -18,6 +18,7 @@ from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import clip_text
 from roamkb.core.text import one_line
 from roamkb.text.tokenize import STOP_WORDS
+from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import split_words
 from roamkb.text.tokenize import terms_of
 
@@ -97,8 +98,8 @@ class _QueryPieces:
 
 
 def is_plain_word(word: str) -> bool:
-    """Return whether a word is one of plain letters, whose forms are known."""
-    return word.isascii() and word.isalpha()
+    """Return whether a word is one of letters alone, whose forms are known."""
+    return word.isalpha() and not UNSPACED.match(word)
 
 
 def parse_query(text: str, *, today: date) -> Query:

@@ -10,6 +10,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 
 from roamkb.core.errors import Busy
@@ -18,6 +19,7 @@ from roamkb.core.startup.dataclasses import replace
 from roamkb.core.startup.typing import TypeVar
 from roamkb.fs.tree_digest import TreeDigest
 from roamkb.kb.notes.store.notes import Notes
+from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.hits import PassageHits
 from roamkb.kb.search.index.document_frequency import has_uncounted
 from roamkb.kb.search.index.file import LONG_WAIT
@@ -227,7 +229,7 @@ class Index:
             left_out=index_query.left_out,
             # of a question some words are seldom in any note
             unknown=tuple(find_unknown_words(db, query.words))
-            if near_best and (not answers or len(query.words) <= _MOST_EXPLAINED)
+            if near_best and (not answers or len(query.words) <= _MOST_EXPLAINED) and not _is_held(query, answers)
             else (),
         )
 
@@ -418,6 +420,11 @@ class Index:
 def _optimize_words(db: sqlite3.Connection) -> None:
     """Merge the segments of the word index, which takes a while and makes queries cheaper."""
     db.execute("INSERT INTO words(words) VALUES('optimize')")
+
+
+def _is_held(query: Query, answers: Sequence[PassageHit]) -> bool:
+    """Return whether an answer holds the only word in some form."""
+    return query.is_plain_word and any(answer.signals and answer.signals.all_words for answer in answers)
 
 
 #: What SQLite says of a file that isn't as it wrote it.

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 
 from roamkb.core.startup.typing import NamedTuple
+from roamkb.core.text import fold_text
 from roamkb.core.text import strip_points
 from roamkb.kb.search.filters import tag_spellings
 from roamkb.kb.search.index.schema import tag_set
 from roamkb.kb.search.query import Query
 from roamkb.kb.search.query import is_plain_word
 from roamkb.text import language
+from roamkb.text.inflection import form_beginning
 from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import identifier_parts
 from roamkb.text.tokenize import letter_pairs
@@ -68,11 +70,16 @@ def hidden_entries(groups: Iterable[str]) -> list[WantedEntry]:
     return [WantedEntry(f"hidden : {quote_word(group)}", group) for group in dict.fromkeys(groups)]
 
 
+def likely_forms(word: str) -> str:
+    """Return an expression for all that may be a form of a word of letters alone."""
+    return f"{quote_word(word)} OR {quote_word(form_beginning(fold_text(word)))}*"
+
+
 _HAS_TAG = "EXISTS (SELECT 1 FROM json_each({}) WHERE instr(entry.tag_set, value))"
-#: Of the entries with a word's stem those that hold the word; `holds_form` is roamkb's.
+#: Of the entries with a word's stem or beginning those that hold the word; the functions are roamkb's.
 _HOLDS_FORM = (
     "entry.id NOT IN (SELECT words.rowid FROM words JOIN content ON content.id = words.rowid "
-    "WHERE words MATCH '\"' || {0} || '\"' "
+    "WHERE words MATCH likely_forms({0}) "
     "AND holds_form(content.title || ' ' || content.alias || ' ' || content.tags || ' ' || content.body, {0}))"
 )
 _HAS_REF = "entry.node IN (SELECT node FROM reference WHERE is_own AND instr(type || ':' || target, {}))"

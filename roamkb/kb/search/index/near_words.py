@@ -11,6 +11,7 @@ from roamkb.kb.search.hits import UnknownWord
 from roamkb.kb.search.index.document_frequency import document_frequency
 from roamkb.kb.search.index.match_expressions import quote_word
 from roamkb.text.fuzzy import edit_distance
+from roamkb.text.inflection import is_form
 from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import split_words
 from roamkb.text.tokenize import stem_word
@@ -43,7 +44,8 @@ def find_unknown_words(db: sqlite3.Connection, words: Sequence[str]) -> Iterator
         # stems may be near where the words aren't: `lerning`, `len`
         most_errors = 1 if len(word) < _LONG else _MOST_ERRORS
         near = [other for other in written if edit_distance(fold_text(word), fold_text(other)) <= most_errors]
-        if near:
+        # another form of it is the word, and found
+        if near and (word.isascii() or not any(is_form(fold_text(word), fold_text(other)) for other in near)):
             yield UnknownWord(word=word, near=tuple(near))
 
 

@@ -18,6 +18,7 @@ from roamkb.kb.search.hits import RankSignals
 from roamkb.kb.search.index.document_frequency import document_frequency
 from roamkb.kb.search.index.match_expressions import WantedEntry
 from roamkb.kb.search.index.match_expressions import hidden_entries
+from roamkb.kb.search.index.match_expressions import likely_forms
 from roamkb.kb.search.index.match_expressions import quote_word
 from roamkb.kb.search.index.match_expressions import sql_filters
 from roamkb.kb.search.index.match_expressions import word_expressions
@@ -31,6 +32,7 @@ from roamkb.kb.search.index.top_k import rarest_words_first
 from roamkb.kb.search.index.top_k import reaching_expression
 from roamkb.kb.search.query import Query
 from roamkb.kb.search.query import TermWeights
+from roamkb.kb.search.query import is_plain_word
 from roamkb.kb.search.ranking import FTS_B
 from roamkb.kb.search.ranking import FTS_K1
 from roamkb.kb.search.ranking import MOST_SPELLED
@@ -48,6 +50,7 @@ from roamkb.kb.search.semantic import cache
 from roamkb.text import language
 from roamkb.text.fuzzy import prepare_spellings
 from roamkb.text.fuzzy import spelled_shares
+from roamkb.text.inflection import SHORTEST_COMMON
 from roamkb.text.inflection import holds_form
 from roamkb.text.store.word_vector_file import word_table
 from roamkb.text.tokenize import UNSPACED
@@ -112,6 +115,7 @@ class IndexQuery:
         self._where, self._values = sql_filters(query)
         if query.without:
             db.create_function("holds_form", 2, holds_form, deterministic=True)
+            db.create_function("likely_forms", 1, likely_forms, deterministic=True)
         #: By the keys of hits, once they are ranked.
         self._spelling_gains: Mapping[int, float] = {}
         #: Ranked passages that were found and not given, once the answers are.
@@ -148,7 +152,17 @@ class IndexQuery:
             phrases=self._phrases,
             weights=self._term_weights,
             by_meaning=self._model is not None,
+            inflected=self._inflected_words,
         )
+
+    @property
+    def _inflected_words(self) -> Sequence[str]:
+        """The words that may have the forms of another language; of a question in English those in other letters."""
+        if not self._sums["foreigners"]:
+            return ()
+        may_be_foreign = self._is_foreign or bool(self._lone_word)
+        words = filter(is_plain_word, self._query_words)
+        return [word for word in words if len(word) >= SHORTEST_COMMON and (may_be_foreign or not word.isascii())]
 
     def _scored_keys(self, limit: int | None, *, linked: bool, near_best: bool = False) -> Iterator["_ScoredKey"]:
         if not self._match_expression:
@@ -369,8 +383,12 @@ class IndexQuery:
         return self._query_words[0] if self._query.is_plain_word and not self._phrases else ""
 
     def _holding_form(self, word: str, keys: Set[int], points: Mapping[int, float]) -> set[int]:
-        """Return the entries without those of the best that hold only another word of its stem."""
-        looked_at = sorted(keys, key=lambda key: (-points.get(key, 0.0), key))[:_POOL]
+        """Return the entries without those of the best that hold only another word of its stem.
+
+        In another language than English the best hold forms of the word that have no stem in common.
+        """
+        candidates = set(points) | keys if self._sums["foreigners"] else keys
+        looked_at = sorted(candidates, key=lambda key: (-points.get(key, 0.0), key))[:_POOL]
         rows = self._db.execute(
             "SELECT id, title || ' ' || alias || ' ' || tags || ' ' || body FROM content "
             "WHERE id IN (SELECT value FROM json_each(?))",

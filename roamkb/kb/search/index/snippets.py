@@ -19,8 +19,13 @@ from roamkb.kb.search.index.schema import SEPARATOR
 from roamkb.kb.search.index.schema import line_numbers
 from roamkb.org.excerpt import excerpt_of
 from roamkb.org.excerpt import is_prose
+from roamkb.text.inflection import SHORTEST_COMMON
+from roamkb.text.inflection import form_beginning
+from roamkb.text.inflection import is_form
+from roamkb.text.inflection import is_in_english
 from roamkb.text.tokenize import split_words
 from roamkb.text.tokenize import stands_apart
+from roamkb.text.tokenize import stem_word
 from roamkb.text.tokenize import terms_of
 
 #: What a phrase is worth to a line: more than any words.
@@ -46,8 +51,16 @@ class SnippetView:
         phrases: Sequence[str],
         weights: Mapping[str, float],
         by_meaning: bool = False,
+        inflected: Sequence[str] = (),
     ) -> None:
-        """Store the query's words and phrases, the weight of each term, and whether a model finds what holds none."""
+        """Store the query's words and phrases, the weight of each term, and whether a model finds what holds none.
+
+        Those `inflected` of the words have the forms of other languages than English, too.
+        """
+        self._inflected = inflected
+        #: Whether the entry that is looked at is in English; None before it matters.
+        self._is_english: bool | None = None
+        self._body = ""
         self._by_meaning = by_meaning
         self._db = db
         self._words = words
@@ -63,6 +76,7 @@ class SnippetView:
             "FROM entry JOIN content USING(id) WHERE id = ?",
             (key,),
         ).fetchone()
+        self._body, self._is_english = body, None
         lines = self._matching_lines(list(zip(line_numbers(numbers), body.split("\n"), strict=False)))
         if lines and _MACHINERY.match(lines[0][1]) and self._has_term(f"{title} {alias}"):
             # the name says more than an exporter's keyword, or a link to another note
@@ -121,6 +135,7 @@ class SnippetView:
         starts |= {phrase.partition(" ")[0] for phrase in self._phrases}
         # the stem of `way` is `wai`
         starts |= {f"{term[:-1]}y" for term in self._query_terms if len(term) == 3 and term.endswith("i")}
+        starts |= {form_beginning(fold_text(word)) for word in self._inflected}
         return re.compile("|".join(map(re.escape, sorted(starts)))) if starts else None
 
     @cached_property
@@ -193,8 +208,39 @@ class SnippetView:
             # most words of a likely line are no likely words, and to find a stem takes twenty times as long
             is_likely = self._likely_pattern is not None and self._likely_pattern.search(fold_text(word))
             matched_terms = self._query_terms.intersection(terms_of(word)) if is_likely else frozenset()
+            if is_likely and not matched_terms:
+                matched_terms = self._inflected_terms(word)
             self._terms_by_word[word] = matched_terms
+        if matched_terms and word in self._foreign_forms and self._is_in_english():
+            return frozenset()
         return matched_terms
+
+    def _inflected_terms(self, word: str) -> frozenset[str]:
+        """Return the terms of which a word is a form, if it is one of another language than English."""
+        folded = fold_text(word)
+        others = self._inflected_words.get(folded[:SHORTEST_COMMON], ())
+        terms = frozenset(stem_word(other) for other in others if is_form(folded, fold_text(other)))
+        if terms and word.isascii():
+            self._foreign_forms.add(word)
+        return terms
+
+    @cached_property
+    def _foreign_forms(self) -> set[str]:
+        """The words that are forms of another only where the text isn't in English."""
+        return set()
+
+    def _is_in_english(self) -> bool:
+        if self._is_english is None:
+            self._is_english = is_in_english(self._body)
+        return self._is_english
+
+    @cached_property
+    def _inflected_words(self) -> Mapping[str, Sequence[str]]:
+        """The words that have forms in other languages, by the letters that these begin with."""
+        words_by_beginning: dict[str, list[str]] = {}
+        for word in self._inflected:
+            words_by_beginning.setdefault(fold_text(word)[:SHORTEST_COMMON], []).append(word)
+        return words_by_beginning
 
     @cached_property
     def _terms_by_word(self) -> dict[str, frozenset[str]]:
