@@ -20,6 +20,7 @@ from roamkb.core.startup.typing import NamedTuple
 from roamkb.core.text import fold_text
 from roamkb.kb.search.hits import Evidence
 from roamkb.kb.search.query import TermWeights
+from roamkb.text.inflection import is_form
 from roamkb.text.store.word_frequencies import RAREST_BITS
 from roamkb.text.store.word_frequencies import term_bits
 from roamkb.text.tokenize import UNSPACED
@@ -45,6 +46,9 @@ _MOST_LONE_NAME_BITS: Final = 9.5
 _LEAST_SURE_SHARE: Final = 0.5
 #: The bits of evidence, times the share, that it has at least.
 _LEAST_SURE_BITS: Final = 2.5
+#: The words that it holds at least, of several words, and the share of the evidence with which one is enough.
+_LEAST_HELD: Final = 2
+_LONE_SHARE: Final = 0.6
 #: Letters that forms of a word have in common at its beginning, and the least share of the longer form.
 _STEM_LENGTH: Final = 4
 _MIN_FORM_SHARE: Final = 0.6
@@ -163,17 +167,46 @@ def rate_evidence(
     """Return for each answer to a search for `words` whether it may be relied on to be about them.
 
     An answer is its names, each of which counts by itself, and what is shown beside them. Half of what is asked for
-    has to be in it: one rare word of three is a note on something else.
+    has to be in it: one rare word of three is a note on something else. So has half of the words,
+    and as a rule two.
     """
     prompt = list(prompt_words(" ".join(words), weights))
-    worths = (
-        max(shared_worth(prompt, AnswerText(name), body) for name in names)
-        for names, body in ((names, AnswerText(text)) for names, text in answers)
-    )
-    return [
-        Evidence(worth.bits, worth.share, worth.bits >= _LEAST_SURE_BITS and worth.share >= _LEAST_SURE_SHARE)
-        for worth in worths
+    return [_rate_answer(prompt, tuple(map(AnswerText, names)), AnswerText(text)) for names, text in answers]
+
+
+def _rate_answer(prompt: Sequence[PromptWord], names: Sequence[AnswerText], body: AnswerText) -> Evidence:
+    worth = max(shared_worth(prompt, name, body) for name in names)
+    is_enough = worth.bits >= _LEAST_SURE_BITS and worth.share >= _LEAST_SURE_SHARE
+    return Evidence(worth.bits, worth.share, is_enough and _holds_most(prompt, (*names, body)))
+
+
+def _holds_most(prompt: Sequence[PromptWord], texts: Sequence[AnswerText]) -> bool:
+    """Return whether texts hold half of the words of a prompt and two of them, one as a word and not in a compound.
+
+    One of two is enough if nearly all lies in it: `Emacs` of *is Emacs good*.
+
+    Other words with a beginning in common are none of them: `rebase`, `rebar`.
+    """
+    words = [word for word in prompt if word.folded_word]
+    whole = [word for word in words if any(_holds_word(word, text) for text in texts)]
+    parts = [
+        word for word in words if word not in whole and any(_compound_share(word.folded_word, text) for text in texts)
     ]
+    told, asked = (sum(map(_whole_evidence, some)) for some in (whole, words))
+    least = 1 if told >= _LONE_SHARE * asked else _LEAST_HELD
+    return not words or (bool(whole) and len(whole) + len(parts) >= max(len(words) / 2, least))
+
+
+def _whole_evidence(word: PromptWord) -> float:
+    return next(iter(word.term_evidence.values()))[0]
+
+
+def _holds_word(word: PromptWord, text: AnswerText) -> bool:
+    """Return whether a text holds a word in some form."""
+    if next(iter(word.term_evidence)) in text.all_terms:
+        return True
+    forms = text.forms_by_stem.get(word.folded_word[:_STEM_LENGTH], ())
+    return any(is_form(form, word.folded_word) for form in forms)
 
 
 def prompt_words(text: str, weights: TermWeights) -> Iterator[PromptWord]:

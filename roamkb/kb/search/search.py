@@ -38,6 +38,7 @@ from roamkb.kb.search.query import TermWeights
 from roamkb.kb.search.store import grep as search_grep
 from roamkb.org import breaks
 from roamkb.org.excerpt import excerpt_of
+from roamkb.text.inflection import holds_form
 from roamkb.text.tokenize import identifier_parts
 from roamkb.text.tokenize import split_words
 from roamkb.text.tokenize import stands_apart
@@ -56,6 +57,7 @@ _OVER_LIMIT = "over the limit"
 _FAR_BELOW = "far below the best"
 #: Reasons of a hit that holds something of the query itself.
 _HELD = frozenset(("phrase", "title", "alias", "tag", "text"))
+_NAMING = _HELD - {"text", "phrase"}
 #: Why an answer is printed where lines or files are asked for.
 _PRINTED = _HELD | {"meaning"}
 #: Lines of a node that a hit carries beside the one that it shows.
@@ -349,7 +351,7 @@ def _rate_words(query: Query, answers: PassageHits, rate_evidence: EvidenceRater
         query.words,
         answers.weights,
         (
-            ((answer.title, *answer.aliases), "\n".join(line[:_LONGEST_RATED] for _, line in answer.lines[:BEST_LINES]))
+            ((answer.title, *answer.aliases), "\n".join(text[:_LONGEST_RATED] for text in _visible_lines(answer)))
             for answer in answers.answers
         ),
     )
@@ -361,8 +363,21 @@ def _rate_words(query: Query, answers: PassageHits, rate_evidence: EvidenceRater
 
 def _holds_it(answer: PassageHit, query: Query) -> bool:
     """Return whether an answer holds the phrases or the one word, and not only another word of the same stem."""
-    is_other = not query.phrases and query.is_plain_word and answer.signals and not answer.signals.all_words
-    return not is_other and not _HELD.isdisjoint(answer.why)
+    if query.phrases or not query.is_plain_word:
+        return not _HELD.isdisjoint(answer.why)
+    is_other = answer.signals and not answer.signals.all_words
+    return not is_other and not _HELD.isdisjoint(answer.why) and _shows_word(answer, query.words[0])
+
+
+def _shows_word(answer: PassageHit, word: str) -> bool:
+    """Return whether a reader sees the word that an answer holds: an address behind a link says nothing."""
+    visible_lines = (text for _, line in answer.lines for text in (excerpt_of(line),))
+    return not _NAMING.isdisjoint(answer.why) or any(holds_form(text, word) for text in visible_lines)
+
+
+def _visible_lines(answer: PassageHit) -> Iterator[str]:
+    """Yield what a reader sees of the best lines of an answer."""
+    return (excerpt_of(line) for _, line in answer.lines[:BEST_LINES])
 
 
 def _is_named(answer: PassageHit) -> bool:
