@@ -25,11 +25,11 @@ _MARK = "9"
 #: What parts a word from the numbers of its accented letters.
 _ACCENTED = "8"
 #: The small words of other languages in Latin letters that English hasn't got.
-_OTHERS = vocabulary("small_words")
+OTHER_SMALL_WORDS = vocabulary("small_words")
 #: English small words that others have as well, of whatever meaning.
 _SHARED = vocabulary("en/shared_words")
 #: By lower-case words: 1 for a sign of English, -1 for one of another language, 0 for one that both have.
-_SIGNS = dict.fromkeys(_OTHERS, -1) | dict.fromkeys(STOP_WORDS, 1) | dict.fromkeys(_SHARED, 0)
+_SIGNS = dict.fromkeys(OTHER_SMALL_WORDS, -1) | dict.fromkeys(STOP_WORDS, 1) | dict.fromkeys(_SHARED, 0)
 
 
 def is_english(words: Collection[str]) -> bool:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+from collections.abc import Set
 from datetime import date
 from datetime import datetime
 from datetime import time
@@ -17,6 +18,7 @@ from roamkb.core.startup.dataclasses import replace
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import clip_text
 from roamkb.core.text import one_line
+from roamkb.text import language
 from roamkb.text.tokenize import STOP_WORDS
 from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import split_words
@@ -33,6 +35,9 @@ _UNKNOWN_FILTER = lazily(r"(-?)([a-z]{3,8}):([^\s/:].*)", re.DOTALL)
 
 #: Filters of one kind; who writes more has pasted something else than a query.
 _MOST_FILTERS = 64
+#: Letters of a small word in Latin letters that isn't asked for: longer ones are verbs, too, which tell a little
+#: (nDCG@10 of xquadr-de .838 without them, .844 with them).
+_LONGEST_SMALL = 3
 #: Letters of a query that are read: many times what an index is asked for.
 _LONGEST = 8192
 
@@ -119,7 +124,7 @@ def parse_query(text: str, *, today: date) -> Query:
     if not (query_words or _has_conditions(pieces)):
         # arrows and emoji are no words, and still stand in texts
         pieces.phrases += text.replace('"', " ").split()
-    return _require_few_filters(_build_query(text, query_words, pieces))
+    return _require_few_filters(_build_query(text, query_words, pieces, stops=_stops_for(query_words)))
 
 
 def _leading_text(text: str) -> str:
@@ -220,13 +225,21 @@ def query_of(query_words: Sequence[str]) -> Query:
     return _build_query(" ".join(query_words), query_words, _QueryPieces())
 
 
-def _build_query(text: str, query_words: Sequence[str], pieces: _QueryPieces) -> Query:
-    telling = [word for word in query_words if not _is_stop(word)] or query_words
+def _stops_for(query_words: Sequence[str]) -> Set[str]:
+    """Return the words that carry no topic in a question of these: in another language than English its own, too."""
+    if len(query_words) < 2 or language.english_surplus(query_words) >= 0:
+        return STOP_WORDS
+    smallest = (word for word in language.OTHER_SMALL_WORDS if len(word) <= _LONGEST_SMALL or not word.isascii())
+    return STOP_WORDS.union(smallest)
+
+
+def _build_query(text: str, query_words: Sequence[str], pieces: _QueryPieces, *, stops: Set[str] = STOP_WORDS) -> Query:
+    telling = [word for word in query_words if word.lower() not in stops] or query_words
     return Query(
         text=text,
         terms=tuple(term for word in telling for term in terms_of(word)),
         words=tuple(telling),
-        pairs=tuple(_telling_pairs(query_words)),
+        pairs=tuple(_telling_pairs(query_words, stops)),
         phrases=tuple(pieces.phrases),
         without=tuple(pieces.without),
         tags=tuple(pieces.tags),
@@ -258,13 +271,9 @@ def _has_conditions(pieces: _QueryPieces) -> bool:
     )
 
 
-def _is_stop(word: str) -> bool:
-    return word.lower() in STOP_WORDS
-
-
-def _telling_pairs(query_words: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _telling_pairs(query_words: Sequence[str], stops: Set[str]) -> Iterator[tuple[str, str]]:
     for word, next_word in pairwise(query_words):
-        if not (_is_stop(word) and _is_stop(next_word)):
+        if not {word.lower(), next_word.lower()} <= stops:
             yield word, next_word
 
 
