@@ -283,11 +283,10 @@ def _read_file(
         # no digest: it is read again each time, until it can be
         add_note(db, _seen_file(file, b"", now), None, trouble=data.reason, setups=())
         return
-    text, clean = coding.decode_note(data)
-    note = notes.parse_text(file, text)
-    trouble = note.fault or ("" if clean else "not valid UTF-8; read with replacement characters")
+    # what is odd about a note that was read is doctor's to say
+    note = notes.parse_text(file, coding.decode_note(data)[0])
     setups = [(path, _setup_digest(notes, path)) for path in note.setupfiles]
-    add_note(db, _seen_file(file, content_digest(data), now), note, trouble=trouble, setups=setups)
+    add_note(db, _seen_file(file, content_digest(data), now), note, setups=setups)
 
 
 def has_unread_notes(db: sqlite3.Connection) -> bool:
@@ -297,6 +296,6 @@ def has_unread_notes(db: sqlite3.Connection) -> bool:
 
 
 def faulty_notes(db: sqlite3.Connection, kb: Path) -> Iterator[UnreadableFile]:
-    """Yield the notes that could not be read, or only with a fault."""
+    """Yield the notes that could not be read, or not to their end."""
     for file, reason in db.execute("SELECT file, trouble FROM note WHERE trouble != '' ORDER BY file"):
         yield UnreadableFile(path=kb / file, reason=reason)
