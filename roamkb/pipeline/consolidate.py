@@ -116,7 +116,7 @@ class ConsolidationMemory:
 def consolidate_session(
     log: Log,
     session: str,
-    observations: Sequence[Observation],
+    observations: Iterable[Observation],
     author: Author,
     *,
     shown_learnings: Iterable[str],

@@ -47,10 +47,20 @@ def learnings_human_spoke_of(
 
 def contestable_learnings(state: LogState, session: str) -> Iterator[LearningState]:
     """Yield the session's active learnings that no human and no earlier contest has settled."""
-    for standing in state.learnings_with("session", session):
-        is_settled = standing.is_pinned or standing.is_overridden or CONTESTED in standing.flags
-        if standing.status == ACTIVE and not is_settled:
-            yield standing
+    yield from filter(is_contestable, state.learnings_with("session", session))
+
+
+def is_contestable(standing: LearningState) -> bool:
+    """Return whether a learning is active, and neither a human nor a contest has settled it."""
+    is_settled = standing.is_pinned or standing.is_overridden or CONTESTED in standing.flags
+    return standing.status == ACTIVE and not is_settled
+
+
+def was_contested(standing: LearningState) -> bool:
+    """Return whether a learning ever was contested, settled since or not."""
+    return any(
+        step.event.event == "flagged" and step.event.text_field("reason") == CONTESTED for step in standing.history
+    )
 
 
 def contest_learnings(log: Log, reasons: Mapping[str, str], author: Author) -> None:

@@ -21,6 +21,7 @@ from roamkb.harnesses.transcript import Speaker
 from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory
 from roamkb.log.state.learning_state import ACTIVE
+from roamkb.log.state.learning_state import CONTESTED
 from roamkb.log.state.learning_state import MAY_CONTRADICT
 from roamkb.log.state.learning_state import NEEDS_REVIEW
 from roamkb.log.state.learning_state import SUPERSEDED
@@ -31,6 +32,7 @@ from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.project_log import Log
 from roamkb.models.names import MODEL_NAMES
+from roamkb.pipeline import contest
 from roamkb.pipeline.consolidation_plan import DUPLICATE_SIMILARITY
 from roamkb.pipeline.consolidation_plan import MOST_ALIKE
 from roamkb.pipeline.consolidation_plan import MOST_RIVALS
@@ -46,6 +48,7 @@ from roamkb.pipeline.gate.judge_protocol import Judgement
 from roamkb.pipeline.gate.judge_protocol import apply_vetoes
 from roamkb.pipeline.gate.judges import EVIDENCE_JUDGE
 from roamkb.pipeline.gate.transcript_evidence import ClaimAttestation
+from roamkb.secrets.detector import withhold_secrets
 from roamkb.text.similarity.containment import CoveringTexts
 from roamkb.text.similarity.duplicates import DUPLICATE_LIKENESSES
 from roamkb.text.similarity.duplicates import DuplicateTexts
@@ -358,6 +361,9 @@ def _verdict_events(
         yield stamps.new_event(
             "curated", standing.id, status=NEEDS_REVIEW, review_reason=f"a human decides: {pending_reason}"
         )
+    taken_back = judged.attestation.taken_back if judged.attestation else ""
+    if taken_back and contest.is_contestable(standing) and not contest.was_contested(standing):
+        yield stamps.new_event("flagged", standing.id, reason=CONTESTED, evidence=withhold_secrets(taken_back))
     if scores is None and judged.verdict == standing.verdict and (judged.trouble or judged.attestation is None):
         return
     failed: list[dict[str, Any]] = [{"name": check.name, "why": check.why} for check in judged.checks if not check.ok]

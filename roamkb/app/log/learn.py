@@ -172,6 +172,8 @@ def verify_session(
     log: "project_log.Log",
     session: str,
     author: "new_learning.Author",
+    *,
+    witnesses: "gate_witnesses.SessionWitnesses | None" = None,
 ) -> None:
     """Put a session's learnings through the gate, if its transcript is here as evidence."""
     if not transcripts.find_transcript(
@@ -185,7 +187,7 @@ def verify_session(
         if verify.needs_judging(learning_state)
     ]
     if to_judge:
-        list(verify.verify(log, verify.Gate(state, judge_context(context, log)), to_judge, author))
+        list(verify.verify(log, verify.Gate(state, judge_context(context, log, witnesses=witnesses)), to_judge, author))
 
 
 def judge_context(
@@ -195,12 +197,14 @@ def judge_context(
     *,
     judge_name: str = "",
     prompt: str = "",
+    witnesses: "gate_witnesses.SessionWitnesses | None" = None,
 ) -> "verify.JudgeContext":
     """Return the context of a judge; without one the evidence judges."""
     shown_by_session: dict[str, list[str]] = {}
     for receipt in receipts.read_receipts(log.local_folder):
         shown_by_session.setdefault(receipt.session, []).extend(receipt.shown)
-    witnesses, own_addresses = session_witnesses(context, log), pipeline_own_addresses.OwnAddresses(log.root)
+    witnesses = witnesses or session_witnesses(context, log)
+    own_addresses = pipeline_own_addresses.OwnAddresses(log.root)
     return verify.JudgeContext(
         name=judge_name if judge else judges.EVIDENCE_JUDGE,
         judge=judge or judges.evidence_judge(witnesses.find_attestation),

@@ -153,16 +153,17 @@ def _consolidate_sessions(
     all_receipts = receipts.read_receipts(log.local_folder) if sessions else []
     for session in counted(sessions, "consolidating sessions"):
         shown_ids = [id for receipt in all_receipts if receipt.session == session for id in receipt.shown]
+        witnesses = session_witnesses(context, log)
         consolidated = pipeline_consolidate.consolidate_session(
             log,
             session,
-            observations.read_observations(log.observed, session),
+            map(witnesses.correct_observation, observations.read_observations(log.observed, session)),
             author,
             shown_learnings=shown_ids,
             memory=memory,
         )
         if consolidated.created:
-            verify_session(context, log, session, author)
+            verify_session(context, log, session, author, witnesses=witnesses)
         observations.mark_consolidated(log.observed, session)
         yield consolidated
     observations.remove_consolidated(log.observed, now=author.ts)

@@ -72,8 +72,8 @@ def _announced_text(sentence: str, remember: Sequence[str]) -> str:
     """Return a sentence's text without the phrase that announces it; empty where none does."""
     plain = fold_text(sentence)
     if len(plain) != len(sentence):
-        # a letter that folds into two
-        plain = sentence.casefold() if len(sentence.casefold()) == len(sentence) else sentence
+        # a letter that folds into two, or into none
+        plain = "".join(folded if len(folded := fold_text(letter)) == 1 else letter for letter in sentence)
     start = 0
     while courtesy := next((word_group for word_group in _COURTESIES if plain.startswith(f"{word_group} ", start)), ""):
         start += len(courtesy) + 1

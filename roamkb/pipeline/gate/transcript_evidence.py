@@ -11,30 +11,33 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import takewhile
+from itertools import chain
 from typing import Final
 
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import clip_text
-from roamkb.core.text import fold_text
 from roamkb.core.text import one_line
 from roamkb.harnesses.transcript import Speaker
 from roamkb.harnesses.transcript import TranscriptPassage
 from roamkb.log.state.learning_state import LearningState
+from roamkb.pipeline.gate.sentences import SENTENCE_END
+from roamkb.pipeline.gate.sentences import content_terms
+from roamkb.pipeline.gate.sentences import correction_of
+from roamkb.pipeline.gate.sentences import denies
+from roamkb.pipeline.gate.sentences import find_denial
+from roamkb.pipeline.gate.sentences import is_hearsay
+from roamkb.pipeline.gate.sentences import is_taken_back
+from roamkb.pipeline.gate.sentences import only_asks
+from roamkb.pipeline.gate.sentences import own_statements
+from roamkb.pipeline.gate.sentences import sentences_with
+from roamkb.pipeline.gate.sentences import statements_after
+from roamkb.pipeline.gate.sentences import turns
+from roamkb.pipeline.gate.sentences import without_blanks
 from roamkb.text.code_identifiers import names_of
 from roamkb.text.pasted_blocks import own_words
-from roamkb.text.similarity import jaccard
-from roamkb.text.similarity.synonyms import NEGATIONS
-from roamkb.text.similarity.synonyms import UNSPACED_NEGATION
-from roamkb.text.similarity.synonyms import spelt_out
-from roamkb.text.store.lexicons import lexicon
-from roamkb.text.store.lexicons import vocabulary
-from roamkb.text.tokenize import STOP_WORDS
 from roamkb.text.tokenize import UNSPACED
-from roamkb.text.tokenize import split_words
-from roamkb.text.tokenize import text_terms
 
 #: Letters of a quote, blanks aside; fewer stand in any text. A letter of Chinese or Thai counts for three.
 _SHORTEST_QUOTE: Final = 10
@@ -49,24 +52,6 @@ _SAME_SUBJECT: Final = 0.3
 
 #: Letters of a command that are shown.
 _COMMAND_LENGTH: Final = 60
-
-_BLANKS: Final = lazily(r"\s+")
-_SENTENCE_END: Final = lazily(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
-#: A clause with a conjunction of its own belongs to the one before: "es stimmt nicht, dass …".
-_CLAUSE_END: Final = lazily(r"[,;:–—]\s(?!(?:dass|daß|что|że|hogy)\b)|[、，；：]")
-#: The share of a claim's words in a sentence that says it, or denies it.
-_SAID_SHARE: Final = 0.75
-#: Letters of a sentence that somebody types; what goes on was pasted.
-_LONGEST_STATEMENT: Final = 600
-#: Words that make a clause a question or a condition, by closed lists: a language has few.
-_WHETHER: Final = vocabulary("whether")
-_WHETHER_UNSPACED: Final = lazily("|".join(" ".join(lexicon("unspaced_whether")).split()))
-#: What else keeps a sentence from being its speaker's word; and what stands around that which is so either way.
-_HEARSAY: Final = lazily("|".join(lexicon("hearsay")))
-_FORGETTING: Final = lazily("|".join(lexicon("forgetting")))
-#: Words that turn what is said into its contrary, as a negation does: "it is a myth that".
-_FALSITY: Final = vocabulary("falsity")
-_FALSITY_UNSPACED: Final = lazily("|".join(" ".join(lexicon("unspaced_falsity")).split()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +131,7 @@ def weigh_claim(
         # what a tool printed, and the agent then said: it was borne out before it was said
         speaker = Speaker.AGENT
     # whoever quotes a part leaves out what makes it no statement
-    sentences = _sentences_with(quote or claim, passages[index].text) if speaker == Speaker.HUMAN else ()
+    sentences = sentences_with(quote or claim, passages[index].text) if speaker == Speaker.HUMAN else ()
     return ClaimAttestation(
         speaker=speaker,
         is_borne_out=speaker == Speaker.AGENT
@@ -158,127 +143,65 @@ def weigh_claim(
             if not name.isalpha() and not _is_name_known(name, session_text) and not (is_there and is_there(name))
         ),
         is_related=not quote or _is_quote_related(claim, quote, passages, index),
-        is_question=bool(sentences) and all(_only_asks(claim, sentence) for sentence in sentences),
-        is_denied=bool(sentences) and all(_denies(claim, quote or claim, sentence) for sentence in sentences),
-        is_hearsay=bool(sentences) and all(_is_hearsay(claim, sentence) for sentence in sentences),
-        taken_back=find_retraction(claim, names, passages, index),
+        is_question=bool(sentences) and all(only_asks(claim, sentence) for sentence in sentences),
+        is_denied=bool(sentences) and all(denies(claim, quote or claim, sentence) for sentence in sentences),
+        is_hearsay=bool(sentences) and all(is_hearsay(claim, sentence) for sentence in sentences),
+        taken_back=_find_retraction(claim, quote or claim, names, passages, index),
     )
-
-
-def _sentences_with(quote: str, text: str) -> Sequence[str]:
-    """Return the sentences of a text that hold a quote; the quote itself where it is longer than one."""
-    squeezed_quote = _without_blanks(quote)
-    sentences = (sentence for sentence in _SENTENCE_END.split(text) if squeezed_quote in _without_blanks(sentence))
-    return tuple(sentences) or (quote,)
-
-
-def _is_question(sentence: str) -> bool:
-    return sentence.rstrip(" \"'”»").endswith(("?", "？"))
-
-
-def _only_asks(claim: str, sentence: str) -> bool:
-    """Return whether a sentence asks or supposes what a claim says: "find out whether …", "if …"."""
-    if _is_question(sentence):
-        return True
-    if any(match[0] not in claim for match in _WHETHER_UNSPACED.finditer(sentence)):
-        return True
-    asking_words = _WHETHER - set(split_words(fold_text(claim)))
-    terms = _content_terms(claim)
-    for clause in _CLAUSE_END.split(sentence):
-        if _holds_most(clause, terms):
-            before = takewhile(lambda word: terms.isdisjoint(_content_terms(word)), split_words(fold_text(clause)))
-            return not asking_words.isdisjoint(before)
-    return False
-
-
-def _denies(claim: str, quote: str, sentence: str) -> bool:
-    """Return whether a sentence denies a claim whose words it has, or the quote that was cut out of it."""
-    if _differ_in_negation(claim, sentence):
-        return True
-    return not _negates(claim) and not _negates(quote) and _differ_in_negation(quote, sentence)
-
-
-def _differ_in_negation(text: str, sentence: str) -> bool:
-    """Return whether the clauses that hold most words of a text negate it, or it denies what they say."""
-    terms = _content_terms(text)
-    said = _without_forgetting(_clauses_about(sentence, terms), terms)
-    is_reversed = len(_falsity_words(said) - _falsity_words(text)) % 2 == 1
-    return _holds_most(sentence, terms) and _negates(text) != (_negates(said) != is_reversed)
-
-
-def _falsity_words(text: str) -> set[str]:
-    return {*_FALSITY.intersection(split_words(fold_text(text))), *_FALSITY_UNSPACED.findall(text)}
-
-
-def _without_forgetting(text: str, terms: frozenset[str]) -> str:
-    """Return what is not to be forgotten, by itself: the side of "never forget that" with most of some terms."""
-    forgetting = _FORGETTING.search(text.casefold())
-    sides = (text[: forgetting.start()], text[forgetting.end() :]) if forgetting else ()
-    return next((side for side in sides if _holds_most(side, terms)), text)
-
-
-def _is_hearsay(claim: str, sentence: str) -> bool:
-    """Return whether a sentence has a claim from somebody, supposes it or puts it into the past, where it doesn't."""
-    own = claim.casefold()
-    return any(match[0] not in own for match in _HEARSAY.finditer(sentence.casefold()))
-
-
-def _holds_most(text: str, terms: frozenset[str]) -> bool:
-    return bool(terms) and len(terms & _content_terms(text)) >= _SAID_SHARE * len(terms)
-
-
-def _clauses_about(sentence: str, terms: frozenset[str]) -> str:
-    """Return a sentence without the clauses around that have none of some terms: "No, …"."""
-    clauses = _CLAUSE_END.split(sentence)
-    about = [place for place, clause in enumerate(clauses) if not terms.isdisjoint(_content_terms(clause))]
-    return ", ".join(clauses[about[0] : about[-1] + 1]) if about else ""
-
-
-def _negates(text: str) -> bool:
-    plain_words = split_words(fold_text(spelt_out(text)))
-    return not NEGATIONS.isdisjoint(plain_words) or UNSPACED_NEGATION.search(text) is not None
 
 
 def _negative_reply(claim: str, passages: Sequence[TranscriptPassage], index: int) -> str:
     """Return how a human's next words, if they are about what an agent claims, begin with a no; else nothing."""
     if index >= len(passages) or passages[index].speaker is Speaker.HUMAN:
         return ""
-    reply = next((passage.text for passage in passages[index + 1 :] if passage.speaker is Speaker.HUMAN), "")
-    first_sentence = _SENTENCE_END.split(reply.strip())[0]
-    return first_sentence if _negates(first_sentence) and are_related(claim, reply) else ""
+    reply = _next_human_words(passages, index)
+    first_sentence = SENTENCE_END.split(reply.strip())[0]
+    return first_sentence if turns(first_sentence) and are_related(claim, reply) else ""
 
 
-def _find_denial(claim: str, later: Iterable[TranscriptPassage]) -> str:
-    """Return what a human says last of a claim that it isn't so, or is with other numbers; empty where he doesn't."""
-    said = ""
-    prepared, terms = jaccard.prepare_text(claim), _content_terms(claim)
-    for passage in later:
-        if passage.speaker is not Speaker.HUMAN:
-            continue
-        for sentence in _own_statements(passage.text):
-            if len(terms & _content_terms(sentence)) < _WORDS_BORNE_OUT * len(terms):
-                # whoever corrects a number says the rest of it
-                continue
-            if _is_hearsay(claim, sentence):
-                continue
-            if _differ_in_negation(claim, sentence) or jaccard.differ_only_in_number(
-                prepared, jaccard.prepare_text(_clauses_about(sentence, terms))
-            ):
-                said = sentence
-            elif _holds_most(sentence, terms):
-                said = ""
-    return said
+def _next_human_words(passages: Sequence[TranscriptPassage], index: int) -> str:
+    return next((passage.text for passage in passages[index + 1 :] if passage.speaker is Speaker.HUMAN), "")
+
+
+def _words_against(claim: str, quote: str, passages: Sequence[TranscriptPassage], index: int) -> str:
+    """Return what is said of a claim after it that takes it back: in its own message, or by the human; or nothing."""
+    at_once = (*_rest_of_message(quote, passages, index)[:1], *own_statements(_next_human_words(passages, index))[:1])
+    return (
+        next(filter(is_taken_back, at_once), "")
+        or find_denial(claim, _statements_later(quote, passages, index))
+        or _negative_reply(claim, passages, index)
+    )
+
+
+def _rest_of_message(quote: str, passages: Sequence[TranscriptPassage], index: int) -> Sequence[str]:
+    is_message = index < len(passages) and passages[index].is_message
+    return statements_after(quote, passages[index].text) if is_message else ()
+
+
+def _statements_later(quote: str, passages: Sequence[TranscriptPassage], index: int) -> Sequence[str]:
+    """Return what follows a quote in its own message, and what the human says afterwards, by sentences."""
+    humans = (passage for passage in passages[index + 1 :] if passage.speaker is Speaker.HUMAN)
+    return [*_rest_of_message(quote, passages, index), *chain(*(own_statements(passage.text) for passage in humans))]
+
+
+def correct_claim(claim: str, passages: Sequence[TranscriptPassage]) -> str:
+    """Return the last correction of a claim in whole words by what follows it; empty where there is none."""
+    index, speaker = _find_quote(claim, passages)
+    if speaker not in (Speaker.HUMAN, Speaker.AGENT):
+        return ""
+    later = _statements_later(claim, passages, index)
+    return correction_of(claim, later)
 
 
 def are_related(left_text: str, right_text: str) -> bool:
     """Say whether two texts may be about one subject: they share a name, words, or no script."""
     if any(
-        _without_blanks(name) in _without_blanks(right_text)
+        without_blanks(name) in without_blanks(right_text)
         for name in (*names_of(left_text), *names_of(right_text))
         if name in left_text
     ):
         return True
-    mine, theirs = _content_terms(left_text), _content_terms(right_text)
+    mine, theirs = content_terms(left_text), content_terms(right_text)
     shared = len(mine & theirs)
     if shared >= _SHARED_WORDS or (shared and shared >= _SAME_SUBJECT * min(len(mine), len(theirs))):
         return True
@@ -290,7 +213,7 @@ def _find_quote(quote: str, passages: Sequence[TranscriptPassage]) -> tuple[int,
 
     What a page or roamkb showed stays theirs, whoever repeats it afterwards.
     """
-    squeezed_quote = _without_blanks(quote)
+    squeezed_quote = without_blanks(quote)
     weight = len(squeezed_quote) + 2 * sum(map(len, UNSPACED.findall(squeezed_quote)))
     if weight < _SHORTEST_QUOTE:
         return 0, ""
@@ -311,18 +234,18 @@ def _find_quote(quote: str, passages: Sequence[TranscriptPassage]) -> tuple[int,
 
 def _speaker_in(passage: TranscriptPassage, squeezed_quote: str) -> Speaker:
     """Return the speaker of a quote in a passage; what a human pasted or quotes is nobody's here."""
-    is_own = passage.speaker is not Speaker.HUMAN or squeezed_quote in _without_blanks(own_words(passage.text))
+    is_own = passage.speaker is not Speaker.HUMAN or squeezed_quote in without_blanks(own_words(passage.text))
     return passage.speaker if is_own else Speaker.PAGE
 
 
 def _is_borne_out(claim: str, names: Sequence[str], earlier: Sequence[TranscriptPassage]) -> bool:
     """Say whether tools on this machine printed, or were called with, the claim's names or words."""
     tools = [passage for passage in earlier if passage.speaker is Speaker.TOOL]
-    if any(_without_blanks(name) in _passage_without_blanks(passage) for passage in tools for name in names):
+    if any(without_blanks(name) in _passage_without_blanks(passage) for passage in tools for name in names):
         return True
-    claim_terms = _content_terms(claim)
+    claim_terms = content_terms(claim)
     return bool(claim_terms) and any(
-        len(claim_terms & _content_terms(f"{passage.command} {passage.text}"))
+        len(claim_terms & content_terms(f"{passage.command} {passage.text}"))
         >= max(_SHARED_WORDS, _WORDS_BORNE_OUT * len(claim_terms))
         for passage in tools
     )
@@ -336,19 +259,19 @@ def _session_text(passages: Iterable[TranscriptPassage]) -> str:
 
 def _is_name_known(name: str, squeezed_text: str) -> bool:
     """Say whether a text without blanks has a name, or each of the parts that strokes join in it."""
-    if _without_blanks(name) in squeezed_text:
+    if without_blanks(name) in squeezed_text:
         return True
     parts = [part for part in _STROKES.split(name) if part]
-    return len(parts) > 1 and all(_without_blanks(part) in squeezed_text for part in parts)
+    return len(parts) > 1 and all(without_blanks(part) in squeezed_text for part in parts)
 
 
 def _is_repeated_by_agent(claim: str, names: Sequence[str], later: Sequence[TranscriptPassage]) -> bool:
     """Say whether an agent later says the claim: one of its names, or half of its words."""
-    claim_terms = _content_terms(claim)
+    claim_terms = content_terms(claim)
     for passage in later:
         if passage.speaker is Speaker.AGENT and passage.is_message:
-            shared = len(claim_terms & _content_terms(passage.text))
-            has_name = any(_without_blanks(name) in _passage_without_blanks(passage) for name in names)
+            shared = len(claim_terms & content_terms(passage.text))
+            has_name = any(without_blanks(name) in _passage_without_blanks(passage) for name in names)
             if (has_name and shared >= _SHARED_WORDS) or shared >= _WORDS_BORNE_OUT * len(claim_terms):
                 return True
     return False
@@ -359,21 +282,25 @@ def _is_quote_related(claim: str, quote: str, passages: Sequence[TranscriptPassa
     if are_related(claim, quote):
         return True
     nearby_texts = [passage.text for passage in passages[max(0, index - 1) : index + 2] if passage.is_message]
-    claim_terms = _content_terms(claim)
-    shared = len(claim_terms & _content_terms(" ".join(nearby_texts)))
-    return len(_without_blanks(quote)) >= _LONG_QUOTE and shared >= _WORDS_BORNE_OUT * len(claim_terms)
+    claim_terms = content_terms(claim)
+    shared = len(claim_terms & content_terms(" ".join(nearby_texts)))
+    return len(without_blanks(quote)) >= _LONG_QUOTE and shared >= _WORDS_BORNE_OUT * len(claim_terms)
 
 
-def find_retraction(claim: str, names: Sequence[str], passages: Sequence[TranscriptPassage], index: int) -> str:
+def _find_retraction(
+    claim: str, quote: str, names: Sequence[str], passages: Sequence[TranscriptPassage], index: int
+) -> str:
     """Return the later event that refutes a claim made at `index`; empty where there is none.
 
-    That is a human's word, in the claim's own words, that it isn't so, or what the work itself shows: an edit that
-    undoes what the claim is about, or a command that fails as it did before, after something was done about it that
-    the claim names. A failure that only repeats bears out who described it.
+    That is the next word, or the human's in the claim's own words, that it isn't so; or what the work itself shows:
+    an edit that undoes what the claim is about, or a command that fails as it did before, after something was done
+    about it that the claim names. A failure that only repeats bears out who described it.
     """
     later = passages[index + 1 :]
-    if denial := _find_denial(claim, later) or _negative_reply(claim, passages, index):
-        return f"the human said afterwards: “{clip_text(one_line(denial), _COMMAND_LENGTH)}”"
+    if words := _words_against(claim, quote, passages, index):
+        is_own = passages[index : index + 1] and words in passages[index].text
+        speaker = passages[index].speaker.value if is_own else Speaker.HUMAN.value
+        return f"the {speaker} said afterwards: “{clip_text(one_line(words), _COMMAND_LENGTH)}”"
     for place, passage in enumerate(later, start=index + 1):
         if passage.speaker is not Speaker.TOOL:
             continue
@@ -439,9 +366,9 @@ def index_of_claim(claim: str, quote: str, passages: Sequence[TranscriptPassage]
 
 
 def _is_about(names: Sequence[str], claim: str, passage: TranscriptPassage) -> bool:
-    text = _without_blanks(f"{passage.command} {passage.removed} {passage.added} {passage.text}")
+    text = without_blanks(f"{passage.command} {passage.removed} {passage.added} {passage.text}")
     if names:
-        return any(_without_blanks(name) in text for name in names)
+        return any(without_blanks(name) in text for name in names)
     return are_related(claim, f"{passage.command} {passage.text[-2000:]}")
 
 
@@ -459,26 +386,7 @@ def _has_same_last_line(left_output: str, right_output: str) -> bool:
     return last_line(left_output) == last_line(right_output)
 
 
-# each claim of a session asks for all that its human said afterwards
-@lru_cache(maxsize=2048)
-def _own_statements(text: str) -> tuple[str, ...]:
-    """Return the sentences of a human's message that are his own words and no questions."""
-    sentences = dict.fromkeys(_SENTENCE_END.split(own_words(text)))
-    return tuple(one for one in sentences if len(one) <= _LONGEST_STATEMENT and not _is_question(one))
-
-
-@lru_cache(maxsize=8192)
-def _without_blanks(text: str) -> str:
-    return _BLANKS.sub("", text).casefold()
-
-
 @lru_cache(maxsize=8192)
 def _passage_without_blanks(passage: TranscriptPassage) -> str:
     parts = (passage.text, passage.command, passage.removed, passage.added)
-    return "\n".join(_without_blanks(part) for part in parts if part)
-
-
-@lru_cache(maxsize=8192)
-def _content_terms(text: str) -> frozenset[str]:
-    """Return the terms of a text that carry a subject."""
-    return frozenset(term for term in text_terms(text) if term not in STOP_WORDS and len(term) > 1)
+    return "\n".join(without_blanks(part) for part in parts if part)

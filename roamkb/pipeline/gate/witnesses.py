@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import clip_text
 from roamkb.harnesses.transcript import TranscriptPassage
+from roamkb.log.observation import Observation
 from roamkb.log.state.learning_state import LearningState
 from roamkb.pipeline.gate.transcript_evidence import ClaimAttestation
+from roamkb.pipeline.gate.transcript_evidence import correct_claim
 from roamkb.pipeline.gate.transcript_evidence import index_of_claim
 from roamkb.pipeline.gate.transcript_evidence import recorded_attestation
 from roamkb.pipeline.gate.transcript_evidence import weigh_claim
@@ -49,6 +52,13 @@ class SessionWitnesses:
             )
             self._known[standing.id] = best_attestation or recorded_attestation(standing)
         return self._known[standing.id]
+
+    def correct_observation(self, observation: Observation) -> Observation:
+        """Return an announced statement as its human's correction in the same session leaves it."""
+        if not observation.announced:
+            return observation
+        text = correct_claim(observation.text, self._read_passages(observation.session))
+        return replace(observation, text=text) if text else observation
 
     def turn_around_quote(self, standing: LearningState) -> str:
         """Return the passages around a learning's quote; empty where no transcript has it."""

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from roamkb.app.hooks.events import HookEventSession
+from roamkb.app.hooks.events import HookSuggestions
 from roamkb.app.hooks.stop import StoppedSession
 from roamkb.app.knowledge_base import KnowledgeBase
 from roamkb.context.brief_text import SessionBrief
@@ -59,10 +60,12 @@ class Talk:
     def __init__(self, world: World, project: Path, *, days: int = 0) -> None:
         """Begin it in a project."""
         self.around = replace(world.open(project).environment, now=lambda: NOON + timedelta(days=days))
-        self.transcript = world.home / f"talk-{days}.jsonl"
+        session = f"00000000-0000-4000-8000-00000000000{days}"
+        self.transcript = world.home / ".claude" / "projects" / "-talks" / f"{session}.jsonl"
+        self.transcript.parent.mkdir(parents=True, exist_ok=True)
         self.transcript.write_text("")
         self.payload = {
-            "session_id": f"00000000-0000-4000-8000-00000000000{days}",
+            "session_id": session,
             "cwd": str(project),
             "transcript_path": str(self.transcript),
         }
@@ -90,6 +93,22 @@ class Talk:
         """Have the agent learn something in passing."""
         base = KnowledgeBase(self.around, project=self.payload["cwd"])
         base.log.learn(text, session=self.payload["session_id"])
+
+    def start(self) -> None:
+        """Begin, and do the chores that earlier sessions left."""
+        HookEventSession({**self.payload, "hook_event_name": "SessionStart"}, self.around).start_session()
+
+    def ask(self, prompt: str) -> HookSuggestions:
+        """Have the human say something; return what is suggested."""
+        payload = {**self.payload, "hook_event_name": "UserPromptSubmit", "prompt": prompt}
+        suggestions = HookEventSession(payload, self.around).handle_prompt()
+        self.say("user", prompt)
+        return suggestions
+
+    def finish(self, message: str) -> None:
+        """Have the agent say something and stop."""
+        self.say("assistant", message)
+        self.stop()
 
     def stop(self) -> str:
         """Have the agent stop, and return what it is asked."""

@@ -1,0 +1,183 @@
+"""What a sentence says of a claim: that it is so or isn't, asks for it, has it from somebody, or takes it back.
+
+Of a language this knows its negations, and closed lists of the words that make of a sentence a question, another's
+word, or its contrary.
+"""
+
+from collections.abc import Iterable
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import takewhile
+from typing import Final
+
+from roamkb.core.startup.lazy_regex import lazily
+from roamkb.core.text import fold_text
+from roamkb.text.pasted_blocks import own_words
+from roamkb.text.similarity import jaccard
+from roamkb.text.similarity.synonyms import NEGATIONS
+from roamkb.text.similarity.synonyms import UNSPACED_NEGATION
+from roamkb.text.similarity.synonyms import spelt_out
+from roamkb.text.store.lexicons import lexicon
+from roamkb.text.store.lexicons import vocabulary
+from roamkb.text.tokenize import STOP_WORDS
+from roamkb.text.tokenize import split_words
+from roamkb.text.tokenize import text_terms
+
+_BLANKS: Final = lazily(r"\s+")
+SENTENCE_END: Final = lazily(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+#: A clause with a conjunction of its own belongs to the one before: "es stimmt nicht, dass …".
+_CLAUSE_END: Final = lazily(r"[,;:–—]\s(?!(?:dass|daß|что|że|hogy)\b)|[、，；：]")
+#: The share of a claim's words in a sentence that says it, or denies it.
+_SAID_SHARE: Final = 0.75
+#: Letters of a sentence that somebody types; what goes on was pasted.
+_LONGEST_STATEMENT: Final = 600
+#: Words that make a clause a question or a condition, by closed lists: a language has few.
+_WHETHER: Final = vocabulary("whether")
+_WHETHER_UNSPACED: Final = lazily("|".join(" ".join(lexicon("unspaced_whether")).split()))
+#: What else keeps a sentence from being its speaker's word; and what stands around that which is so either way.
+_HEARSAY: Final = lazily("|".join(lexicon("hearsay")))
+_FORGETTING: Final = lazily("|".join(lexicon("forgetting")))
+#: Words that turn what is said into its contrary, as a negation does: "it is a myth that".
+_FALSITY: Final = vocabulary("falsity")
+_FALSITY_UNSPACED: Final = lazily("|".join(" ".join(lexicon("unspaced_falsity")).split()))
+#: How a clause takes back what stands before it.
+_TAKING_BACK: Final = lazily("|".join(lexicon("taking_back")))
+#: The share of a claim's words in a sentence that may correct the rest: whoever corrects a number says the rest of it.
+_CORRECTED_SHARE: Final = 0.5
+
+
+def sentences_with(quote: str, text: str) -> Sequence[str]:
+    """Return the sentences of a text that hold a quote; the quote itself where it is longer than one."""
+    squeezed_quote = without_blanks(quote)
+    sentences = (sentence for sentence in SENTENCE_END.split(text) if squeezed_quote in without_blanks(sentence))
+    return tuple(sentences) or (quote,)
+
+
+def is_question(sentence: str) -> bool:
+    """Return whether a sentence ends as a question does."""
+    return sentence.rstrip(" \"'”»").endswith(("?", "？"))
+
+
+def only_asks(claim: str, sentence: str) -> bool:
+    """Return whether a sentence asks or supposes what a claim says: "find out whether …", "if …"."""
+    if is_question(sentence):
+        return True
+    if any(match[0] not in claim for match in _WHETHER_UNSPACED.finditer(sentence)):
+        return True
+    asking_words = _WHETHER - set(split_words(fold_text(claim)))
+    terms = content_terms(claim)
+    for clause in _CLAUSE_END.split(sentence):
+        if _holds_most(clause, terms):
+            before = takewhile(lambda word: terms.isdisjoint(content_terms(word)), split_words(fold_text(clause)))
+            return not asking_words.isdisjoint(before)
+    return False
+
+
+def denies(claim: str, quote: str, sentence: str) -> bool:
+    """Return whether a sentence denies a claim whose words it has, or the quote that was cut out of it."""
+    if _differ_in_negation(claim, sentence):
+        return True
+    return not negates(claim) and not negates(quote) and _differ_in_negation(quote, sentence)
+
+
+def _differ_in_negation(text: str, sentence: str) -> bool:
+    """Return whether the clauses that hold most words of a text negate it, or it denies what they say."""
+    terms = content_terms(text)
+    said = _without_forgetting(_clauses_about(sentence, terms), terms)
+    is_reversed = len(_falsity_words(said) - _falsity_words(text)) % 2 == 1
+    return _holds_most(sentence, terms) and negates(text) != (negates(said) != is_reversed)
+
+
+def _falsity_words(text: str) -> set[str]:
+    return {*_FALSITY.intersection(split_words(fold_text(text))), *_FALSITY_UNSPACED.findall(text)}
+
+
+def _without_forgetting(text: str, terms: frozenset[str]) -> str:
+    """Return what is not to be forgotten, by itself: the side of "never forget that" with most of some terms."""
+    forgetting = _FORGETTING.search(text.casefold())
+    sides = (text[: forgetting.start()], text[forgetting.end() :]) if forgetting else ()
+    return next((side for side in sides if _holds_most(side, terms)), text)
+
+
+def is_hearsay(claim: str, sentence: str) -> bool:
+    """Return whether a sentence has a claim from somebody, supposes it or puts it into the past, where it doesn't."""
+    own = claim.casefold()
+    return any(match[0] not in own for match in _HEARSAY.finditer(sentence.casefold()))
+
+
+def _holds_most(text: str, terms: frozenset[str]) -> bool:
+    return bool(terms) and len(terms & content_terms(text)) >= _SAID_SHARE * len(terms)
+
+
+def _clauses_about(sentence: str, terms: frozenset[str]) -> str:
+    """Return a sentence without the clauses around that have none of some terms: "No, …"."""
+    clauses = _CLAUSE_END.split(sentence)
+    about = [place for place, clause in enumerate(clauses) if not terms.isdisjoint(content_terms(clause))]
+    return ", ".join(clauses[about[0] : about[-1] + 1]) if about else ""
+
+
+def negates(text: str) -> bool:
+    """Return whether a text has a negation."""
+    plain_words = split_words(fold_text(spelt_out(text)))
+    return not NEGATIONS.isdisjoint(plain_words) or UNSPACED_NEGATION.search(text) is not None
+
+
+def turns(text: str) -> bool:
+    """Return whether a text denies something: it negates, or calls it false."""
+    return negates(text) or bool(_falsity_words(text))
+
+
+def is_taken_back(sentence: str) -> bool:
+    """Return whether a sentence takes back what was just said: "Actually, scrap that: …"."""
+    return any(_TAKING_BACK.search(clause.casefold()) and not negates(clause) for clause in _CLAUSE_END.split(sentence))
+
+
+def find_denial(claim: str, later: Iterable[str]) -> str:
+    """Return the sentence that says last of a claim that it isn't so, or is with other numbers; else nothing."""
+    said = ""
+    prepared, terms = jaccard.prepare_text(claim), content_terms(claim)
+    for sentence in later:
+        if len(terms & content_terms(sentence)) < _CORRECTED_SHARE * len(terms) or is_hearsay(claim, sentence):
+            continue
+        if _differ_in_negation(claim, sentence) or jaccard.differ_only_in_number(
+            prepared, jaccard.prepare_text(_clauses_about(sentence, terms))
+        ):
+            said = sentence
+        elif _holds_most(sentence, terms):
+            said = ""
+    return said
+
+
+def correction_of(claim: str, later: Sequence[str]) -> str:
+    """Return the last of some sentences after a claim that corrects it, if it says all of it; else nothing."""
+    terms = content_terms(claim)
+    denial = find_denial(claim, later)
+    return _clauses_about(denial, terms) if _holds_most(denial, terms) else ""
+
+
+def statements_after(quote: str, text: str) -> Sequence[str]:
+    """Return the own statements of a message that follow a quote."""
+    last_sentence = without_blanks(SENTENCE_END.split(quote.strip())[-1])
+    statements = own_statements(text)
+    places = [place for place, sentence in enumerate(statements) if last_sentence in without_blanks(sentence)]
+    return statements[places[0] + 1 :] if places else ()
+
+
+# each claim of a session asks for all that its human said afterwards
+@lru_cache(maxsize=2048)
+def own_statements(text: str) -> tuple[str, ...]:
+    """Return the sentences of a human's message that are his own words and no questions."""
+    sentences = dict.fromkeys(SENTENCE_END.split(own_words(text)))
+    return tuple(one for one in sentences if len(one) <= _LONGEST_STATEMENT and not is_question(one))
+
+
+@lru_cache(maxsize=8192)
+def without_blanks(text: str) -> str:
+    """Return a text's letters, cases folded."""
+    return _BLANKS.sub("", text).casefold()
+
+
+@lru_cache(maxsize=8192)
+def content_terms(text: str) -> frozenset[str]:
+    """Return the terms of a text that carry a subject."""
+    return frozenset(term for term in text_terms(text) if term not in STOP_WORDS and len(term) > 1)
