@@ -85,6 +85,44 @@ def test_a_file_of_the_project_may_be_named_though_the_session_did_not(talked: W
     assert "bin/exporter_start" in " ".join(made_up["why"])
 
 
+@pytest.mark.parametrize(
+    ("said", "claim", "why"),
+    [
+        ("The mailer is slow in the morning.", "The mailer sends each mail twice", "too little"),
+        ("The mailer sends each mail only once it is full.", "The mailer sends each mail twice", ""),
+        ("Maybe we switch the queue to RabbitMQ some day.", "The queue is RabbitMQ", "supposes"),
+        ("The queue is RabbitMQ, maybe rename it.", "The queue is RabbitMQ", ""),
+        ("Vielleicht läuft die Queue irgendwann auf RabbitMQ.", "Die Queue läuft auf RabbitMQ", "supposes"),
+        ("Peut-être que la file tourne sur RabbitMQ.", "La file tourne sur RabbitMQ", "supposes"),
+        ("Tal vez la cola funciona con RabbitMQ.", "La cola funciona con RabbitMQ", "supposes"),
+        ("たぶんキューはRabbitMQを使う。", "キューはRabbitMQを使う", "supposes"),
+        ("Until last year the crawler ran on Heroku.", "The crawler runs on Heroku", "it was so"),
+        ("Bis letztes Jahr lief der Crawler auf Heroku.", "Der Crawler lief auf Heroku", "it was so"),
+        ("Der Import darf keinesfalls nachts laufen.", "Der Import läuft nachts", "isn't so"),
+        ("Der Import läuft nachts um drei.", "Die Importe laufen nachts", ""),
+        (
+            "The frontend calls the gateway, never the backend.",
+            "The frontend calls the backend, never the gateway",
+            "isn't so",
+        ),
+        ("The frontend calls the gateway, never the backend.", "The frontend never calls the backend", ""),
+        (
+            "The scheduler must not start before the database, or it crashes.",
+            "Start the scheduler after the database, or it crashes",
+            "",
+        ),
+        ("The scheduler must start before the database.", "Start the scheduler after the database", "isn't so"),
+        ("Der Dienst für die Rechnungen braucht Redis.", "The invoice service needs Redis", ""),
+    ],
+)
+def test_a_quote_bears_out_what_its_sentence_says(talked: World, said: str, claim: str, why: str) -> None:
+    """As a human's word: most of the claim, as it is now, and not its contrary."""
+    session(talked, {"type": "user", "message": {"role": "user", "content": said}})
+    [found] = propose(talked, {"claim": claim, "type": "fact", "evidence": {"quote": said.rstrip(".。")}})
+    assert ("unverified" if why else "verified") == found["verdict"], found["why"]
+    assert why in " ".join(found["why"])
+
+
 def test_what_a_tool_printed_counts_once_the_agent_said_it(talked: World) -> None:
     """The quote may be the tool's."""
     quote = "LISTEN 0 128 *:8443 proxy"

@@ -7,21 +7,27 @@ word, or its contrary.
 from collections.abc import Iterable
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 from itertools import takewhile
 from typing import Final
 
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import fold_text
+from roamkb.text.language import is_english
 from roamkb.text.pasted_blocks import own_words
+from roamkb.text.similarity import contradiction
 from roamkb.text.similarity import jaccard
+from roamkb.text.similarity.contradiction import are_kin
+from roamkb.text.similarity.synonyms import FUNCTION_WORDS
 from roamkb.text.similarity.synonyms import NEGATIONS
 from roamkb.text.similarity.synonyms import UNSPACED_NEGATION
+from roamkb.text.similarity.synonyms import are_contrary
 from roamkb.text.similarity.synonyms import spelt_out
 from roamkb.text.store.lexicons import lexicon
 from roamkb.text.store.lexicons import vocabulary
 from roamkb.text.tokenize import STOP_WORDS
 from roamkb.text.tokenize import split_words
-from roamkb.text.tokenize import text_terms
+from roamkb.text.tokenize import terms_of
 
 _BLANKS: Final = lazily(r"\s+")
 SENTENCE_END: Final = lazily(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
@@ -29,6 +35,8 @@ SENTENCE_END: Final = lazily(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 _CLAUSE_END: Final = lazily(r"[,;:–—]\s(?!(?:dass|daß|что|że|hogy)\b)|[、，；：]")
 #: The share of a claim's words in a sentence that says it, or denies it.
 _SAID_SHARE: Final = 0.75
+#: Words that say how the others hang together, or deny them.
+_RELATING: Final = FUNCTION_WORDS | NEGATIONS | vocabulary("heads")
 #: Letters of a sentence that somebody types; what goes on was pasted.
 _LONGEST_STATEMENT: Final = 600
 #: Words that make a clause a question or a condition, by closed lists: a language has few.
@@ -36,6 +44,7 @@ _WHETHER: Final = vocabulary("whether")
 _WHETHER_UNSPACED: Final = lazily("|".join(" ".join(lexicon("unspaced_whether")).split()))
 #: What else keeps a sentence from being its speaker's word; and what stands around that which is so either way.
 _HEARSAY: Final = lazily("|".join(lexicon("hearsay")))
+_POSSIBILITY: Final = lazily("|".join(lexicon("possibility")))
 _FORGETTING: Final = lazily("|".join(lexicon("forgetting")))
 #: Words that turn what is said into its contrary, as a negation does: "it is a myth that".
 _FALSITY: Final = vocabulary("falsity")
@@ -81,11 +90,33 @@ def denies(claim: str, quote: str, sentence: str) -> bool:
 
 
 def _differ_in_negation(text: str, sentence: str) -> bool:
-    """Return whether the clauses that hold most words of a text negate it, or it denies what they say."""
+    """Return whether the clauses that hold most words of a text negate it or something else, or deny what they say."""
     terms = content_terms(text)
+    if not _holds_most(sentence, terms):
+        return False
     said = _without_forgetting(_clauses_about(sentence, terms), terms)
-    is_reversed = len(_falsity_words(said) - _falsity_words(text)) % 2 == 1
-    return _holds_most(sentence, terms) and negates(text) != (negates(said) != is_reversed)
+    turning_words = len(_falsity_words(said) - _falsity_words(text)) + _count_contraries(text, said)
+    if negates(text) and negates(said) and not turning_words:
+        return _negate_otherwise(text, said)
+    return negates(text) != (negates(said) != (turning_words % 2 == 1))
+
+
+def _negate_otherwise(text: str, said: str) -> bool:
+    """Return whether two texts each deny what the other says: "A, never B", "B, never A"."""
+    mine, theirs = contradiction.claim_of(text), contradiction.claim_of(said)
+    return not (_affirmed_roots(mine).isdisjoint(theirs.negated) or _affirmed_roots(theirs).isdisjoint(mine.negated))
+
+
+def _affirmed_roots(claim: contradiction.Claim) -> set[str]:
+    """Return the roots of the words before a claim's first negation."""
+    return {word.root for word in takewhile(lambda word: word.plain not in NEGATIONS, claim.words)}
+
+
+def _count_contraries(text: str, said: str) -> int:
+    """Return the number of words of a text whose contrary is in the other: "not before" is "after"."""
+    mine, theirs = (set(split_words(fold_text(side))) for side in (text, said))
+    others = (theirs - mine) if len(said) <= _LONGEST_STATEMENT else ()
+    return sum(any(are_contrary(word, other) for other in others) for word in mine - theirs)
 
 
 def _falsity_words(text: str) -> set[str]:
@@ -101,12 +132,41 @@ def _without_forgetting(text: str, terms: frozenset[str]) -> str:
 
 def is_hearsay(claim: str, sentence: str) -> bool:
     """Return whether a sentence has a claim from somebody, supposes it or puts it into the past, where it doesn't."""
-    own = claim.casefold()
-    return any(match[0] not in own for match in _HEARSAY.finditer(sentence.casefold()))
+    own, told = claim.casefold(), sentence.casefold()
+    # what may follow is another matter: "X, maybe Y"
+    until = _end_of_clauses_about(told, content_terms(claim))
+    return any(match[0] not in own for match in chain(_HEARSAY.finditer(told), _POSSIBILITY.finditer(told, 0, until)))
+
+
+def _end_of_clauses_about(sentence: str, terms: frozenset[str]) -> int:
+    """Return where the last clause with some of the terms ends."""
+    ends = [*(match.start() for match in _CLAUSE_END.finditer(sentence)), len(sentence)]
+    starts = [0, *ends]
+    about = (
+        end
+        for start, end in zip(starts, ends, strict=False)
+        if not terms.isdisjoint(content_terms(sentence[start:end]))
+    )
+    return max(about, default=len(sentence))
 
 
 def _holds_most(text: str, terms: frozenset[str]) -> bool:
-    return bool(terms) and len(terms & content_terms(text)) >= _SAID_SHARE * len(terms)
+    return bool(terms) and count_shared(terms, text) >= _SAID_SHARE * len(terms)
+
+
+def count_shared(terms: frozenset[str], text: str) -> int:
+    """Return how many of some terms a text has, in other languages than English by their forms."""
+    others = content_terms(text)
+    missing = terms - others
+    if missing and len(text) <= _LONGEST_STATEMENT and not is_english(split_words(text)):
+        # what English puts behind a word its stem has lost
+        missing = frozenset(term for term in missing if not any(are_kin(term, other) for other in others))
+    return len(terms) - len(missing)
+
+
+def may_cover(claim: str, text: str) -> bool:
+    """Return whether two texts are in one language, so that one may have the other's words."""
+    return is_english(split_words(claim)) == is_english(split_words(text))
 
 
 def _clauses_about(sentence: str, terms: frozenset[str]) -> str:
@@ -180,4 +240,5 @@ def without_blanks(text: str) -> str:
 @lru_cache(maxsize=8192)
 def content_terms(text: str) -> frozenset[str]:
     """Return the terms of a text that carry a subject."""
-    return frozenset(term for term in text_terms(text) if term not in STOP_WORDS and len(term) > 1)
+    words = (word for word in split_words(spelt_out(text)) if fold_text(word) not in _RELATING)
+    return frozenset(term for word in words for term in terms_of(word) if term not in STOP_WORDS and len(term) > 1)

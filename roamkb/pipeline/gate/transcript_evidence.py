@@ -25,10 +25,12 @@ from roamkb.log.state.learning_state import LearningState
 from roamkb.pipeline.gate.sentences import SENTENCE_END
 from roamkb.pipeline.gate.sentences import content_terms
 from roamkb.pipeline.gate.sentences import correction_of
+from roamkb.pipeline.gate.sentences import count_shared
 from roamkb.pipeline.gate.sentences import denies
 from roamkb.pipeline.gate.sentences import find_denial
 from roamkb.pipeline.gate.sentences import is_hearsay
 from roamkb.pipeline.gate.sentences import is_taken_back
+from roamkb.pipeline.gate.sentences import may_cover
 from roamkb.pipeline.gate.sentences import only_asks
 from roamkb.pipeline.gate.sentences import own_statements
 from roamkb.pipeline.gate.sentences import sentences_with
@@ -66,6 +68,8 @@ class ClaimAttestation:
     missing: tuple[str, ...] = ()
     #: Whether the quote says anything about what the claim says.
     is_related: bool = True
+    #: Whether the quote, with what it answers, has most of what the claim says.
+    is_said: bool = True
     #: Whether the quote only asks.
     is_question: bool = False
     #: Whether the human says it only to deny it.
@@ -78,33 +82,36 @@ class ClaimAttestation:
     @property
     def is_good(self) -> bool:
         """Whether it is enough for a verdict: a human's word, or an agent's that a tool's output supports."""
-        is_said = self.speaker == Speaker.HUMAN or (self.speaker == Speaker.AGENT and self.is_borne_out)
+        is_vouched = self.speaker == Speaker.HUMAN or (self.speaker == Speaker.AGENT and self.is_borne_out)
         is_open = self.is_question or self.is_denied or self.is_hearsay
-        return is_said and self.is_related and not is_open and not self.missing and not self.taken_back
+        has_it = self.is_related and self.is_said
+        return is_vouched and has_it and not is_open and not self.missing and not self.taken_back
 
     @property
     def why_not(self) -> str:
         """Return the reason why it isn't good; empty where it is."""
-        if self.taken_back:
-            return self.taken_back
-        if not self.speaker:
-            return "the session's transcript doesn't have the quote"
-        if self.speaker in (Speaker.TOOL, Speaker.PAGE, Speaker.RECALLED):
-            source = {Speaker.TOOL: "a tool's output", Speaker.PAGE: "a page or a paste"}
-            return f"only {source.get(Speaker(self.speaker), 'what roamkb showed')} says so"
-        if not self.is_related:
-            return "the quote is about something else"
-        if self.is_question:
-            return "the quote is a question"
-        if self.is_denied:
-            return "the human says that it isn't so"
-        if self.is_hearsay:
-            return "the human only repeats or supposes it, or says that it was so"
-        if self.missing:
-            return f"neither the session nor the project has {', '.join(self.missing[:3])}"
-        if self.speaker == Speaker.AGENT and not self.is_borne_out:
-            return "nothing that a tool printed bears it out"
-        return ""
+        source = {
+            Speaker.TOOL: "a tool's output",
+            Speaker.PAGE: "a page or a paste",
+            Speaker.RECALLED: "what roamkb showed",
+        }
+        names = ", ".join(self.missing[:3])
+        reasons = (
+            (self.taken_back, self.taken_back),
+            (not self.speaker, "the session's transcript doesn't have the quote"),
+            (self.speaker in source, f"only {source.get(Speaker(self.speaker or Speaker.AGENT))} says so"),
+            (not self.is_related, "the quote is about something else"),
+            (self.is_question, "the quote is a question"),
+            (self.is_denied, "the human says that it isn't so"),
+            (self.is_hearsay, "the human only repeats or supposes it, or says that it was so"),
+            (self.missing, f"neither the session nor the project has {names}"),
+            (not self.is_said, "the quote says too little of it"),
+            (
+                self.speaker == Speaker.AGENT and not self.is_borne_out,
+                "nothing that a tool printed bears it out",
+            ),
+        )
+        return next((reason for applies, reason in reasons if applies), "")
 
 
 def weigh_claim(
@@ -132,17 +139,19 @@ def weigh_claim(
         speaker = Speaker.AGENT
     # whoever quotes a part leaves out what makes it no statement
     sentences = sentences_with(quote or claim, passages[index].text) if speaker == Speaker.HUMAN else ()
+    missing = tuple(
+        name
+        for name in names
+        # a word of letters alone may be anybody's for the thing
+        if not name.isalpha() and not _is_name_known(name, session_text) and not (is_there and is_there(name))
+    )
     return ClaimAttestation(
         speaker=speaker,
         is_borne_out=speaker == Speaker.AGENT
         and _is_borne_out(claim, (*names, *names_of(quote)), passages[: index + 1]),
-        missing=tuple(
-            name
-            for name in names
-            # a word of letters alone may be anybody's for the thing
-            if not name.isalpha() and not _is_name_known(name, session_text) and not (is_there and is_there(name))
-        ),
+        missing=missing,
         is_related=not quote or _is_quote_related(claim, quote, passages, index),
+        is_said=not quote or _is_said(claim, quote, [name for name in names if name not in missing], passages, index),
         is_question=bool(sentences) and all(only_asks(claim, sentence) for sentence in sentences),
         is_denied=bool(sentences) and all(denies(claim, quote or claim, sentence) for sentence in sentences),
         is_hearsay=bool(sentences) and all(is_hearsay(claim, sentence) for sentence in sentences),
@@ -279,12 +288,28 @@ def _is_repeated_by_agent(claim: str, names: Sequence[str], later: Sequence[Tran
 
 def _is_quote_related(claim: str, quote: str, passages: Sequence[TranscriptPassage], index: int) -> bool:
     """Say whether a quote is about a claim's subject: by itself, or as an answer to its neighbours."""
-    if are_related(claim, quote):
-        return True
+    return are_related(claim, quote) or _is_answer(claim, quote, passages, index)
+
+
+def _is_answer(claim: str, quote: str, passages: Sequence[TranscriptPassage], index: int) -> bool:
+    """Say whether what a quote answers, or what answers it, has most of what a claim says."""
     nearby_texts = [passage.text for passage in passages[max(0, index - 1) : index + 2] if passage.is_message]
     claim_terms = content_terms(claim)
     shared = len(claim_terms & content_terms(" ".join(nearby_texts)))
     return len(without_blanks(quote)) >= _LONG_QUOTE and shared >= _WORDS_BORNE_OUT * len(claim_terms)
+
+
+def _is_said(
+    claim: str, quote: str, known_names: Sequence[str], passages: Sequence[TranscriptPassage], index: int
+) -> bool:
+    """Say whether the sentence of a quote has more than half of what a claim says, or answers what has.
+
+    The session or the project has its names. In another language the quote may say the same in other words.
+    """
+    said = sentences_with(quote, passages[index].text) if index < len(passages) else (quote,)
+    claim_terms = content_terms(claim)
+    is_told = count_shared(claim_terms, " ".join((*said, *known_names))) > _WORDS_BORNE_OUT * len(claim_terms)
+    return is_told or not may_cover(claim, quote) or _is_answer(claim, quote, passages, index)
 
 
 def _find_retraction(
