@@ -37,6 +37,8 @@ from roamkb.log.state.learning_state import LogState
 LONGEST_BRIEF: Final = 10_000
 #: A title's worth of a learning.
 _LONGEST_TITLE: Final = 160
+#: How a learning is marked that is offered to nobody unasked until something bears it out.
+NOT_BORNE_OUT: Final = "not borne out yet"
 #: From here on a pattern is worth a subagent's while (document 004), in hundredths.
 SUBAGENT_CONFIDENCE: Final = 70
 
@@ -198,6 +200,14 @@ def is_borne_out(standing: LearningState) -> bool:
     if standing.is_overridden:
         return standing.confidence >= confidence.LEAST_TRUSTED
     return standing.verdict == VERIFIED or is_human or is_approved(standing)
+
+
+def is_passing(standing: LearningState) -> bool:
+    """Return whether a learning was only announced in passing, and waits until something bears it out.
+
+    That is its session, or another one that says it.
+    """
+    return standing.learning.is_observed and standing.occurrences == 1 and not is_borne_out(standing)
 
 
 def learning_line(standing: LearningState) -> str:

@@ -54,7 +54,6 @@ MOST_UNINDEXED: Final = 300
 #: Why an answer that was weighed isn't suggested.
 TOO_WEAK: Final = "too little evidence"
 SHOWN_BEFORE: Final = "shown before"
-NOT_BORNE_OUT: Final = "not borne out yet"
 REPEATS: Final = "says what another one says"
 WITHDRAWN: Final = "its learning is no longer in force"
 OVER_LIMIT: Final = "others come first"
@@ -177,7 +176,7 @@ def _drop_reason(answer: PassageHit, state: LogState, besides: Container[str]) -
     if answer.file in besides:
         return SHOWN_BEFORE
     standing = state.standings[answer.file]
-    return withheld_reason(standing) or (NOT_BORNE_OUT if _is_passing(standing) else "")
+    return withheld_reason(standing) or (brief_text.NOT_BORNE_OUT if brief_text.is_passing(standing) else "")
 
 
 def with_present_flags(
@@ -260,14 +259,6 @@ def withheld_reason(standing: LearningState) -> str:
     if not brief_text.is_borne_out(standing) and noise.noise_of(standing.learning.content):
         return NOISE
     return UNSAFE if unsafe_text.unsafe_reason(texts) and not brief_text.is_approved(standing) else ""
-
-
-def _is_passing(standing: LearningState) -> bool:
-    """Return whether a learning was only announced in passing, and waits until something bears it out.
-
-    That is its session, or another one that says it.
-    """
-    return standing.learning.is_observed and standing.occurrences == 1 and not brief_text.is_borne_out(standing)
 
 
 def scores_of_relevant(

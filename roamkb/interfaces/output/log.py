@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated
 
+from roamkb.context import brief_text
 from roamkb.core import untrusted
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import clip_text
@@ -269,7 +270,8 @@ def _learning_lines(recalled: "recall_ranking.RecalledLearning", *, in_full: boo
     state = [] if learning_state.status == ACTIVE else [learning_state.status]
     if learning_state.verdict == INVALIDATED:
         state.append(INVALIDATED)
-    marks = [*state, *recalled.doubts]
+    waiting = [brief_text.NOT_BORNE_OUT] if brief_text.is_passing(learning_state) else []
+    marks = [*state, *waiting, *recalled.doubts]
     marked = f" ({', '.join(map(one_line, marks))})" if marks else ""
     content = strip_hidden(learning.statement).strip() if in_full else _title_text(learning.statement)
     yield f"[{one_line(learning.type).upper()}] {content}{marked}"

@@ -17,7 +17,9 @@ def recalled(world: World) -> dict[str, str]:
 
 def offered(world: World, prompt: str) -> list[str]:
     """Return the learnings that a later session is offered at a prompt."""
-    return [one.learning.content for one in Talk(world, world.personal, days=9).ask(prompt).learnings]
+    later = Talk(world, world.personal, days=9)
+    later.start()
+    return [one.learning.content for one in later.ask(prompt).learnings]
 
 
 @pytest.fixture
@@ -123,3 +125,17 @@ def test_an_agents_line_is_contested_by_the_humans_no(world: World, talk: Talk) 
     assert ["contested"] == list(recalled(world).values())
     (learning,) = world.run("recall", "--recent", "1", "--json").json["learnings"]
     assert "the human said afterwards" in world.run("explain", learning["key"]).out
+
+
+def test_recall_marks_what_is_offered_to_nobody_yet(world: World, talk: Talk) -> None:
+    """As the hook at a prompt withholds it; a repetition in another session bears it out."""
+    line = "LEARNED: The nightly job holds a lock on invoices"
+    talk.ask("look at the job")
+    talk.finish(line)
+    Talk(world, world.personal, days=8).start()
+    assert "(not borne out yet)" in world.run("recall", "nightly", "job").out
+    assert offered(world, "why does the nightly job lock invoices") == []
+    again = Talk(world, world.personal, days=1)
+    again.finish(line)
+    assert offered(world, "why does the nightly job lock invoices")
+    assert "not borne out" not in world.run("recall", "nightly", "job").out
