@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+from itertools import chain
 
 from roamkb.context import brief_text
 from roamkb.context.relevance_threshold import INTERRUPTION_THRESHOLD
@@ -144,13 +145,33 @@ def suggest_learnings(
     )
     unlike = tuple(_without_repetitions(lasting, state, besides)) if lasting else ()
     dropped |= {one.id: REPEATS for one in lasting if one not in unlike}
-    dropped |= {one.id: OVER_LIMIT for one in unlike[limit:]}
+    shown = _with_rivals(unlike, state, besides)[:limit]
+    dropped |= {one.id: OVER_LIMIT for one in unlike if one not in shown} | {one.id: "" for one in shown}
     weighed = (
         WeighedAnswer(id=answer.file, bits=bits, least_bits=threshold, dropped=dropped[answer.file])
         for answer, bits in worths
     )
     rivals = [state.standings[answer.file] for answer in current]
-    return Suggested(items=with_present_flags(unlike[:limit], state, among=rivals), weighed=tuple(weighed))
+    return Suggested(items=with_present_flags(shown, state, among=rivals), weighed=tuple(weighed))
+
+
+def _with_rivals(
+    standings: Sequence[LearningState], state: LogState, besides: Container[str]
+) -> Sequence[LearningState]:
+    """Return learnings, each with the one that it may contradict behind it, where that may be told."""
+    pairs = chain.from_iterable((one, state.rival_in_force(one)) for one in standings)
+    told = (
+        one
+        for one in pairs
+        if one in standings
+        or (
+            one
+            and is_in_force(one)
+            and one.id not in besides
+            and not (withheld_reason(one) or brief_text.is_passing(one))
+        )
+    )
+    return tuple({one.id: one for one in told if one}.values())
 
 
 def _node_drop_reason(answer: PassageHit, state: LogState | None, besides: Container[str]) -> str:

@@ -25,6 +25,7 @@ from roamkb.log.store import index as log_index
 from roamkb.log.store.project_log import Log
 from roamkb.text import language
 from roamkb.text import word_vectors
+from roamkb.text.similarity import attribute_values
 from roamkb.text.similarity import jaccard
 from roamkb.text.store import word_vector_file
 from roamkb.text.tokenize import split_words
@@ -85,7 +86,10 @@ def duplicate_and_rivals(
     for standing in filter(is_comparable, _learnings_sharing_words(state, finder, new_learning.content, type)):
         known = jaccard.prepare_text(standing.learning.content)
         degree = jaccard.text_likeness(prepared, known, limit=_LEARN_SIMILARITY)
-        if degree is jaccard.TextLikeness.MAY_CONTRADICT:
+        if degree is jaccard.TextLikeness.MAY_CONTRADICT or (
+            degree is jaccard.TextLikeness.DIFFERENT
+            and attribute_values.give_other_values(new_learning.content, standing.learning.content)
+        ):
             rivals.append(standing)
         elif degree is not jaccard.TextLikeness.DIFFERENT and duplicate is None and type not in NEVER_MERGED:
             duplicate = standing
@@ -94,7 +98,7 @@ def duplicate_and_rivals(
 
 def may_contradict(first_text: jaccard.PreparedText, second_text: jaccard.PreparedText) -> bool:
     """Say whether one learning may contradict another, as `learn` would find; of few shared words, it isn't asked."""
-    return (
+    return attribute_values.give_other_values(first_text.text, second_text.text) or (
         jaccard.reaches_jaccard(first_text.affirmed, second_text.affirmed, _LEAST_SHARED)
         and jaccard.text_likeness(first_text, second_text, limit=_LEARN_SIMILARITY)
         is jaccard.TextLikeness.MAY_CONTRADICT

@@ -32,6 +32,7 @@ from roamkb.pipeline.extract.attention import category_of
 from roamkb.pipeline.extract.attention import neglect_reason
 from roamkb.pipeline.extract.attention import secret_reason
 from roamkb.pipeline.gate import transcript_evidence
+from roamkb.text.similarity import attribute_values
 from roamkb.text.similarity import containment
 from roamkb.text.similarity.duplicates import DuplicateTexts
 from roamkb.text.similarity.duplicates import duplicate_groups
@@ -181,6 +182,9 @@ class KnownLearnings:
         self._near: dict[str, NearTexts[str]] = {}
         self._twins: dict[str, DuplicateTexts[str]] = {}
         self._covering: dict[str, containment.CoveringTexts[str]] = {}
+        #: By type and attribute, those that give it a value; and those of which nobody asked yet whether they do.
+        self._valued: dict[tuple[str, ...], list[str]] = {}
+        self._unread: list[tuple[str, str]] = []
         self.shapes: dict[str, PreparedText] = {}
         #: Where each was said first.
         self.sessions: dict[str, str] = {}
@@ -220,6 +224,7 @@ class KnownLearnings:
         self._near.setdefault(type, NearTexts(DUPLICATE_SIMILARITY)).add_text(id, prepared)
         self._twins.setdefault(type, DuplicateTexts(DUPLICATE_SIMILARITY)).add_text(id, prepared)
         self._covering.setdefault(type, containment.CoveringTexts()).add_text(id, prepared)
+        self._unread.append((type, id))
 
     def is_superseded(self, id: str) -> bool:
         """Say whether another learning superseded it: nothing follows from it any more."""
@@ -244,13 +249,29 @@ class KnownLearnings:
 
     def _nearby_rivals(self, noticed: NoticedObservation) -> list[str]:
         """Return the first few similar ids that may contradict it: a template may have thousands."""
-        nearby_ids = self._countable_ids(self._near[noticed.type].find_alike(noticed.prepared_text), noticed)
+        prepared = noticed.prepared_text
+        nearby_ids = self._countable_ids(self._near[noticed.type].find_alike(prepared), noticed)
         contradicting_ids = (
             id
             for id in islice(nearby_ids, MOST_ALIKE)
-            if is_contradiction(noticed.prepared_text, self.shapes[id], limit=DUPLICATE_SIMILARITY)
+            if is_contradiction(prepared, self.shapes[id], limit=DUPLICATE_SIMILARITY)
         )
-        return list(islice(contradicting_ids, MOST_RIVALS))
+        otherwise_valued_ids = (
+            id
+            for id in self._countable_ids(self._valued_alike(noticed), noticed)
+            if attribute_values.give_other_values(prepared.text, self.shapes[id].text)
+        )
+        return list(islice(dict.fromkeys(chain(contradicting_ids, otherwise_valued_ids)), MOST_RIVALS))
+
+    def _valued_alike(self, noticed: NoticedObservation) -> Iterator[str]:
+        """Yield the ids of learnings that give a value to one of its attributes, so many of each."""
+        attributes = attribute_values.attribute_values(noticed.prepared_text.text)
+        while attributes and self._unread:
+            type, id = self._unread.pop()
+            for valued in attribute_values.attribute_values(self.shapes[id].text):
+                self._valued.setdefault((type, *valued.attribute), []).append(id)
+        for valued in attributes:
+            yield from self._valued.get((noticed.type, *valued.attribute), ())[:MOST_ALIKE]
 
     def _countable_ids(self, ids: Iterable[str], noticed: NoticedObservation) -> Iterator[str]:
         return (id for id in ids if id != noticed.id and id not in self._gone)

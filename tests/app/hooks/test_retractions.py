@@ -139,3 +139,37 @@ def test_recall_marks_what_is_offered_to_nobody_yet(world: World, talk: Talk) ->
     again.finish(line)
     assert offered(world, "why does the nightly job lock invoices")
     assert "not borne out" not in world.run("recall", "nightly", "job").out
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "prompt"),
+    [
+        (
+            "The API listens on port 9090",
+            "The API now listens on port 9091, no longer on 9090",
+            "which port does the API listen on",
+        ),
+        (
+            "Redis runs on port 6380, since 6379 belongs to another team",
+            "Redis runs on port 6390 since Monday",
+            "on which port does redis run",
+        ),
+    ],
+)
+@pytest.mark.parametrize("is_announced", [False, True])
+def test_another_value_of_an_attribute_contradicts(
+    world: World, talk: Talk, older: str, newer: str, prompt: str, *, is_announced: bool
+) -> None:
+    """Whatever else each says; both are marked, and who is offered one is offered the other."""
+    for days, statement in enumerate((older, newer), start=1):
+        if is_announced:
+            Talk(world, world.personal, days=days).finish(f"FACT: {statement}")
+            Talk(world, world.personal, days=8).start()
+        else:
+            world.run("learn", statement, "--type", "fact")
+    assert [True, True] == ["may_contradict" in marks for marks in recalled(world).values()]
+    if not is_announced:
+        found = Talk(world, world.personal, days=7).ask(prompt).learnings
+        assert [(older, True), (newer, True)] == sorted(
+            (one.learning.content, "may_contradict" in one.flags) for one in found
+        )

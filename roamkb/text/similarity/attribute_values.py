@@ -1,0 +1,95 @@
+"""Values that two texts give to one attribute: "Redis runs on port 6380", "Redis runs on port 6390 since Monday".
+
+However much either says beside it. The attribute is what a clause says before its value; what it says after that
+may be an addition of one of the two, but no condition of each: on Linux, on macOS.
+"""
+
+from collections.abc import Iterator
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+from typing import NamedTuple
+
+from roamkb.core.startup.lazy_regex import lazily
+from roamkb.text.similarity.contradiction import ClaimWord
+from roamkb.text.similarity.contradiction import claim_of
+from roamkb.text.similarity.synonyms import NEGATIONS
+from roamkb.text.store.lexicons import vocabulary
+
+#: Words before a value; with fewer it may be anything's: step 1, step 2.
+_LEAST_WORDS: Final = 2
+#: Characters that are looked at, longer texts are documents.
+_LONGEST: Final = 1000
+_CLAUSE_END: Final = lazily(r"[,;:.!?–—]\s|[.!?]\Z|[、，；：。！？]|\n|\s(?=[(])")
+_DIGIT: Final = lazily(r"\d")
+#: Words that put what follows into the past, or into the place of the present value.
+_REPLACED: Final = NEGATIONS | vocabulary("replaced")
+#: Words that say when, and nothing of what.
+_PRESENT: Final = vocabulary("present")
+
+
+class AttributeValue(NamedTuple):
+    """A clause as an attribute, its value, and what stands behind it."""
+
+    attribute: tuple[str, ...]
+    value: str
+    rest: frozenset[str]
+
+
+def give_other_values(first_text: str, second_text: str) -> bool:
+    """Say whether two texts give other values to one attribute: numbers, or one says that the other's is gone."""
+    mine, theirs = attribute_values(first_text), attribute_values(second_text)
+    return any(
+        my_value.attribute == their_value.attribute
+        and my_value.value != their_value.value
+        and (my_value.rest <= their_value.rest or their_value.rest <= my_value.rest)
+        for my_value in mine
+        for their_value in theirs
+    ) or (_replaces(first_text, second_text) or _replaces(second_text, first_text))
+
+
+@lru_cache(maxsize=4096)
+def attribute_values(text: str) -> tuple[AttributeValue, ...]:
+    """Return the numbers that a text gives to attributes, a clause each; what it denies gives none."""
+    return tuple(value for words in _clauses(text, with_number=True) if (value := _number_of(words)))
+
+
+def _number_of(words: Sequence[ClaimWord]) -> AttributeValue | None:
+    place = next((place for place, word in enumerate(words) if word.is_number), len(words))
+    attribute = _roots(words[:place])
+    if place == len(words) or len(attribute) < _LEAST_WORDS or _denied_place(words) < len(words):
+        return None
+    return AttributeValue(attribute, words[place].root, frozenset(_roots(words[place + 1 :])))
+
+
+def _replaces(newer: str, older: str) -> bool:
+    """Say whether a text says an older one's clause with another end, and denies its end: "no longer X"."""
+    gone: set[str] = set()
+    kept: list[tuple[str, ...]] = []
+    for words in _clauses(newer):
+        place = _denied_place(words)
+        gone.update(_roots(words[place:]))
+        kept.append(_roots(words[:place]))
+    if not gone:
+        return False
+    return any(_shares_attribute(_roots(words), clause, gone) for words in _clauses(older) for clause in kept)
+
+
+def _shares_attribute(older: Sequence[str], newer: Sequence[str], gone: set[str]) -> bool:
+    shared = next((place for place, (old, new) in enumerate(zip(older, newer, strict=False)) if old != new), 0)
+    return shared >= _LEAST_WORDS and older[shared] in gone
+
+
+def _clauses(text: str, *, with_number: bool = False) -> Iterator[Sequence[ClaimWord]]:
+    for clause in _CLAUSE_END.split(text) if len(text) <= _LONGEST else ():
+        if not with_number or _DIGIT.search(clause):
+            yield claim_of(clause).words
+
+
+def _denied_place(words: Sequence[ClaimWord]) -> int:
+    return next((place for place, word in enumerate(words) if word.plain in _REPLACED), len(words))
+
+
+def _roots(words: Sequence[ClaimWord]) -> tuple[str, ...]:
+    """Return the roots of the words that say what, with numbers."""
+    return tuple(word.root for word in words if (word.is_content or word.is_number) and word.plain not in _PRESENT)
