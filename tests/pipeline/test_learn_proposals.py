@@ -89,6 +89,7 @@ def test_a_file_of_the_project_may_be_named_though_the_session_did_not(talked: W
     ("said", "claim", "why"),
     [
         ("The mailer is slow in the morning.", "The mailer sends each mail twice", "too little"),
+        ("The cron job runs at 4.", "Does the cron job run at 4?", "a question"),
         ("The mailer sends each mail only once it is full.", "The mailer sends each mail twice", ""),
         ("Maybe we switch the queue to RabbitMQ some day.", "The queue is RabbitMQ", "supposes"),
         ("The queue is RabbitMQ, maybe rename it.", "The queue is RabbitMQ", ""),

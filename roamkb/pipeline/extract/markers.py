@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
+from roamkb.core.text import fold_text
 from roamkb.log.learning import ALIASES
 from roamkb.log.learning import TYPES
 from roamkb.shell.parser import read_commands
@@ -24,6 +25,7 @@ from roamkb.shell.programs import printed_text
 from roamkb.shell.programs import script_of
 from roamkb.shell.programs import stdin_of
 from roamkb.shell.programs import without_runners
+from roamkb.text import tokenize
 from roamkb.text.store.lexicons import alternatives_pattern
 from roamkb.text.store.lexicons import vocabulary
 
@@ -56,6 +58,8 @@ _WRAP_WIDTH = 60
 _SCRIPTS_DEEP = 3
 _SCRIPTS_LONG = 4
 _BD_VALUED = options_of("bd", "valued")
+#: Characters of a line that says that there is nothing.
+_LONGEST_NOTHING = 80
 #: Tasks that one comment names.
 _MOST_IDS = 10
 _BEAD = lazily(r"[A-Za-z0-9._-]+")
@@ -102,8 +106,7 @@ def read_message(message: str) -> tuple[tuple[CapturedLearning, ...], str]:
     learnings = tuple(
         captured
         for captured in _learnings_in_lines(lines, taken_lines)
-        # who asks has learned nothing yet
-        if captured.text and not captured.text.rstrip().endswith(("?", "？"))
+        if captured.text and not _says_nothing(captured.text)
     )
     for number in taken_lines:
         # what stood above and below isn't one paragraph now
@@ -129,6 +132,15 @@ def _learnings_of_comment(text: str, bead: str) -> Iterator[CapturedLearning]:
         content = _without_closing(content)
         if content.strip():
             yield _captured_learning(head, content, bead=bead)
+
+
+def _says_nothing(text: str) -> bool:
+    """Return whether a line announces nothing: who asks has learned nothing yet, nor who says "nothing new"."""
+    if text.rstrip().endswith(("?", "？")):
+        return True
+    words = tokenize.split_words(fold_text(text)) if len(text) <= _LONGEST_NOTHING else ()
+    beside = vocabulary("beside_nothing") | tokenize.STOP_WORDS
+    return bool(words) and words[0] in vocabulary("nothing") and beside.issuperset(words[1:])
 
 
 def _captured_learning(head: re.Match[str], text: str, *, bead: str = "") -> CapturedLearning:

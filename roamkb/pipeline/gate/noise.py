@@ -63,6 +63,8 @@ def noise_of(content: str) -> str:
         return "it has no word"
     if _HEADING.fullmatch(text):
         return "a heading alone"
+    if text.endswith(("?", "？")):
+        return "a question"
     if _is_script(text):
         return "a shell command"
     if debris := text.removeprefix(without_debris(text)).lstrip("\"' \t)"):

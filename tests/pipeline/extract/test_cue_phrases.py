@@ -38,6 +38,28 @@ def test_an_agent_announces_a_statement_by_its_type(message: str, type: str, tex
 
 
 @pytest.mark.parametrize(
+    ("message", "is_said"),
+    [
+        ("LEARNED: none", False),
+        ("LEARNED: None.", False),
+        ("LEARNED: nothing new this time.", False),
+        ("FACT: N/A", False),
+        ("LEARNED: Nichts Neues diesmal", False),
+        ("LEARNED: rien de nouveau", False),
+        ("LEARNED: nada nuevo", False),
+        ("LEARNED: 特になし", False),
+        ("LEARNED: Nothing but the gateway may write invoices", True),
+        ("LEARNED: None of the tests needs Redis", True),
+        ("LEARNED: Nichts darf nach /etc schreiben", True),
+        ("LEARNED: NoneType comes from the parser", True),
+    ],
+)
+def test_an_agent_that_has_nothing_to_announce_announces_nothing(message: str, *, is_said: bool) -> None:
+    """What begins with nothing may be something."""
+    assert is_said == bool(agent(f"All good.\n\n{message}"))
+
+
+@pytest.mark.parametrize(
     "message",
     [
         "I'll now run the tests.",
@@ -69,6 +91,15 @@ def test_an_agent_that_works_or_hands_on_announces_nothing(message: str) -> None
         ("记住：端口是 8443。", "端口是 8443。"),
         ("本番のポートは 8443 と覚えておいて。", "本番のポートは 8443 と"),
         ("포트는 8443이라고 기억해줘", "포트는 8443이라고"),
+        ("Merke dir bitte: der Port heißt Otto", "der Port heißt Otto"),
+        ("Merke dir bitte, dass der Port 8443 ist.", "der Port 8443 ist."),
+        ("Merk dir, dass der Port 8443 ist.", "der Port 8443 ist."),
+        ("Bitte merke dir: der Port ist 8443", "der Port ist 8443"),
+        ("Remember, please: the port is 8443", "the port is 8443"),
+        ("Remember please that the port is 8443", "the port is 8443"),
+        ("S'il te plaît, retiens que le port est 8443", "le port est 8443"),
+        ("Recuerda, por favor: el puerto es 8443", "el puerto es 8443"),
+        ("Remember that tests need Redis", "tests need Redis"),
     ],
 )
 def test_a_human_asks_to_remember_something(prompt: str, text: str) -> None:
@@ -82,6 +113,7 @@ def test_a_human_asks_to_remember_something(prompt: str, text: str) -> None:
     [
         "Remember the bug from yesterday? It's back.",
         "Remember to push before you stop, please.",
+        "Remember that thing from yesterday.",
         "Do you remember that staging is read-only?",
         "Erinnerst du dich an den Fehler?",
         "> Remember that this quotation was somebody's",
