@@ -207,7 +207,7 @@ def learn(
         may_contradict=tuple(rival.learning for rival in rivals),
         looks_like=tuple(paraphrase.learning for paraphrase in paraphrases),
         superseded=superseded.learning if superseded else None,
-        warnings=tuple(_learn_warnings(given, learning)),
+        warnings=(*_learn_warnings(given, learning), *stale_note_warnings(superseded)),
         path=log.knowledge,
     )
 
@@ -254,7 +254,11 @@ def _record_repetition(
         confidence=standing.confidence,
         occurrences=standing.occurrences,
         superseded=superseded.learning if superseded else None,
-        warnings=(*_wrong_warnings(duplicate), *lost_alias_warnings(duplicate.learning, new_learning.aliases)),
+        warnings=(
+            *_wrong_warnings(duplicate),
+            *lost_alias_warnings(duplicate.learning, new_learning.aliases),
+            *stale_note_warnings(superseded),
+        ),
         path=log.ledger,
     )
 
@@ -264,6 +268,20 @@ def _wrong_warnings(known: LearningState) -> tuple[str, ...]:
     if known.verdict != INVALIDATED:
         return ()
     return (f"it was found wrong, and stays so: `roamkb verify {known.learning.key}` judges it anew",)
+
+
+def stale_note_warnings(superseded: LearningState | None) -> tuple[str, ...]:
+    """Return what to say of the note that a replaced learning became: other projects go by the note alone."""
+    if superseded is None or not superseded.node:
+        return ()
+    return (f"the note that {superseded.learning.key} became still says it: {note_remedy(superseded)}",)
+
+
+def note_remedy(standing: LearningState) -> str:
+    """Return the command that replaces the note which a learning became."""
+    promotions = (step.event for step in reversed(standing.history) if step.event.event == "promoted")
+    kb_name = next((event.text_field("kb") for event in promotions), "")
+    return f"`roamkb supersede {standing.node} TITLE{f' --kb {kb_name}' if kb_name else ''}`"
 
 
 def lost_alias_warnings(known_learning: Learning, aliases: Sequence[str]) -> tuple[str, ...]:

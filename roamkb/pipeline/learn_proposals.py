@@ -18,6 +18,7 @@ from roamkb.log.known_learnings import get_learning
 from roamkb.log.known_learnings import learnings_by_name
 from roamkb.log.learn import LearnResult
 from roamkb.log.learn import lost_alias_warnings
+from roamkb.log.learn import stale_note_warnings
 from roamkb.log.learning import canonical_type
 from roamkb.log.learning import fitting_aliases
 from roamkb.log.new_learning import Author
@@ -108,13 +109,15 @@ def _take_proposal(
             return _withdraw_learning(log, proposal.withdraws, author)
         superseded_name = proposal.supersedes or proposal.withdraws
         state = log.read_contents().replay_state()
+        superseded = learnings_by_name(state, superseded_name) if superseded_name else []
+        stale = stale_note_warnings(superseded[0] if superseded else None)
         repeated_standing = _find_repeated(state, proposal, author)
-        if repeated_standing and repeated_standing not in learnings_by_name(state, superseded_name):
+        if repeated_standing and repeated_standing not in superseded:
             replaced = (
                 (_supersede_learning(log, superseded_name, repeated_standing, author),) if superseded_name else ()
             )
             standing, why = verify(repeated_standing.id)
-            why = (*why, *lost_alias_warnings(repeated_standing.learning, proposal.aliases))
+            why = (*why, *lost_alias_warnings(repeated_standing.learning, proposal.aliases), *stale)
             why = (*why, *_tell_what_mended(log, proposal, author))
             return ProposalOutcome(outcome="repeated", standing=standing, why=why, replaced=replaced)
         learned = learn(_new_learning(proposal), superseded_name or None)
@@ -123,7 +126,7 @@ def _take_proposal(
         return ProposalOutcome(outcome="refused", why=why, text=redact_fact(proposal.claim or proposal.withdraws))
     standing, why = verify(learned.learning.id)
     replaced = (learned.superseded.key,) if learned.superseded else ()
-    warnings = learned.warnings if learned.outcome == "repeated" else ()
+    warnings = learned.warnings if learned.outcome == "repeated" else stale
     why = (*why, *warnings, *_tell_what_mended(log, proposal, author))
     return ProposalOutcome(outcome=learned.outcome, standing=standing, why=why, replaced=replaced)
 

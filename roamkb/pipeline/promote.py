@@ -322,7 +322,7 @@ def _promote_one(
         # another machine did it, an earlier call was killed, or the ledger was lost
         return NotPromoted(standing=standing, reason=_IS_THERE)
     try:
-        fact = _node_content(standing, promotion_context, author)
+        fact = _node_content(log.root.name, standing, promotion_context, author)
         written = promotion_context.write_node(fact, node_id(standing), dry_run or careful)
         if careful and written.rivals:
             reason = "a node may say otherwise; promote it by its key to have both"
@@ -379,7 +379,9 @@ def _record_promotion(log: Log, standing: LearningState, author: Author, *, kb_n
         log.append_entries(events=[stamps.new_event("promoted", standing.id, node=node_id(standing), **place)])
 
 
-def _node_content(standing: LearningState, promotion_context: PromotionContext, author: Author) -> NodeContent:
+def _node_content(
+    project: str, standing: LearningState, promotion_context: PromotionContext, author: Author
+) -> NodeContent:
     learning = standing.learning
     content = learning.statement.strip()
     first_sentence = one_line((_FIRST_SENTENCE.match(content) or [content])[0]).rstrip(".;")
@@ -387,7 +389,7 @@ def _node_content(standing: LearningState, promotion_context: PromotionContext, 
     body = "" if title == one_line(content).rstrip(".;") else content
     return NodeContent(
         title=title,
-        body="\n\n".join(filter(None, (body, *_provenance_lines(standing)))),
+        body="\n\n".join(filter(None, (body, *_provenance_lines(project, standing)))),
         tags=tuple(_node_tags(standing)),
         # no human looks at them one by one, as at the statement
         aliases=tuple(alias for alias in learning.aliases if not _alias_fault(alias)),
@@ -397,13 +399,14 @@ def _node_content(standing: LearningState, promotion_context: PromotionContext, 
     )
 
 
-def _provenance_lines(standing: LearningState) -> Iterator[str]:
+def _provenance_lines(project: str, standing: LearningState) -> Iterator[str]:
     """Yield the learning's origin, in one line for its reader.
 
-    By its own key and without figures: what all nodes shared would make them near duplicates of each other.
+    By its project's folder, its own key and without figures: what all nodes shared would make them near duplicates
+    of each other.
     """
     about = f", about {', '.join(standing.learning.files)}" if standing.learning.files else ""
-    yield f"From the project's log: {standing.learning.key}{about}."
+    yield f"From the log of {one_line(project)}: {standing.learning.key}{about}."
 
 
 def _node_tags(standing: LearningState) -> Iterator[str]:

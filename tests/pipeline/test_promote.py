@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from roamkb.app.log.project_log import ProjectLog
 from roamkb.log.recall import RecallResult
 from roamkb.pipeline.promote import PromoteResult
@@ -81,7 +83,28 @@ def test_nodes_of_short_statements_are_no_duplicates_of_each_other(world: World)
     ready(world, *SAID)
     assert () == world.open().log.promote(all=True).left
     for path in nodes(world):
-        assert "From the project's log: " in path.read_text()
+        assert f"From the log of {world.personal.name}: " in path.read_text()
+
+
+@pytest.mark.parametrize("is_proposed", [False, True])
+def test_a_note_that_still_says_what_was_replaced_is_named_until_it_is_mended(
+    world: World, *, is_proposed: bool
+) -> None:
+    """By the answer of what replaced its learning, and by each brief; other projects are offered it meanwhile."""
+    ready(world, SAID[0])
+    ((standing, node),) = promote(world.open().log, all=True).nodes
+    key = standing.learning.key
+    newer = "The webhook handler reads the parsed body since v2"
+    if is_proposed:
+        ran = world.run("learn", "--proposals", "-", input=json.dumps([{"claim": newer, "supersedes": key}]))
+    else:
+        ran = world.run("learn", newer, "--supersedes", key)
+    command = f"roamkb supersede {node.id} TITLE"
+    assert f"`{command}`" in ran.out + ran.err
+    trouble = [line for line in world.run("brief").out.splitlines() if line.startswith("Trouble: ")]
+    assert [True] == [command in line and "replaced its own" in line for line in trouble]
+    world.run("supersede", node.id, newer)
+    assert "Trouble: " not in world.run("brief").out
 
 
 def test_what_a_node_may_deny_is_left_unless_it_is_named(world: World) -> None:

@@ -26,6 +26,7 @@ from roamkb.harnesses import registry
 from roamkb.harnesses import wall_settings
 from roamkb.instructions import unproven_lines
 from roamkb.kb.notes.file_names import require_name
+from roamkb.log import learn as log_learn
 from roamkb.log.state import learning_state
 from roamkb.log.store import build_budget
 from roamkb.log.store import project_log
@@ -38,6 +39,9 @@ _READING_SECONDS = 0.3
 #: Nodes in a brief, and items at a prompt.
 _BRIEF_NODES = 3
 _PROMPT_ITEMS = 3
+#: Promotions, the latest, of which a brief asks whether they still hold, and notes that it looks up of those.
+_MOST_PROMOTIONS = 200
+_MOST_STALE_NOTES = 5
 
 
 def brief(context: ProjectContext, request: "briefing.BriefRequest") -> "brief_text.SessionBrief":
@@ -142,7 +146,7 @@ def _troubles_at_start(context: ProjectContext, log: "project_log.Log | None", *
     if log is None:
         return tuple(filter(None, (wall, _unusable_log_notice(context))))
     waiting = _waiting_calls_notice(log, context.kb.state_folders.state, now=now)
-    about_lines = _rule_line_notices(context, log)
+    about_lines = (*_rule_line_notices(context, log), _stale_note_notice(context, log))
     return (*injections.recent_hook_errors(log.local_folder, now=now), *filter(None, (wall, waiting, *about_lines)))
 
 
@@ -155,6 +159,27 @@ def _rule_line_notices(context: ProjectContext, log: "project_log.Log") -> tuple
     unproven = unproven_lines.find_unproven_lines(log, state, must_sign=context.must_sign)
     lapsed = unproven_lines.find_lapsed_lines(log, state)
     return tuple(filter(None, (unproven_lines.describe_unproven(unproven), unproven_lines.describe_lapsed(lapsed))))
+
+
+def _stale_note_notice(context: ProjectContext, log: "project_log.Log") -> str:
+    """Return a line about a note that still says what doesn't hold any more in the log that it came from."""
+    with suppress(RoamkbError):
+        state = log.read_contents().replay_state()
+        promotions = state.events_named("promoted", latest=_MOST_PROMOTIONS)
+        promoted = {event.of: state.standings.get(event.of) for event in promotions}.values()
+        lapsed = [
+            one
+            for one in promoted
+            if one and not learning_state.is_in_force(one) and suggestions.is_taken_back(state, "node", one.node)
+        ]
+        # the latest are those that nobody mended yet
+        for standing in lapsed[: -_MOST_STALE_NOTES - 1 : -1]:
+            hits = context.kb.search(f"id:{standing.node}", limit=1).hits
+            if hits and not hits[0].replaced_mark:
+                title, reason = hits[0].title, learning_state.lapse_reason(standing)
+                remedy = log_learn.note_remedy(standing)
+                return f"the note {title} says what doesn't hold any more ({reason}): {remedy} replaces it"
+    return ""
 
 
 def suggest_for_prompt(
