@@ -20,6 +20,7 @@ from roamkb.boundary import policy
 from roamkb.boundary.store import call_origin
 from roamkb.boundary.store import folder_evidence
 from roamkb.boundary.store import installed_rule
+from roamkb.boundary.store import session_evidence
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import NoNode
 from roamkb.core.errors import UsageError
@@ -139,6 +140,13 @@ class KnowledgeBaseContext(ABC):
     def current_project(self) -> Project:
         """The project of this session, classified by the strictest of all evidence."""
         return self.judge_project(self.find_rule())
+
+    def project_of_session(self, session: str) -> Project:
+        """Return the project of what a session learned: this one's, or work where that one was there."""
+        project = self.current_project
+        if not session_project.is_session_at_work(session, self.environment):
+            return project
+        return policy.strictest_project((session_evidence.EARLIER_WORK, project))
 
     def judge_project(self, rule: Rule | BadRule) -> Project:
         """Return what `rule` makes of this session, and of who had it begun from inside of a wall."""

@@ -31,6 +31,8 @@ MACHINE_KEY = "machine-key"
 BROKERS = "brokers"
 #: Calls from a sandbox that their session is known to have made, likewise.
 SANDBOX_CALLS = "calls"
+#: Where harnesses' sessions were, by digests, likewise.
+SESSION_FOLDERS = "sessions"
 #: The list of what the user trusts, likewise; a folder, which the wall closes before there is a list.
 TRUST_FOLDER = "trust"
 #: By which logs count on this machine, likewise; a folder, for the same reason.

@@ -84,6 +84,10 @@ class Harness:
         """Yield the messages, calls and results of one transcript line."""
         raise NotImplementedError
 
+    def folder_of_line(self, line: "Mapping[str, Any]") -> str:
+        """Return the folder that the session was in by a transcript's line; empty where it doesn't say."""
+        return ""
+
     def find_transcript(self, session: str, *, home: "Path", environment: "Mapping[str, str]") -> "Path | None":
         """Return the file of a session; None where it has none."""
         raise NotImplementedError

@@ -70,6 +70,10 @@ class ClaudeCode(Harness):
 
     # Transcripts
 
+    def folder_of_line(self, line: "Mapping[str, Any]") -> str:
+        """Return the folder that nearly every line names."""
+        return str(line.get("cwd") or "")
+
     def entries_of(self, line: "Mapping[str, Any]") -> "Iterator[transcript.TranscriptEntry]":
         """Yield the messages, calls and results of a line: `{"type": "user"|"assistant", "message": {…}}`.
 

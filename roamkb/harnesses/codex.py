@@ -153,12 +153,15 @@ class Codex(Harness):
         # the rest of the file is what was said, and needn't be read
         tails = (_read_part(path, tail=size).split(b"\n") for size in _TAIL_SIZES)
         turns = (b"\n".join(line for line in lines if b'"turn_context"' in line) for lines in tails)
-        folders = (
-            record["payload"].get("cwd")
-            for record in (*_parse_records(_read_part(path)), *_parse_records(next(filter(None, turns), b"")))
-            if record.get("type") in ("session_meta", "turn_context") and isinstance(record.get("payload"), dict)
-        )
-        return tuple(dict.fromkeys(folder for folder in folders if isinstance(folder, str) and os.path.isabs(folder)))
+        records = (*_parse_records(_read_part(path)), *_parse_records(next(filter(None, turns), b"")))
+        return tuple(dict.fromkeys(filter(os.path.isabs, map(self.folder_of_line, records))))
+
+    def folder_of_line(self, line: "Mapping[str, Any]") -> str:
+        """Return the folder that a session's or a turn's first line names; a command's is another matter."""
+        payload = line.get("payload")
+        if line.get("type") not in ("session_meta", "turn_context") or not isinstance(payload, dict):
+            return ""
+        return str(payload.get("cwd") or "")
 
     def is_unattended(self, line: "Mapping[str, Any]") -> bool:
         """Return whether a program awaits the session's answer, by its file's first line."""

@@ -19,6 +19,7 @@ from roamkb.fs.user_dirs import BROKERS
 from roamkb.fs.user_dirs import CACHE_FOLDER
 from roamkb.fs.user_dirs import MACHINE_KEY
 from roamkb.fs.user_dirs import SANDBOX_CALLS
+from roamkb.fs.user_dirs import SESSION_FOLDERS
 from roamkb.fs.user_dirs import SHARED_FOLDER
 from roamkb.fs.user_dirs import TRUST_FOLDER
 from roamkb.harnesses.registry import get_harness
@@ -61,7 +62,9 @@ from roamkb.log.store.project_log import Log
 
 STATE_STEP = "state"
 #: What the state folder of somebody holds who did nothing but setup.
-_UNUSED_STATE = frozenset((MACHINE_KEY, LOCKS, KEPT_NAMES_FILE, BROKERS, CACHE_FOLDER, SANDBOX_CALLS, SETUP_RECEIPT))
+_UNUSED_STATE = frozenset(
+    (MACHINE_KEY, LOCKS, KEPT_NAMES_FILE, BROKERS, CACHE_FOLDER, SANDBOX_CALLS, SESSION_FOLDERS, SETUP_RECEIPT)
+)
 #: What a log's local folder holds before anything happened in the project.
 _UNUSED_LOCAL = frozenset(("log.lock",))
 

@@ -12,6 +12,7 @@ from roamkb.app.environment import ProcessEnvironment
 from roamkb.app.hooks import journal as hooks_journal
 from roamkb.app.hooks.session_project import harness_environment
 from roamkb.app.hooks.session_project import harness_session
+from roamkb.app.hooks.session_project import record_judgement
 from roamkb.app.knowledge_base import KnowledgeBase
 from roamkb.app.log import brief as log_brief
 from roamkb.app.log import project_log as log_project_log
@@ -60,16 +61,16 @@ class _HookKnowledgeBase(KnowledgeBase):
         around: ProcessEnvironment,
         *,
         project: str | Path | None,
-        harness_cwd: str,
+        payload: Mapping[str, Any],
         judged_projects: Mapping[str, Project],
     ) -> None:
         super().__init__(around, project=project)
-        self._told_cwd = harness_cwd
+        self._payload = payload
         self._judged_projects = judged_projects
 
     def _open_again(self) -> Self:
         # what was judged was judged for the default one
-        return type(self)(self.environment, project=self.project_folder, harness_cwd=self._told_cwd, judged_projects={})
+        return type(self)(self.environment, project=self.project_folder, payload=self._payload, judged_projects={})
 
     @cached_property
     def current_project(self) -> Project:
@@ -77,7 +78,11 @@ class _HookKnowledgeBase(KnowledgeBase):
 
         A permit to write a note doesn't ask it, and judges the session anew.
         """
-        return self._judged_projects.get("session_project") or super().current_project
+        if judged := self._judged_projects.get("session_project"):
+            return judged
+        project = super().current_project
+        record_judgement(self.environment, self._payload, project)
+        return project
 
     @cached_property
     def rule(self) -> Rule:
@@ -86,7 +91,7 @@ class _HookKnowledgeBase(KnowledgeBase):
 
     @property
     def _call_origin(self) -> "CallOrigin":
-        return harness_session(self.environment, self._told_cwd)
+        return harness_session(self.environment, self._payload)
 
 
 def parse_judged_projects(session_pass: Mapping[str, object]) -> dict[str, Project]:
@@ -122,11 +127,10 @@ class HookSession:
         self.environment = replace(around, variables=harness_environment(around.variables, payload))
         self.session = self.payload_text("session_id")
         self._judged_projects = parse_judged_projects(session_pass or {})
-        cwd = self.payload_text("cwd")
         self.knowledge_base = _HookKnowledgeBase(
             self.environment,
-            project=hook_project_folder(around.variables) or cwd or None,
-            harness_cwd=cwd,
+            project=hook_project_folder(around.variables) or self.payload_text("cwd") or None,
+            payload=payload,
             judged_projects=self._judged_projects,
         )
         self._began = time.monotonic()

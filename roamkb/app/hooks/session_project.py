@@ -11,6 +11,7 @@ from roamkb.app.environment import ProcessEnvironment
 from roamkb.boundary.policy import strictest_project
 from roamkb.boundary.store import kb_paths
 from roamkb.boundary.store import session_evidence
+from roamkb.boundary.store import session_folders
 from roamkb.boundary.store.call_origin import CallOrigin
 from roamkb.boundary.store.call_origin import read_call_origin
 from roamkb.boundary.store.installed_rule import find_rule
@@ -18,6 +19,7 @@ from roamkb.core.errors import BadRule
 from roamkb.core.gitignore import is_within
 from roamkb.core.model import Note
 from roamkb.core.model import Project
+from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.startup.typing import Any
@@ -42,13 +44,14 @@ class SessionProject:
         """Take the payload, and this process's environment."""
         around = around or ProcessEnvironment.from_process()
         self._around = replace(around, variables=harness_environment(around.variables, payload))
-        cwd = payload.get("cwd")
-        self._cwd = cwd if isinstance(cwd, str) else ""
+        self._payload = payload
 
     @cached_property
     def project_kind(self) -> str:
         """The project's kind, by all evidence of where the session works."""
-        return judge_session(harness_session(self._around, self._cwd), self._found_rule, self._around).kind
+        project = judge_session(harness_session(self._around, self._payload), self._found_rule, self._around)
+        record_judgement(self._around, self._payload, project)
+        return project.kind
 
     @cached_property
     def _found_rule(self) -> Rule | BadRule:
@@ -57,7 +60,7 @@ class SessionProject:
     @cached_property
     def kb_names(self) -> tuple[str, ...]:
         """Every path of the knowledge bases; where the rule is broken, the last good one's."""
-        state = str(self._around.state or default_state_dir())
+        state = _state_folder(self._around)
         if isinstance(self._found_rule, BadRule):
             return kb_paths.saved_kb_names(state)
         names = tuple(dict.fromkeys(name for folder in self._found_rule.all_folders for name in _all_names(folder)))
@@ -122,17 +125,48 @@ def harness_environment(environment: Mapping[str, str], payload: Mapping[str, An
     return harness_of(payload, environment).session_environment(environment, payload)
 
 
-def harness_session(around: ProcessEnvironment, harness_cwd: str) -> CallOrigin:
-    """Return the evidence of where a session works, including the folder that its harness names."""
-    project = hook_project_folder(around.variables) or harness_cwd
+def harness_session(around: ProcessEnvironment, payload: Mapping[str, Any]) -> CallOrigin:
+    """Return the evidence of where a session works, including the folders that its harness names, or named before."""
+    session, cwd, transcript = (_payload_text(payload, name) for name in ("session_id", "cwd", "transcript_path"))
+    project = hook_project_folder(around.variables) or cwd
     origin = read_call_origin(
         around.variables, cwd=around.cwd, pid=around.pid, project=Path(project) if project else None
     )
-    return replace(origin, harness={**origin.harness, "cwd": harness_cwd}) if harness_cwd else origin
+    was_at_work = is_session_at_work(session, around)
+    # a long one takes a while to read
+    earlier = () if was_at_work else session_folders.transcript_folders(transcript)
+    return replace(
+        origin,
+        harness={**origin.harness, "cwd": cwd} if cwd else origin.harness,
+        parents={**origin.parents, **{f"a line of the transcript ({folder})": folder for folder in earlier}},
+        was_at_work=was_at_work,
+    )
+
+
+def record_judgement(around: ProcessEnvironment, payload: Mapping[str, Any], project: Project) -> None:
+    """Remember for later hooks where the session was, and whether that is work's."""
+    session, cwd = _payload_text(payload, "session_id"), _payload_text(payload, "cwd")
+    session_folders.record_folder(session, cwd, _state_folder(around), is_work=project.kind is ProjectKind.WORK)
+
+
+def is_session_at_work(session: str, around: ProcessEnvironment) -> bool:
+    """Say whether a hook saw that session in a work project."""
+    return session_folders.was_at_work(session, _state_folder(around))
+
+
+def _state_folder(around: ProcessEnvironment) -> str:
+    return str(around.state or default_state_dir())
+
+
+def _payload_text(payload: Mapping[str, Any], name: str) -> str:
+    value = payload.get(name)
+    return value if isinstance(value, str) else ""
 
 
 def judge_session(session: CallOrigin, rule: Rule | BadRule, around: ProcessEnvironment) -> Project:
     """Return the project of a session by `rule`, judged by its askers from inside a wall as well."""
+    if is_session_at_work(around.session_id, around):
+        session = replace(session, was_at_work=True)
     project = session_evidence.session_project(session, rule)
     if not around.variables.get(_ASKED_BY_VARIABLE):
         return project

@@ -7,6 +7,9 @@ from roamkb.app.log.learn import take_learning
 from roamkb.app.log.models import model_asker
 from roamkb.app.log.models import named_model
 from roamkb.app.log.project_context import ProjectContext
+from roamkb.boundary import policy
+from roamkb.boundary.store import folder_evidence
+from roamkb.boundary.store import session_folders
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
 from roamkb.core.startup.dataclasses import replace
@@ -34,6 +37,7 @@ def extract(context: ProjectContext, request: "model_extraction.ExtractRequest")
         raise UsageError("which model?", hint=f"roamkb extract --with {declared('models')[0]}")
     log = context.log_to_write("")
     path = _find_session_transcript(context, request.session)
+    _require_no_work(context, path)
     passages = transcripts.read_transcript(path).passages
     model_prompt = prompts.read_prompt("extract-3")
     ask = model_asker(
@@ -65,6 +69,15 @@ def extract(context: ProjectContext, request: "model_extraction.ExtractRequest")
         for reason in rejected_reasons
     )
     return replace(outcomes, taken=(*outcomes.taken, *refused))
+
+
+def _require_no_work(context: ProjectContext, path: Path) -> None:
+    """Raise `Refused` where the session was at work, by a hook or its own lines, and the log isn't work's."""
+    context.log_to_write(f"what is said in {path}", session=path.stem)
+    rule = context.kb.find_rule()
+    folders = map(Path, session_folders.transcript_folders(str(path)))
+    kinds = (folder_evidence.classify_folder(folder, rule).kind for folder in folders)
+    policy.require_no_work(kinds, context.log_project, fact=f"what is said in {path}")
 
 
 def _find_session_transcript(context: ProjectContext, session: str | None) -> "Path":

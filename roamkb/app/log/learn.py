@@ -52,7 +52,7 @@ def take_learning(
 
     What hooks take in names no paraphrases.
     """
-    log = context.log_to_write(new_learning.content)
+    log = context.log_to_write(new_learning.content, session=session)
     author = context.make_author(agent=agent, session=session)
     return log_learn.learn(
         log,
@@ -143,7 +143,7 @@ def _learn_proposals(
             "the proposals aren't JSON", hint="--proposals takes the JSON itself, or - to read it from standard input"
         ) from error
     proposals = proposed_learning.parse_proposals(proposal_data)
-    log = context.log_to_write(proposals[0].claim if proposals else "")
+    log = context.log_to_write(proposals[0].claim if proposals else "", session=session)
     author = context.make_author(agent=agent, session=session)
     return learn_proposals.take_proposals(
         log,

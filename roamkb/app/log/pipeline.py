@@ -69,7 +69,7 @@ def observe(context: ProjectContext, request: "pipeline_observe.ObserveRequest")
             edited=_edited_files(context, session),
             task=request.task or "",
         )
-    log, author = context.log_to_write(request.text), context.author_of(request)
+    log, author = context.log_to_write(request.text, session=request.session), context.author_of(request)
     events: Iterable[payloads.PayloadEvent]
     if request.from_payload:
         events, author = pipeline_observe.events_from_payload(request.text, author)

@@ -173,10 +173,10 @@ class ProjectContext:
         log.require_adopted().sync_soon(patience=patience)
         return log
 
-    def log_to_write(self, fact: str) -> "project_log.Log":
-        """Return the log to write `fact` to, unless this session is stricter than the log's project."""
+    def log_to_write(self, fact: str, *, session: str | None = None) -> "project_log.Log":
+        """Return the log to write `fact` to, unless this session, or the named one, is stricter than its project."""
         log = self.log_to_read()
-        policy.require_as_strict(self.session_project(), self.log_project, fact)
+        policy.require_as_strict(self.kb.project_of_session(session or ""), self.log_project, fact)
         return log
 
     def learning_index(self, log: "project_log.Log", state: "learning_state.LogState") -> "index.LogIndex":

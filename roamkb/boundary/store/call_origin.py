@@ -53,6 +53,8 @@ class CallOrigin:
     #: Folders of the parents that a long-running server had when it began, or of what else began this, by
     #: what to call them.
     parents: Mapping[str, str] = field(default_factory=dict)
+    #: Whether its session was in a work project before.
+    was_at_work: bool = False
     #: Why it can't be seen who began it, as a clause, where somebody found that out before.
     hidden: str = ""
     #: The variable that alone says for which session a harness began it; empty where its parents say so.

@@ -15,6 +15,14 @@ from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
 from roamkb.core.startup.dataclasses import replace
 
+#: Of a session that was there once.
+EARLIER_WORK = Project(
+    kind=ProjectKind.WORK,
+    root=None,
+    reason="its session was in a work project before",
+    hint="begin another session in the project itself",
+)
+
 
 def session_project(session: CallOrigin, rule: Rule | BadRule) -> Project:
     """Return the strictest judgement of all evidence on where this session works.
@@ -51,6 +59,8 @@ def _judge_inherited(session: CallOrigin, rule_on_disk: "RuleOnDisk") -> Iterato
         project = rule_on_disk.judge_path(folder)
         if project.kind is ProjectKind.WORK:
             yield with_evidence(project, label)
+    if session.was_at_work:
+        yield EARLIER_WORK
     if session.hidden:
         hint = "run it where its parents can be seen up to a terminal, a login or the harness"
         yield Project(kind=ProjectKind.UNKNOWN, root=None, reason=session.hidden, hint=hint)

@@ -34,6 +34,7 @@ from roamkb.fs.user_dirs import CACHE_FOLDER
 from roamkb.fs.user_dirs import LOG_CACHES
 from roamkb.fs.user_dirs import MACHINE_KEY
 from roamkb.fs.user_dirs import SANDBOX_CALLS
+from roamkb.fs.user_dirs import SESSION_FOLDERS
 from roamkb.fs.user_dirs import SHARED_FOLDER
 from roamkb.fs.user_dirs import TRUST_FOLDER
 from roamkb.install.plan import AbsentPath
@@ -166,6 +167,7 @@ def roamkb_names(names: tuple[str, ...]) -> tuple[str, ...]:
         CACHE_FOLDER,
         LOG_CACHES,
         SANDBOX_CALLS,
+        SESSION_FOLDERS,
         TRUST_FOLDER,
         SHARED_FOLDER,
         EMPTY_REPOSITORY,

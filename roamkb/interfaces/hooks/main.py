@@ -22,6 +22,9 @@ from roamkb.boundary.store.session_cache import has_calls
 from roamkb.boundary.store.session_cache import has_offers
 from roamkb.boundary.store.session_cache import save_pass
 from roamkb.boundary.store.session_cache import unasked_subjects
+from roamkb.boundary.store.session_folders import is_folder_judged
+from roamkb.boundary.store.session_folders import was_at_work
+from roamkb.fs.user_dirs import default_state_dir
 from roamkb.harnesses.registry import declared
 from roamkb.harnesses.registry import harness_of
 from roamkb.harnesses.registry import hook_project_folder
@@ -113,6 +116,7 @@ def run(words: list[str]) -> int:
         payload = _with_event_name(payload, event)
         occasions = _count_occasions(payload) if "--trace" in words else 0
         answer = harness.translate_answer(_with_queued_outcomes(event, payload, _answer_event(event, payload)))
+        _judge_new_folder(event, payload)
         if "--trace" in words:
             _print_trace(payload, occasions)
     except Exception as error:  # noqa: BLE001 - a bug of ours is no reason to stop somebody's work
@@ -124,6 +128,20 @@ def run(words: list[str]) -> int:
         # nobody listens; Python would complain again when it closes the stream
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     return 0
+
+
+def _judge_new_folder(event: str, payload: "Payload") -> None:
+    """Judge a folder that the session is in for the first time, where the answer took no judgement of it."""
+    session, folder = payload.get("session_id"), payload.get("cwd")
+    try:
+        if (
+            isinstance(session, str)
+            and isinstance(folder, str)
+            and not is_folder_judged(session, folder, default_state_dir())
+        ):
+            _ = session_project.SessionProject(payload).project_kind
+    except Exception as error:  # noqa: BLE001 - see `run`
+        _record_trouble(event, payload, error)
 
 
 def _count_occasions(payload: "Payload") -> int:
@@ -596,7 +614,9 @@ def _session_evidence(payload: "Payload") -> list[str | None]:
     """Return all evidence of where the session works; any change of it requires a new judgement."""
     payload_folder = payload.get("cwd")
     harness = sorted(f"{name}={value}" for name, value in os.environ.items() if name.endswith("_PROJECT_DIR"))
-    return [os.getcwd(), os.environ.get("PWD"), payload_folder if isinstance(payload_folder, str) else None, *harness]
+    earlier = "at work before" if was_at_work(str(payload.get("session_id", "")), default_state_dir()) else ""
+    folder = payload_folder if isinstance(payload_folder, str) else None
+    return [os.getcwd(), os.environ.get("PWD"), folder, earlier, *harness]
 
 
 def _find_session_pass(payload: "Payload") -> "dict[str, Any] | None":

@@ -936,7 +936,7 @@ def test_nobody_types_into_a_shell_unheard(lived_in: World) -> None:
         call = {"tool_name": "Bash", "tool_input": {"command": command}}
         for folder in (lived_in.work, lived_in.unknown):
             assert is_denied == ("hookSpecificOutput" in answer(lived_in, codex(folder, **call))), command
-        assert {} == answer(lived_in, codex(lived_in.personal, **call))
+        assert {} == answer(lived_in, {**codex(lived_in.personal, **call), "session_id": "another"})
         assert {} == answer(lived_in, event(lived_in.work, "PreToolUse", **call)), "Claude Code types into none"
 
 
