@@ -35,6 +35,7 @@ from roamkb.remedies.error_similarity import is_surely_same
 from roamkb.remedies.fingerprint import SAME_CURE_SIMILARITY
 from roamkb.remedies.fingerprint import ErrorFingerprint
 from roamkb.remedies.fingerprint import graded_nearness
+from roamkb.remedies.remedy_hazards import remedy_hazard
 from roamkb.text.similarity.jaccard import PreparedText
 from roamkb.text.similarity.jaccard import TextLikeness
 from roamkb.text.similarity.jaccard import prepare_text
@@ -94,7 +95,7 @@ class RemedyAttempt:
 
 _JSON_KEYS: Final = (
     "technique steps successes failures partial rate lower_bound last_used is_tried why=tier "
-    "nearness is_sure for=error.text context"
+    "nearness is_sure hazard for=error.text context"
 )
 EVERY_ATTEMPT: Final = Keys(f"{_JSON_KEYS} attempts")
 
@@ -123,6 +124,11 @@ class Remedy:
     def message(self) -> str:
         """The message once it is withdrawn."""
         return f"{self.failed_in_a_row} failed attempts with the same technique"
+
+    @property
+    def hazard(self) -> str:
+        """Why it is told to nobody unasked, as a clause; empty where it may be."""
+        return remedy_hazard(self.technique, self.steps)
 
     @property
     def steps(self) -> tuple[str, ...]:

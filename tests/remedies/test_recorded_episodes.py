@@ -13,5 +13,6 @@ def test_remedies_of_episodes_are_found_again(world: World) -> None:
     for figures in measure(world, cases):
         assert not figures.unrecorded, figures
         assert figures.first >= 0.9, figures
-        assert figures.offered >= 0.2, figures
+        # of what was done by sudo or can't be taken back, nothing is offered
+        assert figures.offered >= 0.18, figures
         assert figures.false_offers <= 0.03, figures

@@ -46,7 +46,6 @@ from roamkb.remedies import effectiveness
 from roamkb.remedies import fingerprint
 from roamkb.remedies import remedy
 from roamkb.secrets import detector
-from roamkb.text import unsafe_text
 
 #: Seconds of a session's start after which no more chores are begun: what is left is for the next start.
 _CHORE_SECONDS: Final = 0.8
@@ -239,7 +238,7 @@ class HookEventSession(HookSession):
         best_remedy = next((one for one in suggested.remedies if one.is_sure), None)
         if best_remedy is None or (best_remedy.is_tried and not best_remedy.successes):
             return None
-        if unsafe_text.unsafe_reason((best_remedy.technique, *best_remedy.steps)) or self._is_taken_back(best_remedy):
+        if best_remedy.hazard or self._is_taken_back(best_remedy):
             # it may have helped once, and is nothing to be done again unasked
             return None
         injections.save_suggestion(

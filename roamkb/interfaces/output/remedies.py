@@ -82,7 +82,8 @@ def _printed_known_errors(result: "KnownErrors") -> PrintedResult:
 def _known_error_lines(result: "SuggestedRemedies", *, in_full: bool) -> Iterator[str]:
     yield f"{result.fingerprint.digest}  {_error_line(result.fingerprint)}"
     for known_remedy in () if in_full else result.remedies:
-        yield f"  {_success_figures(known_remedy)}  {_short_text(known_remedy.technique)}"
+        figures, technique = _success_figures(known_remedy), _short_text(known_remedy.technique)
+        yield f"  {figures}  {technique}{_hazard_note(known_remedy)}"
     if in_full:
         yield from _remedy_lines(result, withdrawn=True)
 
@@ -92,7 +93,8 @@ def _remedy_lines(result: "SuggestedRemedies", *, withdrawn: bool = False) -> It
     for known_remedy in result.remedies:
         if withdrawn or not known_remedy.is_withdrawn:
             yield (
-                f"{_success_figures(known_remedy)}  {_short_text(known_remedy.technique)}{_relation_note(known_remedy)}"
+                f"{_success_figures(known_remedy)}  {_short_text(known_remedy.technique)}"
+                f"{_relation_note(known_remedy)}{_hazard_note(known_remedy)}"
             )
             yield from (f"  {number}. {_short_text(step)}" for number, step in enumerate(known_remedy.steps, start=1))
     for known_remedy in result.withdrawn:
@@ -112,6 +114,11 @@ def _relation_note(known_remedy: Remedy) -> str:
         if known_remedy.tier in _TIER_NOTES
         else ""
     )
+
+
+def _hazard_note(known_remedy: Remedy) -> str:
+    """Return a note on why it is for a human to decide, and so offered to nobody unasked."""
+    return f" (ask your human first: {known_remedy.hazard})" if known_remedy.hazard else ""
 
 
 def _success_figures(known_remedy: Remedy) -> str:
