@@ -10,10 +10,12 @@ from typing import Final
 
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import clip_text
 from roamkb.harnesses.transcript import Speaker
 from roamkb.harnesses.transcript import TranscriptPassage
 from roamkb.log.learning import SHORT_KEY
+from roamkb.pipeline.extract import correction
 
 #: Characters of an ask: some 100 tokens.
 LONGEST_ASK: Final = 400
@@ -21,7 +23,11 @@ LONGEST_ASK: Final = 400
 _MANY_CALLS: Final = 5
 #: Changed lines of one file that are slight work, as a typo, a number or a name is.
 _FEW_LINES: Final = 3
-#: What speaks for an ask: files were changed, an error went away, the human spoke again or stopped the work.
+_WORD: Final = lazily(r"\w{4,}|\d+")
+#: Letters of a word's beginning, which its forms share; and words of a message that are remembered.
+_STEM_LENGTH: Final = 5
+_MOST_WORDS: Final = 400
+#: What speaks for an ask: files were changed, an error went away, the human corrected the agent or stopped the work.
 EDITED: Final = "edited"
 MENDED: Final = "mended"
 CORRECTED: Final = "corrected"
@@ -54,6 +60,8 @@ class WorkStretch:
     lines: int = 0
     #: What stands for the lines that slight work put in.
     put_in: tuple[int, ...] = ()
+    #: What stands for the words of the agent's last message.
+    said: tuple[int, ...] = ()
     #: What else speaks for an ask.
     found: tuple[str, ...] = ()
 
@@ -74,7 +82,7 @@ def extend_stretch(stretch: WorkStretch, passages: Iterable[TranscriptPassage], 
     """Return a stretch extended by later passages; `mended` where a failed command then succeeded.
 
     A reason to ask is that more was changed than is slight, that a command was mended, that the human stopped
-    the agent or spoke again, or that it was long. Who speaks after slight work corrects it where the agent
+    the agent or denied what it said, or that it was long. Who speaks after slight work corrects it where the agent
     then takes out what it had put in.
     """
     for passage in passages:
@@ -85,14 +93,17 @@ def extend_stretch(stretch: WorkStretch, passages: Iterable[TranscriptPassage], 
 def _add_passage(stretch: WorkStretch, passage: TranscriptPassage) -> WorkStretch:
     reasons = stretch.found
     is_told = passage.speaker is Speaker.HUMAN and stretch.has_worked
-    if passage.is_interruption or (is_told and not (stretch.files and stretch.is_slight)):
+    is_open = is_told and not (stretch.files and stretch.is_slight)
+    if passage.is_interruption or (is_open and correction.is_correction(passage.text, stretch.said)):
         reasons = _with_reason(stretch, CORRECTED)
+    is_said = passage.speaker is Speaker.AGENT and passage.is_message and passage.text.strip()
     extended = replace(
         stretch,
         calls=stretch.calls + (not passage.is_message),
         has_worked=stretch.has_worked or passage.speaker is not Speaker.HUMAN,
         has_failed=stretch.has_failed or passage.has_failed,
         was_told=stretch.was_told or is_told,
+        said=word_hashes(passage.text) if is_said else stretch.said,
         found=reasons,
     )
     return _add_edit(extended, passage) if passage.edits and not passage.has_failed else extended
@@ -113,6 +124,12 @@ def _add_edit(stretch: WorkStretch, passage: TranscriptPassage) -> WorkStretch:
         found=_with_reason(stretch, CORRECTED) if is_undone else stretch.found,
     )
     return replace(extended, put_in=(*extended.put_in, *put_in) if extended.is_slight else ())
+
+
+def word_hashes(text: str) -> tuple[int, ...]:
+    """Return what stands for the words of a message, so that a later reply can be compared with it."""
+    words = dict.fromkeys(word[:_STEM_LENGTH] for word in _WORD.findall(text.casefold()))
+    return tuple(zlib.crc32(word.encode("utf-8", "surrogatepass")) for word in list(words)[:_MOST_WORDS])
 
 
 def _with_reason(stretch: WorkStretch, reason: str) -> tuple[str, ...]:

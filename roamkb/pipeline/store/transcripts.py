@@ -120,6 +120,7 @@ def load_progress(local: Path, session: str) -> TranscriptProgress:
             files=tuple(map(str, record.get("files", ()))),
             lines=int(record.get("lines", 0)),
             put_in=tuple(map(int, record.get("put_in", ()))),
+            said=tuple(map(int, record.get("said", ()))),
             found=tuple(map(str, record["found"])),
         )
         failures = tuple(

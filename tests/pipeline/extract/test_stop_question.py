@@ -12,8 +12,9 @@ from roamkb.pipeline.extract.stop_question import WorkStretch
 from roamkb.pipeline.extract.stop_question import ask_text
 from roamkb.pipeline.extract.stop_question import extend_stretch
 
-_SAID = TranscriptPassage(speaker=Speaker.AGENT, text="Done.")
+_SAID = TranscriptPassage(speaker=Speaker.AGENT, text="The tests are green.")
 _PROMPT = TranscriptPassage(speaker=Speaker.HUMAN, text="Do it.")
+_DENIAL = TranscriptPassage(speaker=Speaker.HUMAN, text="No, the tests aren't green.")
 
 
 def ran(command: str, *, failed: bool = False, edits: tuple[str, ...] = ()) -> TranscriptPassage:
@@ -35,10 +36,10 @@ def test_a_short_answer_is_no_reason() -> None:
 
 
 def test_what_was_done_is_a_reason() -> None:
-    """An edit, an error that went away, a human who speaks again, many calls."""
+    """An edit, an error that went away, a human who denies what was said, many calls."""
     assert ("edited",) == reasons(_PROMPT, ran("", edits=("a.py",)))
     assert ("mended",) == extend_stretch(WorkStretch(), [_PROMPT], mended=True).ask_reasons
-    assert ("corrected",) == reasons(_PROMPT, _SAID, _PROMPT)
+    assert ("corrected",) == reasons(_PROMPT, _SAID, _DENIAL)
     assert ("corrected",) == reasons(_PROMPT, TranscriptPassage(speaker=Speaker.HUMAN, text="", is_interruption=True))
     assert ("long",) == reasons(_PROMPT, *[ran(f"ls {n}") for n in range(9)])
 
