@@ -88,15 +88,17 @@ class ConsolidationMemory:
         self._last = ""
         self._stamp: tuple[object, ...] | None = None
 
-    def refresh_state(self, log: Log) -> tuple[LogState, str]:
+    def refresh_state(self, log: Log, observations: Sequence[Observation]) -> tuple[LogState, str]:
         """Return the log's state and last event id, read again only where it changed; the lock is held."""
         if self._stamp is None or log.files_stamp() != self._stamp:
             contents = log.read_contents()
-            state = contents.replay_state()
+            # each learning is looked at several times, and of a long log they lie on the disk
+            state = contents.replay_state().load_all()
             self._standings, self._events = dict(state.standings), list(state.events)
             self._last = contents.last_event
-            self.known.refresh_from_state(state)
+            self.known.note_state(state)
             self._take_names(standing.learning for standing in state.standings.values())
+        self.known.add_like(self._standings, observations)
         return LogState(standings=self._standings, events=self._events), self._last
 
     def record_append(self, log: Log, learnings: Sequence[Learning], events: Sequence[LedgerEvent]) -> None:
@@ -128,7 +130,7 @@ def consolidate_session(
     """
     memory = memory or ConsolidationMemory()
     with log.append_lock():
-        state, last_event = memory.refresh_state(log)
+        state, last_event = memory.refresh_state(log, observations)
         plan = plan_session(
             observations, state, shown_learnings=shown_learnings, known_learnings=memory.known, root=str(log.root)
         )

@@ -8,6 +8,7 @@ confirms himself.
 import re
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from itertools import chain
 from itertools import islice
 from typing import Final
@@ -43,12 +44,19 @@ from roamkb.text.similarity.jaccard import prepare_text
 from roamkb.text.similarity.jaccard import text_likeness
 from roamkb.text.similarity.similarity_join import NearTexts
 from roamkb.text.store.lexicons import alternatives_pattern
+from roamkb.text.tokenize import UNSPACED
 
 #: Two observations, or learnings, that are one (document 002; inclusive, D5).
 DUPLICATE_SIMILARITY: Final = 0.85
 #: So many of those that may contradict a learning are told, of so many that are alike.
 MOST_RIVALS: Final = 8
 MOST_ALIKE: Final = 64
+#: Words that tell something, and the letters of their beginnings that their forms share.
+_LONG_WORD: Final = lazily(r"\w{4,}|\d+")
+_BEGINNING_LENGTH: Final = 5
+#: The part of the shorter text's words that another shares if it may be like it; of fewer words nothing is told.
+_SHARED_PART: Final = 3
+_FEW_WORDS: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,8 +204,8 @@ class KnownLearnings:
         self.flagged: set[str] = set()
         self._gone: set[str] = set()
 
-    def refresh_from_state(self, state: LogState) -> None:
-        """Load the log's present state; the log only ever grows."""
+    def note_state(self, state: LogState) -> None:
+        """Note what the log's present state says of its learnings; the log only ever grows."""
         self._gone = {
             learning_state.id for learning_state in state.standings.values() if learning_state.status == SUPERSEDED
         }
@@ -205,17 +213,21 @@ class KnownLearnings:
         self.disputed = {
             learning_state.id for learning_state in state.standings.values() if state.is_disputed(learning_state)
         }
-        for standing in state.standings.values():
-            if standing.id not in self.shapes:
-                learning = standing.learning
-                self.add_learning(
-                    standing.id, learning.session, learning.canonical_type, prepare_text(learning.content)
-                )
         for event in state.events:
             if event.event == "repeated":
                 self.sources.update(event.text_list_field("source"))
             elif event.event == "flagged":
                 self.flagged.add(event.of)
+
+    def add_like(self, standings: Mapping[str, LearningState], observations: Iterable[Observation]) -> None:
+        """Add the learnings that may be like an observation: to prepare one takes as long as to read twenty."""
+        wanted = [_word_beginnings(seen.text) for seen in observations if attention_to(seen.type).filter]
+        for standing in standings.values():
+            learning = standing.learning
+            if standing.id not in self.shapes and _may_be_like(learning.content, wanted):
+                self.add_learning(
+                    standing.id, learning.session, learning.canonical_type, prepare_text(learning.content)
+                )
 
     def add_learning(self, id: str, session: str, type: str, prepared: PreparedText) -> None:
         """Add a learning, so that later observations are compared with it."""
@@ -275,6 +287,23 @@ class KnownLearnings:
 
     def _countable_ids(self, ids: Iterable[str], noticed: NoticedObservation) -> Iterator[str]:
         return (id for id in ids if id != noticed.id and id not in self._gone)
+
+
+def _may_be_like(text: str, wanted: Iterable[frozenset[str]]) -> bool:
+    """Say whether a text shares enough words with one of several that it may say the same or the contrary."""
+    beginnings = _word_beginnings(text)
+    return any(
+        min(len(beginnings), len(others)) < _FEW_WORDS
+        or _SHARED_PART * len(beginnings & others) >= min(len(beginnings), len(others))
+        for others in wanted
+    )
+
+
+def _word_beginnings(text: str) -> frozenset[str]:
+    """Return the beginnings of the words of a text, which their forms share; none of a script without blanks."""
+    if UNSPACED.search(text):
+        return frozenset()
+    return frozenset(word[:_BEGINNING_LENGTH] for word in _LONG_WORD.findall(text.casefold()))
 
 
 def _shown_texts(shown_learnings: Iterable[str], state: LogState) -> Iterator[str]:

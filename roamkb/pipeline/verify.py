@@ -140,8 +140,8 @@ class Gate:
         self._twins: DuplicateTexts[str] = DuplicateTexts(DUPLICATE_SIMILARITY)
         self._covering: CoveringTexts[str] = CoveringTexts()
         self._disputes = _rivals_by_id(state)
-        for standing in state.standings.values():
-            if standing.verdict == VERIFIED and standing.status != SUPERSEDED:
+        for standing in state.learnings_with("verdict", VERIFIED):
+            if standing.status != SUPERSEDED:
                 self._add_verified(standing)
 
     def _add_verified(self, standing: LearningState) -> None:

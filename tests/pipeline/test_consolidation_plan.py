@@ -33,7 +33,8 @@ def learning(id: str, content: str, *, type: str = "learned", session: str = "s1
 def plan_in(state: LogState, said: Sequence[Observation], *, boot: Sequence[str] = (), **more: Any) -> SessionPlan:
     """Return what to do in a log of this state."""
     known = KnownLearnings(boot)
-    known.refresh_from_state(state)
+    known.note_state(state)
+    known.add_like(state.standings, said)
     return plan_session(said, state, known_learnings=known, **more)
 
 
@@ -149,3 +150,19 @@ def test_what_is_sure_and_of_a_lasting_category_is_durable(confidence: int, abou
 def test_a_category_is_said_or_read_from_the_words() -> None:
     """Hyphens and case aside."""
     assert learning_category(replay([learning("l", "The token leaks")], ()).standings["l"]) == "security"
+
+
+def test_what_shares_no_words_with_a_session_is_not_prepared() -> None:
+    """Of a long log that takes seconds; what says the same, the contrary or the like in another form is."""
+    unlike = [learning(f"u{number}", f"The lagoon number {number} gets salty water at dawn") for number in range(9)]
+    alike = [
+        learning("same", SAID, session="s2"),
+        learning("contrary", SAID.replace("must", "must not"), session="s2"),
+        learning("short", "Never sed"),
+        learning("unspaced", "ポートは八千です"),
+    ]
+    state = replay([*unlike, *alike], ())
+    known = KnownLearnings()
+    known.note_state(state)
+    known.add_like(state.standings, [seen(SAID)])
+    assert {standing.id for standing in alike} == set(known.shapes)

@@ -325,7 +325,7 @@ class LogState:
 
     def load_all(self) -> "LogState":
         """Return the same state, all of it in memory."""
-        return replace(self, standings=dict(self.standings), events=[*self.events], shelf=None)
+        return replace(self, standings=dict(self.standings.items()), events=[*self.events], shelf=None)
 
     def rival_in_force(self, standing: LearningState) -> LearningState | None:
         """Return the learning in force that `standing`, if it is in force, may contradict by the ledger; else None.

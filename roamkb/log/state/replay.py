@@ -6,10 +6,12 @@ order, doubling or union merge of the same lines gives the same state.
 
 from collections.abc import Callable
 from collections.abc import Collection
+from collections.abc import ItemsView
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+from collections.abc import ValuesView
 from functools import cached_property
 
 from roamkb.core.startup.dataclasses import replace
@@ -129,7 +131,16 @@ class _GrownStates(Mapping[str, LearningState]):
 
     @cached_property
     def _all_standings(self) -> Mapping[str, LearningState]:
-        return _order_by_time({**self._before.standings, **self._changed}.values())
+        # the items of a shelf are read at once, its learnings one by one
+        return _order_by_time({**dict(self._before.standings.items()), **self._changed}.values())
+
+    def values(self) -> ValuesView[LearningState]:
+        """Return all learning states, read at once."""
+        return self._all_standings.values()
+
+    def items(self) -> ItemsView[str, LearningState]:
+        """Return all learning states by id, likewise."""
+        return self._all_standings.items()
 
     def learnings_with(self, trait: str, values: Collection[str]) -> list[LearningState]:
         """Return the learnings of which one of `TRAITS` has one of those values, in order."""
