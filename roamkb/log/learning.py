@@ -44,6 +44,9 @@ ALIASES: Final[Mapping[str, str]] = {
     "must_check": "must-check",
     "mustcheck": "must-check",
 }
+#: The type of an agent's account of what it learned, and how the origin of one that roamkb made begins.
+SUMMARY: Final = "summary"
+SUMMARY_ORIGIN: Final = "agent:"
 #: A decision is an act of its own day, however much it resembles another.
 NEVER_MERGED: Final = frozenset({"decision"})
 #: Key of a line: the names of the knowledge bases for which its project was personal, if not for the default one.
@@ -138,6 +141,11 @@ class Learning:
     def canonical_type(self) -> str:
         """Its type, aliases resolved."""
         return canonical_type(self.type)
+
+    @property
+    def is_summary(self) -> bool:
+        """Whether it only counts what an agent learned: nobody is told it unasked, nor beside learnings."""
+        return self.type == SUMMARY and self.origin.startswith(SUMMARY_ORIGIN)
 
 
 def fitting_aliases(aliases: Iterable[str]) -> tuple[str, ...]:

@@ -85,7 +85,7 @@ class RecallFilter:
         learning = standing.learning
         return (
             (self.archived or standing.status != ARCHIVED)
-            and (not self.type or learning.canonical_type == self.type)
+            and (learning.canonical_type == self.type if self.type else not learning.is_summary)
             and (not self.topic or self.topic in (learning.bead, learning.task, *standing.tasks))
             and (not self.scope or standing.scope == self.scope)
             and standing.confidence >= self.least_confidence

@@ -20,6 +20,8 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import count_phrase
+from roamkb.log.learning import SUMMARY
+from roamkb.log.learning import SUMMARY_ORIGIN
 from roamkb.log.learning import Learning
 from roamkb.log.new_learning import THIN_FLAG
 from roamkb.log.new_learning import Author
@@ -46,8 +48,6 @@ from roamkb.pipeline.consolidation_plan import plan_session
 from roamkb.pipeline.extract.attention import Observation
 
 STAGES: Final = ("session", "agent", "task")
-#: The type of an agent's own account of its work.
-SUMMARY: Final = "summary"
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,8 +255,8 @@ def _draft_summary(agent: str, standings: Sequence[LearningState], author: Autho
     new_learning = NewLearning(
         content=(
             f"{agent} learned {count_phrase(len(standings), 'thing')} in {count_phrase(len(sessions), 'session')} "
-            f"({counts}); surest: {surest.learning.statement.strip()}"
-        )[:1000],
+            f"({counts}); surest: {surest.learning.key}"
+        ),
         type=SUMMARY,
         provenance="inferred",
         extra={"scope": "agent"},
@@ -265,7 +265,7 @@ def _draft_summary(agent: str, standings: Sequence[LearningState], author: Autho
     return replace(
         draft_learning(new_learning, replace(author, agent=agent), state),
         id=derived_id(source),
-        origin=f"agent:{agent}",
+        origin=f"{SUMMARY_ORIGIN}{agent}",
     )
 
 

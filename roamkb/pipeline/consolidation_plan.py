@@ -416,8 +416,8 @@ def is_durable(standing: LearningState) -> bool:
 
     What a session's transcript bears out lasts whatever it is about.
     """
-    if standing.is_pinned:
-        return True
+    if standing.is_pinned or standing.learning.is_summary:
+        return standing.is_pinned
     attestation = transcript_evidence.recorded_attestation(standing)
     lasts = (attestation is not None and attestation.is_good) or learning_category(standing) in DURABLE_CATEGORIES
     return standing.confidence >= confidence.DURABLE and lasts

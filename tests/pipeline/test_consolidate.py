@@ -83,6 +83,23 @@ def test_an_agent_and_a_task_lift_what_lasts(world: World) -> None:
     assert (world.personal / ".roamkb" / "ledger.jsonl").read_bytes() == before
 
 
+def test_a_summary_counts_and_quotes_nothing(world: World) -> None:
+    """It names the surest learning by its key, is told beside none, and is read by its type."""
+    world.run("init")
+    world.run("learn", SAID, "--type", "gotcha")
+    world.run("learn", "The webhook of Bauer is called twice an hour")
+    world.run("consolidate", "agent", "agent")
+    summary, *_ = [line for line in world.log().knowledge.read_text().splitlines() if '"summary"' in line]
+    assert "raw body" not in summary
+    assert "twice an hour" not in summary
+    assert "; surest: learned-the-webhook-of-bauer" in summary
+    for words in (("recall", "webhook"), ("recall", "agent learned things in sessions"), ("recall", "--recent", "9")):
+        assert "SUMMARY" not in world.run(*words).out.upper(), words
+    assert "agent learned 2 things" in world.run("recall", "--recent", "9", "--type", "summary").out
+    assert "SUMMARY" not in world.run("brief").out.upper()
+    assert "summary-" not in world.run("promote", "--dry-run").out
+
+
 def test_a_stage_needs_a_name_and_to_be_one(world: World) -> None:
     """All sessions need none."""
     log = world.open().log

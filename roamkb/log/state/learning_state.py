@@ -184,7 +184,9 @@ class LearningState:
 
 
 def is_in_force(standing: LearningState) -> bool:
-    """Return whether a learning is in force: not superseded, archived by a curator, invalidated or contested."""
+    """Return whether a learning is in force: not superseded, archived, invalidated or contested, and no summary."""
+    if standing.learning.is_summary:
+        return False
     is_current = standing.status not in (SUPERSEDED, ARCHIVED) and standing.verdict != INVALIDATED
     return is_current and CONTESTED not in standing.flags
 
