@@ -118,7 +118,7 @@ class ConsolidationMemory:
 def consolidate_session(
     log: Log,
     session: str,
-    observations: Iterable[Observation],
+    observations: Sequence[Observation],
     author: Author,
     *,
     shown_learnings: Iterable[str],

@@ -157,7 +157,7 @@ def _consolidate_sessions(
         consolidated = pipeline_consolidate.consolidate_session(
             log,
             session,
-            map(witnesses.correct_observation, observations.read_observations(log.observed, session)),
+            [*map(witnesses.correct_observation, observations.read_observations(log.observed, session))],
             author,
             shown_learnings=shown_ids,
             memory=memory,
