@@ -109,9 +109,11 @@ class HookEventSession(HookSession):
         return brief
 
     def _remember_brief(self, brief: "brief_text.SessionBrief", *, afresh: bool = False) -> None:
-        """Remember the brief where the project has no log to do so."""
+        """Remember the brief where the project has no log to do so, and where it has, that it told of failed hooks."""
         if brief.log is None:
             self._remember_shown(brief.shown_ids, afresh=afresh)
+        elif self.writable_log is not None:
+            injections.mark_hook_errors_told(self.writable_log.local_folder, now=time.time())
 
     def keep_subagent_task(self) -> None:
         """Keep what a subagent is to do, with secrets masked: its start, in a moment, doesn't tell."""

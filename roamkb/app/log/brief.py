@@ -147,7 +147,7 @@ def _troubles_at_start(context: ProjectContext, log: "project_log.Log | None", *
         return tuple(filter(None, (wall, _unusable_log_notice(context))))
     waiting = _waiting_calls_notice(log, context.kb.state_folders.state, now=now)
     about_lines = (*_rule_line_notices(context, log), _stale_note_notice(context, log))
-    return (*injections.recent_hook_errors(log.local_folder, now=now), *filter(None, (wall, waiting, *about_lines)))
+    return (*injections.untold_hook_errors(log.local_folder, now=now), *filter(None, (wall, waiting, *about_lines)))
 
 
 def _rule_line_notices(context: ProjectContext, log: "project_log.Log") -> tuple[str, ...]:

@@ -9,13 +9,16 @@ from pathlib import Path
 from roamkb.boundary.store.session_cache import INJECTION_OFF_FILE
 from roamkb.boundary.store.session_cache import OFFERS_FOLDER
 from roamkb.core.errors import DiskError
+from roamkb.core.errors import RoamkbError
 from roamkb.core.startup.digests import sha256
 from roamkb.core.startup.typing import Final
 from roamkb.fs import untrusted_files
 from roamkb.fs.append import open_regular_file
+from roamkb.fs.append import read_bytes
 from roamkb.fs.append import read_lines
 from roamkb.fs.append import stat_signature
 from roamkb.fs.files import as_disk_error
+from roamkb.fs.files import write_private_file
 from roamkb.fs.locks import make_private_folder
 from roamkb.log.store import hook_errors
 from roamkb.log.store.receipts import read_receipts
@@ -31,6 +34,8 @@ _BRIEF_START: Final = b'source=\\"roamkb brief\\" nonce='
 #: Lines of trouble that anybody reads, and the days after which they are history.
 _MOST_ERRORS: Final = 3
 _ERROR_DAYS: Final = 7
+#: When a session's brief told of them.
+_ERRORS_TOLD_FILE: Final = "hooks-told"
 
 
 def is_injection_off(local: Path) -> bool:
@@ -121,10 +126,25 @@ def remove_old_suggestions(local: Path) -> None:
         untrusted_files.remove_old_files(local / OFFERS_FOLDER, 86400)
 
 
-def recent_hook_errors(folder: Path, *, now: float) -> tuple[str, ...]:
+def untold_hook_errors(folder: Path, *, now: float) -> tuple[str, ...]:
+    """Return those that came since a session's brief told of errors."""
+    told = 0.0
+    with contextlib.suppress(DiskError, ValueError):
+        told = float(read_bytes(folder / _ERRORS_TOLD_FILE) or 0)
+    return recent_hook_errors(folder, now=now, since=told)
+
+
+def mark_hook_errors_told(folder: Path, *, now: float) -> None:
+    """Remember that a session's brief told of the errors so far; where that fails, the next one tells them again."""
+    if hook_errors_stamp(folder):
+        with contextlib.suppress(RoamkbError):
+            write_private_file(folder / _ERRORS_TOLD_FILE, repr(now).encode())
+
+
+def recent_hook_errors(folder: Path, *, now: float, since: float = 0.0) -> tuple[str, ...]:
     """Return the latest few errors of hooks, one line each."""
     # what comes again and again is said once, where it came last
-    latest_first = dict.fromkeys(reversed(list(_recent_error_lines(folder, now))))
+    latest_first = dict.fromkeys(reversed(list(_recent_error_lines(folder, now, since))))
     return tuple(reversed(list(latest_first)[:_MOST_ERRORS]))
 
 
@@ -133,11 +153,11 @@ def hook_errors_stamp(folder: Path) -> object:
     return stat_signature(folder / hook_errors.HOOK_ERRORS_FILE)
 
 
-def _recent_error_lines(folder: Path, now: float) -> Iterator[str]:
+def _recent_error_lines(folder: Path, now: float, since: float) -> Iterator[str]:
     for line in read_lines(folder / hook_errors.HOOK_ERRORS_FILE):
         try:
             record = json.loads(line)
-            if now - float(record["ts"]) < _ERROR_DAYS * 86400:
+            if since < float(record["ts"]) and now - float(record["ts"]) < _ERROR_DAYS * 86400:
                 yield f"the hook {record['event']} failed: {record['why']}"
         except (ValueError, TypeError, KeyError, RecursionError):
             continue

@@ -1107,3 +1107,18 @@ def test_half_a_character_opens_no_wall(lived_in: World) -> None:
     assert "migration runner" in context(answer(lived_in, event(lived_in.personal, "PreToolUse", **change)))
     answer(lived_in, event(lived_in.personal, "Stop", transcript_path="/tmp/\ud83d", last_assistant_message="\ud83d"))
     assert [] == list((lived_in.personal / ".roamkb" / "local").glob("**/hooks.jsonl"))
+
+
+def test_a_failure_is_told_by_one_brief(world: World) -> None:
+    """The next session's; `doctor` goes on, and a later failure is told again."""
+    world.run("init")
+
+    def brief(name: str) -> str:
+        payload = {"session_id": name, "cwd": str(world.personal), "source": "startup"}
+        return world.run("hook", "session-start", input=json.dumps(payload)).out
+
+    for first, second in (("s-1", "s-2"), ("s-3", "s-4")):
+        world.run("hook", "stop", input="{")
+        assert "the hook stop failed" in brief(first)
+        assert "the hook stop failed" not in brief(second)
+    assert "the hook stop failed" in world.run("doctor").out
