@@ -213,6 +213,15 @@ def has_high_entropy(text: str) -> bool:
     return False
 
 
+#: How hosts end whose last part is no name in code (`users.email`, `sqlite3.OperationalError`), nor a file's; and those
+#: that are words as well, behind more than one part.
+_HOST_ENDS = (
+    "com|org|net|edu|gov|mil|io|dev|ai|eu|local|internal|intranet|lan|corp|localdomain|home|example|cloud|arpa|onion"
+    "|ar|au|br|ca|ch|cl|cn|cz|de|dk|es|fi|fr|gr|hu|ie|il|jp|kr|lt|lu|lv|mx|nl|nz|pt|ro|ru|se|sg|sk|tr|tw|ua|uk|us|za"
+    "|COM|ORG|NET|DE|EU|UK|FR|NL|CH|AT|LOCAL|INTERNAL|CORP|LAN"
+)
+_SHORT_HOST_ENDS = "app|at|be|co|in|info|is|it|me|no|pl|tech|test|to|xyz"
+
 #: In this order: each later pattern meets what the earlier ones left. Compiled when they are used: a hook
 #: that masks what it records needs none of them.
 _PRIVATE: tuple[tuple[str, str], ...] = (
@@ -233,7 +242,11 @@ _PRIVATE: tuple[tuple[str, str], ...] = (
         r"(?:~|\.{1,2})?(?<![\w])(?:/[^\s/:;,\"'`)\]]+){1,}/?|~[/\\]\S*|[A-Za-z]:\\\S+|\\\\\S+",
     ),
     ("[path]", r"\b[\w.-]+(?:/[\w.@-]+)+/?"),
-    ("[host]", r"(?<![\w.-])(?:[A-Za-z0-9-]+\.)+[A-Za-z][A-Za-z0-9-]+(?::\d+)?\b"),
+    (
+        "[host]",
+        rf"(?<![\w.-])(?:[A-Za-z0-9-]+\.)+(?:(?:{_HOST_ENDS})(?::\d+)?\b(?![.-]?\w)|[A-Za-z][\w-]*:\d{{2,5}}\b)",
+    ),
+    ("[host]", rf"(?<![\w.-])(?:[A-Za-z0-9-]+\.){{2,}}(?:{_SHORT_HOST_ENDS})\b(?![.-]?\w)"),
     ("[host]", r"\b(?:localhost|[A-Za-z][\w-]*):\d{2,5}\b|\blocalhost\b"),
     ("[host]", r"\b[A-Za-z]+(?:-[A-Za-z0-9]+)*-\d+[a-z]?\b|\b[A-Za-z]{2,}-[A-Za-z]+\d+\b"),
 )

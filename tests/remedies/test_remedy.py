@@ -426,3 +426,12 @@ def test_what_was_for_another_library_is_a_guess(world: World) -> None:
     ]
     ran = world.run("remedy", "suggest", "--error", "E: Unable to locate package libssl-dev")
     assert [False, True] == ["a guess" in line for line in ran.out.splitlines()]
+
+
+def test_an_error_keeps_the_names_of_its_code(world: World) -> None:
+    """A module, a class and a column have the form of a host, and end as none does."""
+    world.run("init")
+    error = "sqlalchemy.exc.OperationalError: (sqlite3.OperationalError) no such column: users.email on db7.acme.com"
+    world.run("remedy", "record", "--error", error, "--technique", "Migrate the table", "--outcome", "success")
+    listed = world.run("remedy", "list").out
+    assert "(sqlite3.OperationalError) no such column: users.email on [host]" in listed
