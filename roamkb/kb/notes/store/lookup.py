@@ -1,11 +1,13 @@
 """Lookup of a node by id, path, title, alias or ref."""
 
+import re
 from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Sequence
 from functools import cached_property
 from os.path import expanduser  # Path's raises where there is no such user
+from os.path import realpath
 from pathlib import Path
 from typing import Protocol
 
@@ -33,6 +35,8 @@ _Place = tuple[Note, Node | None]
 
 #: PATH:LINE, as a search prints it.
 _PLACE = lazily(r"(.+\.org):(\d+):?")
+#: What may be an id; titles mostly have blanks.
+_LIKE_ID = lazily(r"[\w.:-]{1,64}")
 #: Why a copy's path names no node.
 _COPY = "it is a syncer's conflict copy, which nothing searches; `roamkb conflicts` compares it"
 #: Enough of a ULID or UUID to be nobody else's by accident.
@@ -133,7 +137,7 @@ def get_place(directory: NodeDirectory, name: str, *, folder: Path | None = None
             return matches[0]
     if reason := _unread_reason(directory.notes, query_name, folder):
         raise NotFound(name, hint=reason)
-    raise NoNode(name, _spelt_like(directory, query_name))
+    raise NoNode(name, _spelt_like(directory, query_name), hint=_fault_of_id(directory.notes, query_name))
 
 
 def _current_places(matches: Sequence[_Place]) -> Sequence[_Place]:
@@ -142,6 +146,19 @@ def _current_places(matches: Sequence[_Place]) -> Sequence[_Place]:
     return [
         (note, node) for note, node in matches if not (node and node.properties.get(SUPERSEDED_BY) in ids - {node.id})
     ]
+
+
+def _fault_of_id(notes: Notes, id: str) -> str:
+    """Return why org-roam has no node of a note that says it has the id; empty where none does."""
+    # nothing but the text of such a note knows it
+    texts = ((file, notes.read_text(file)) for file in (notes.kb_walk.files if _LIKE_ID.fullmatch(id) else ()))
+    for file, text in texts:
+        if isinstance(text, UnreadableFile) or id not in text:
+            continue
+        note = notes.parse_text(file, text)
+        if note.fault and re.search(rf"(?im)^[ \t]*:ID:[ \t]+{re.escape(id)}[ \t]*$", text):
+            return f"{one_line(file.file)} has it, and org-roam leaves the file out: {one_line(note.fault)}"
+    return ""
 
 
 def _spelt_like(directory: NodeDirectory, query_name: str) -> list[NodeCandidate]:
@@ -225,7 +242,9 @@ def _places_at_path(notes: Notes, query_name: str, folder: Path | None, *, line:
 
 def _named_places(notes: Notes, path: str, folder: Path | None) -> set[str]:
     """Return the absolute paths that a path may mean."""
-    return {str(notes.kb / path), expanduser(path), *([str(folder / path)] if folder is not None else ())}
+    places = {str(notes.kb / path), expanduser(path), *([str(folder / path)] if folder is not None else ())}
+    # a link may lead to the knowledge base, and not only within it
+    return places if "\0" in path else places | set(map(realpath, places))
 
 
 def _unread_reason(notes: Notes, query_name: str, folder: Path | None) -> str:
