@@ -13,6 +13,7 @@ from roamkb.kb.notes.store.bibliographies import Bibliographies
 from roamkb.kb.notes.store.bibliographies import CitedEntry
 from roamkb.kb.notes.store.lookup import NodeDirectory
 from roamkb.kb.notes.store.lookup import get_place
+from roamkb.org.agent_node import SUPERSEDED_BY
 from roamkb.org.body import body_of
 
 
@@ -42,6 +43,8 @@ class ShownNode:
     works: tuple[CitedEntry, ...] = ()
     #: The name of its knowledge base; None where there is one alone.
     kb: str | None = None
+    #: Whether what replaced it is gone, into the trash or for good.
+    lacks_successor: bool = False
 
 
 def show(
@@ -56,7 +59,16 @@ def show(
     node = placed_node or file_without_id(note)
     notes = directory.notes
     works = bibliographies.find_works(note, node) if bibliographies else ()
-    return ShownNode(node=node, path=notes.note_path(note), body=body_of(note, node), works=works, kb=notes.label)
+    newer = node.properties.get(SUPERSEDED_BY)
+    return ShownNode(
+        node=node,
+        path=notes.note_path(note),
+        body=body_of(note, node),
+        works=works,
+        kb=notes.label,
+        lacks_successor=newer is not None
+        and not any(other.id == newer for _, other in directory.read_by_ids((newer,))),
+    )
 
 
 def file_without_id(note: Note) -> Node:

@@ -196,3 +196,15 @@ def test_a_file_that_is_there_and_not_read_says_why(kb: World) -> None:
             ran = kb.run("show", path)
             assert (2, "") == (ran.status, ran.out)
             assert reason in ran.err, path
+
+
+def test_a_successor_in_the_trash_is_said_to_be_gone(world: World) -> None:
+    """With the command that puts it back; `show` of its id would lead nowhere."""
+    first = world.run("write", "The printer wants 203 dpi", "--json").json
+    second = world.run("supersede", "The printer wants 203 dpi", "The printer wants 300 dpi", "--json").json
+    old, new = (answer["id"] for answer in (first, second))
+    assert f"`roamkb show {new}` has what replaced it" in world.run("show", old).err
+    assert 0 == world.run("trash", new).status
+    told = world.run("show", old).err
+    assert f"`roamkb restore {new}`" in told
+    assert "roamkb show" not in told

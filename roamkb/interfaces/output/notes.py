@@ -59,8 +59,15 @@ def show(result: "kb_show.ShownNode") -> Annotated[PrintedResult, ShowAnswer]:
     return PrintedResult(
         result=ShowAnswer(node=result),
         text=lambda terminal: _node_text(result, terminal),
-        warnings=(f"this note was superseded: `roamkb show {newer}` has what replaced it",) if newer else (),
+        warnings=(_successor_advice(newer, is_there=not result.lacks_successor),) if newer else (),
     )
+
+
+def _successor_advice(newer: str, *, is_there: bool) -> str:
+    if is_there:
+        return f"this note was superseded: `roamkb show {newer}` has what replaced it"
+    gone = f"this note was superseded by {newer}, which isn't there"
+    return f"{gone}: `roamkb restore {newer}` puts it back if it is in the trash"
 
 
 def _node_text(result: "kb_show.ShownNode", terminal: bool) -> str:
