@@ -244,7 +244,11 @@ def _named_places(notes: Notes, path: str, folder: Path | None) -> set[str]:
     """Return the absolute paths that a path may mean."""
     places = {str(notes.kb / path), expanduser(path), *([str(folder / path)] if folder is not None else ())}
     # a link may lead to the knowledge base, and not only within it
-    return places if "\0" in path else places | set(map(realpath, places))
+    try:
+        return places | set(map(realpath, places))
+    except ValueError:
+        # no system has such a path
+        return places
 
 
 def _unread_reason(notes: Notes, query_name: str, folder: Path | None) -> str:
