@@ -20,6 +20,8 @@ _SHORTEST_BASE = 3
 SHORTEST_COMMON = 4
 _LONGEST_ENDING = 3
 _LEAST_COMMON = 0.72
+#: More bytes a letter than this has a text in other letters than Latin ones, which take two.
+_BYTES_A_LETTER = 1.3
 #: Letters of a text that tell its language.
 _TELLING_LETTERS = 4000
 
@@ -63,8 +65,10 @@ def form_beginning(word: str) -> str:
 
 
 def is_in_english(text: str) -> bool:
-    """Return whether a text is in English, by its beginning."""
-    return is_english(split_words(text[:_TELLING_LETTERS]))
+    """Return whether the words of plain letters in a text are English, by its beginning: in Russian they are, too."""
+    beginning = text[:_TELLING_LETTERS]
+    is_other_script = len(beginning.encode("utf-8", "replace")) > _BYTES_A_LETTER * len(beginning)
+    return is_other_script or is_english(split_words(beginning))
 
 
 def _holds_ending(folded_text: str, word: str) -> bool:

@@ -36,6 +36,7 @@ def test_a_form_is_the_word(word: str, text: str) -> None:
         ("organic", "Computer Organization"),
         ("general", "generic"),
         ("class", "clas"),
+        ("schemer", "Scheme -- язык программирования, на котором написано многое"),
         ("port", "support, portable, report"),
     ],
 )
