@@ -37,7 +37,12 @@ _SERVICE_NAME = lazily(r"(?:(?:alt|vs-)?ssh|www)\.(?=[^.]+\.)")
 #: A host of the internet; any other word may be an alias of a configuration that isn't seen.
 _FULL_NAME = lazily(r".+\.(?:[a-z]+|xn--[a-z0-9-]+)|[\d.]+|[0-9a-f:]*:[0-9a-f:]+")
 _THIS_MACHINE = lazily(r"(?:.*\.)?localhost|127(?:\.\d+){3}|0\.0\.0\.0|::1?")
-_SSH_LINE = lazily(r"\s*([A-Za-z]+)(?:\s*=\s*|\s+)(.*?)\s*$")
+_SSH_KEY = lazily(r'\s*(?:([A-Za-z]+)(?:\s*=\s*|\s+)|"([A-Za-z]+)"\s*(?:=\s*)?)')
+#: Of the words of a line: an escape, a piece in quotes of either kind, a gap and a comment behind it, anything else.
+_WORD_PIECE = lazily(
+    r"""\\(["'\\ ])|"((?:\\["'\\]|\\(?!["'\\])|[^"\\])*)"|'((?:\\["'\\]|\\(?!["'\\])|[^'\\])*)'|([ \t]+(?:#.*)?)|([^"'\\ \t]+|.)"""
+)
+_QUOTED_ESCAPE = lazily(r"""\\(["'\\])""")
 _SYSTEM_CONFIG = "/etc/ssh/ssh_config"
 #: A configuration that includes itself ends somewhere.
 _MOST_CONFIGS = 32
@@ -135,14 +140,14 @@ class RemoteAddresses:
                 break
             config, folder = pending.pop(0)
             patterns: tuple[str, ...] = ("*",)
-            for key, value in _ssh_settings(config):
+            for key, words in _ssh_settings(config):
                 if key == "include":
-                    pending += ((path, folder) for word in value.split() for path in _included(word, folder))
+                    pending += ((path, folder) for word in words for path in _included(word, folder))
                 elif key in ("host", "match"):
                     # what a `Match` asks about isn't asked here
-                    patterns = tuple(value.replace('"', "").split()) if key == "host" else ()
+                    patterns = tuple(words) if key == "host" else ()
                 elif key == "hostname":
-                    found.append((patterns, value.strip('"')))
+                    found += ((patterns, name) for name in words[:1])
         return tuple(found)
 
 
@@ -183,18 +188,33 @@ def _matches(patterns: tuple[str, ...], host: str) -> bool:
     return is_wanted
 
 
-def _ssh_settings(config: str) -> Iterator[tuple[str, str]]:
+def _ssh_settings(config: str) -> Iterator[tuple[str, list[str]]]:
     """Yield the entries of one file; one that can't be read has none, and its aliases can't be told."""
     data = read_file(Path(config))
     if not isinstance(data, UnreadableFile):
         for line in os.fsdecode(data).split("\n"):
-            if entry := _SSH_LINE.match(line):
-                yield entry[1].casefold(), entry[2]
+            if key := _SSH_KEY.match(line):
+                yield (key[1] or key[2]).casefold(), _split_words(line[key.end() :].strip())
+
+
+def _split_words(text: str) -> list[str]:
+    """Return the words of a line as ssh splits it: a comment begins where a word would."""
+    if not any(character in text for character in "\"'\\#"):
+        return text.split()
+    words = [""]
+    for piece in _WORD_PIECE.finditer(" " + text):
+        escape, double, single, gap, other = piece.groups()
+        if gap is None:
+            words[-1] += escape or other or _QUOTED_ESCAPE.sub(r"\1", double or single or "")
+        elif "#" in gap:
+            break
+        else:
+            words.append("")
+    return [word for word in words if word]
 
 
 def _included(word: str, folder: str) -> Iterator[str]:
     """Yield the files of an `Include`, which may have wildcards."""
-    word = word.strip('"')
     pattern = normpath(join(folder, "..", word[2:]) if word.startswith("~/") else join(folder, word))
     try:
         yield from sorted(map(str, Path("/").glob(pattern.lstrip("/"))))

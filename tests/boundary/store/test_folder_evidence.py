@@ -181,6 +181,32 @@ def test_a_remote_is_known_by_its_real_host_and_owner(url: str, kind: str, home:
         assert ProjectKind.PERSONAL == classify_folder(home / "code/web", load_rule(home, account_home=home)).kind
 
 
+@pytest.mark.parametrize(
+    "ssh",
+    [
+        "Host work-gh\n HostName github.com # work\n",
+        "Host work-gh # mine\n HostName github.com\t#\n",
+        'Host work-gh\n "HostName" github.com\n',
+        'Host work-gh\n"HostName"github.com\n',
+        "Host work-gh\n HostName = 'github.com'\n",
+        'Host "work-gh" x\r\n HostName="github.com"\r\n',
+        "Host *k-?h !home-gh\n HostName github.com\n",
+        "Include 'a b' # more\n",
+        "Include a\\ b\n",
+    ],
+)
+def test_ssh_s_configuration_is_read_as_ssh_does(ssh: str, home: Path) -> None:
+    """With its quotes, escapes and comments, each checked by `ssh -G`."""
+    config(home / "job/a", "git@github.com:acme/a.git")
+    (home / ".ssh").mkdir()
+    (home / ".ssh/config").write_text(ssh)
+    (home / ".ssh/a b").write_text("Host work-gh\n HostName github.com\n")
+    rule = load_rule(home, account_home=home)
+    rule = replace(rule, work_roots=(*rule.work_roots, str(home / "job/a")))
+    config(home / "code/web", "git@work-gh:acme/x.git")
+    assert "its remote github.com/acme is of the same owner" in classify_folder(home / "code/web", rule).reason
+
+
 def test_an_alias_of_work_is_the_owner_s_by_any_name(home: Path, rule: Rule) -> None:
     """Where the work root's own remote has one that can't be told, the owner's name suffices."""
     config(home / "job/a", "git@gone:acme/a.git", "git@hidden:a.git")
