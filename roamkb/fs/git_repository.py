@@ -34,15 +34,18 @@ ROOT_MARKS = (".roamkb", ".git", ".jj", ".hg")
 
 _MAX_CONFIG_BYTES = 1024 * 1024
 
-#: `[remote "name"]`, and what may follow on its line.
-_SECTION_LINE = lazily(r"^\s*\[\s*([\w.-]+)(?:\s+\"((?:[^\"\\]|\\.)*)\")?\s*\]\s*(.*)$")
-_ENTRY_LINE = lazily(r"^\s*([A-Za-z][\w:-]*)\s*=\s*(.*)$")
+#: `[remote "name"]`, of which several may stand in a line, and an entry behind them.
+_SECTION = lazily(r"\s*\[\s*([\w.-]+)(?:\s+\"((?:[^\"\\]|\\.)*)\")?\s*\]")
+_ENTRY = lazily(r"\s*([A-Za-z][\w:-]*)\s*=\s*(.*)$")
 #: Of a value: a piece in quotes, an escape, a comment, anything else.
 _VALUE_PIECE = lazily(r'"((?:[^"\\]|\\.)*)"|(\\.)|([#;].*)|(.)')
-_ODD_BACKSLASH = lazily(r"(?<!\\)(?:\\\\)*\\$")
+#: Of a line: an escape, a quote, a comment, anything else.
+_LINE_PIECE = lazily(r"\\.|(\")|([#;])|[^\"\\#;]+|\\$")
 _PLAIN_VALUE = lazily(r"[^\"\\#;]*")
 #: A configuration that includes itself ends somewhere.
 _MOST_CONFIGS = 32
+#: Of one repository, with those that a configuration may rewrite them to.
+_MOST_URLS = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +82,8 @@ def read_repository_pointers(folder: str, *, user_configs: Sequence[str] = ()) -
     try:
         for url in _remotes_in_force(folder, user_configs):
             urls[url] = None
+            if len(urls) > _MOST_URLS:
+                raise _BrokenPointer(f"it has more than {_MOST_URLS} remotes")
         for path in _linked_folders(folder):
             paths.append(path)
             if not lexists(path):
@@ -122,12 +127,17 @@ def _remotes_in_force(folder: str, user_configs: Sequence[str]) -> Iterator[str]
     for config in user_configs if urls else ():
         with suppress(_BrokenPointer):
             rewritings += _read_settings(config)
-    heads = {
-        (setting.value, setting.name) for setting in rewritings if setting.is_of("url", "insteadof", "pushinsteadof")
-    }
-    for url in urls:
-        yield url
-        yield from (name + url[len(head) :] for head, name in sorted(heads) if url.startswith(head))
+    names: dict[str, set[str]] = {}
+    for setting in rewritings:
+        if setting.is_of("url", "insteadof", "pushinsteadof"):
+            names.setdefault(setting.value, set()).add(setting.name)
+    # there are few lengths, whatever the number of heads
+    lengths = sorted({len(head) for head in names})
+    urls = list(dict.fromkeys(urls))
+    yield from urls
+    for url in urls[:_MOST_URLS]:
+        for length in lengths:
+            yield from (name + url[length:] for name in sorted(names.get(url[:length], ())) if length <= len(url))
 
 
 def _configured_urls(settings: Sequence["_GitSetting"]) -> Iterator[str]:
@@ -278,27 +288,43 @@ def _parse_settings(config: str) -> Iterator[_GitSetting]:
         raise _BrokenPointer(f"its file {config} {data.reason}")
     section = name = ""
     for line in _joined_lines(os.fsdecode(data.removeprefix(BOM_UTF8))):
-        while section_line := _SECTION_LINE.match(line):
+        start = 0
+        while header := _SECTION.match(line, start):
             # `[remote.origin]` is an old way to say `[remote "origin"]`
-            section, _, dotted_name = section_line[1].lower().partition(".")
-            name, line = re.sub(r"\\(.)", r"\1", section_line[2] or dotted_name), section_line[3]
-        if entry := _ENTRY_LINE.match(line):
+            section, _, dotted_name = header[1].lower().partition(".")
+            name, start = re.sub(r"\\(.)", r"\1", header[2] or dotted_name), header.end()
+        if entry := _ENTRY.match(line, start):
             yield _GitSetting(section=section, name=name, key=entry[1].lower(), value=_unquote_value(entry[2]))
 
 
 def _joined_lines(text: str) -> Iterator[str]:
     """Yield the lines of a configuration; a backslash at the end of one joins it with the next, but in a comment."""
-    line = ""
+    parts: list[str] = []
+    is_quoted = False
     # not `splitlines`, which knows more ends of lines than git
-    for part in text.split("\n"):
-        line += part.removesuffix("\r")
-        is_continued = _ODD_BACKSLASH.search(line) is not None
-        if is_continued and not any(piece[3] for piece in _VALUE_PIECE.finditer(line)):
-            line = line[:-1]
+    for line in text.split("\n"):
+        part = line.removesuffix("\r")
+        if (len(part) - len(part.rstrip("\\"))) % 2 and not (pieces := _LinePieces(part, is_quoted)).has_comment:
+            parts.append(part[:-1])
+            is_quoted = pieces.ends_quoted
             continue
-        yield line
-        line = ""
-    yield line
+        yield "".join((*parts, part))
+        parts.clear()
+        is_quoted = False
+    yield "".join(parts)
+
+
+class _LinePieces:
+    """What a line that may be continued says of the next one."""
+
+    def __init__(self, line: str, is_quoted: bool) -> None:
+        self.has_comment = False
+        self.ends_quoted = is_quoted
+        for piece in _LINE_PIECE.finditer(line):
+            if piece[1]:
+                self.ends_quoted = not self.ends_quoted
+            elif piece[2] and not self.ends_quoted:
+                self.has_comment = True
 
 
 def _unquote_value(text: str) -> str:

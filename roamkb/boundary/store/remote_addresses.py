@@ -6,8 +6,10 @@ all count, since an address may make a project less than personal and never more
 
 import os
 import re
+from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from posixpath import join
@@ -27,25 +29,29 @@ else:
     # it takes a tenth of the time of Python's start, for the few remotes that need it
     url_parse = lazy_module("urllib.parse")
 
-#: `HELPER::ADDRESS` of gitremote-helpers(7), `SCHEME://[USER@]HOST[:PORT]/PATH`, `[USER@]HOST:PATH` of ssh.
+#: `HELPER::ADDRESS` of gitremote-helpers(7).
 _HELPER = lazily(r"([A-Za-z0-9][\w.+-]*)::")
-_URL = lazily(r"(?P<scheme>[A-Za-z][\w.+-]*)://(?:[^/]*@)?(?P<host>\[[^\]/]*\]|[^/:]*)(?::\d*)?(?P<path>/.*|$)")
-_SCP = lazily(r"(?:\[(?:[^/]*@)?(?P<boxed>[^\]/]*?)(?::\d+)?\]|(?:[^/:]*@)?(?P<host>\[[^\]/]*\]|[^/:]+)):(?P<path>.*)$")
+_SCHEME = lazily(r"[A-Za-z][\w.+-]*")
 _FILE = lazily(r"(?i)file:(?://[^/]*(?=/))?")
 #: The same service by another name, for where a network closes the port of ssh: `ssh.github.com`, `altssh.gitlab.com`.
-_SERVICE_NAME = lazily(r"(?:(?:alt|vs-)?ssh|www)\.(?=[^.]+\.)")
-#: A host of the internet; any other word may be an alias of a configuration that isn't seen.
-_FULL_NAME = lazily(r".+\.(?:[a-z]+|xn--[a-z0-9-]+)|[\d.]+|[0-9a-f:]*:[0-9a-f:]+")
-_THIS_MACHINE = lazily(r"(?:.*\.)?localhost|127(?:\.\d+){3}|0\.0\.0\.0|::1?")
+_SERVICE_PREFIXES = ("ssh", "altssh", "vs-ssh", "www")
+#: The end of a host of the internet; any other word may be an alias of a configuration that isn't seen.
+_TOP_NAME = lazily(r"[a-z]+|xn--[a-z0-9-]+")
+_IP_NUMBER = lazily(r"[\d.]+|(?=[^:]*:)[0-9a-f:]+")
+_THIS_MACHINE = lazily(r"127(?:\.\d+){3}|0\.0\.0\.0|::1?")
 _SSH_KEY = lazily(r'\s*(?:([A-Za-z]+)(?:\s*=\s*|\s+)|"([A-Za-z]+)"\s*(?:=\s*)?)')
 #: Of the words of a line: an escape, a piece in quotes of either kind, a gap and a comment behind it, anything else.
 _WORD_PIECE = lazily(
-    r"""\\(["'\\ ])|"((?:\\["'\\]|\\(?!["'\\])|[^"\\])*)"|'((?:\\["'\\]|\\(?!["'\\])|[^'\\])*)'|([ \t]+(?:#.*)?)|([^"'\\ \t]+|.)"""
+    r"""\\(["'\\ ])|"((?:\\["'\\]|\\(?!["'\\])|[^"\\])*)"|'((?:\\["'\\]|\\(?!["'\\])|[^'\\])*)'"""
+    r"""|([ \t]+(?:#.*)?)|([^"'\\ \t]+|.)"""
 )
 _QUOTED_ESCAPE = lazily(r"""\\(["'\\])""")
 _SYSTEM_CONFIG = "/etc/ssh/ssh_config"
 #: A configuration that includes itself ends somewhere.
 _MOST_CONFIGS = 32
+#: Far above what a path or a name of the internet may have.
+_LONGEST_ADDRESS = 4096
+_LONGEST_HOST = 255
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +83,7 @@ class RemoteAddresses:
         Without an owner the whole host is one's. `/OWNER` says that the host can't be told, `/` that nothing can.
         """
         address = _parse_address(url)
-        if address.host is None:
+        if address.host is None or len(address.host) > _LONGEST_HOST:
             return
         parts = normpath("/" + _unquote(address.path)).strip("/").split("/")
         if parts[0] == "v3" and address.host.endswith((".azure.com", ".visualstudio.com")):
@@ -94,7 +100,11 @@ class RemoteAddresses:
         address = _parse_address(url)
         tops: tuple[str, ...] = (folder,)
         if address.host is not None:
-            if not address.is_ssh or not any(map(_is_this_machine, self._real_hosts(address.host))):
+            if (
+                not address.is_ssh
+                or len(address.host) > _LONGEST_HOST
+                or not any(map(_is_this_machine, self._real_hosts(address.host)))
+            ):
                 return
             tops = self._homes
         for path in dict.fromkeys((address.path, _unquote(address.path))):
@@ -107,6 +117,8 @@ class RemoteAddresses:
 
     def find_doubt(self, url: str) -> str | None:
         """Return why it can't be told where a remote leads to, as a clause: a command says it."""
+        if len(url) > _LONGEST_ADDRESS or len(_parse_address(url).host or "") > _LONGEST_HOST:
+            return "the address of its remote is longer than any"
         helper = _HELPER.match(url)
         if helper and helper[1].casefold() in ("ext", "fd"):
             return f"its remote {helper[1]}::… is a command, which may lead anywhere"
@@ -117,50 +129,117 @@ class RemoteAddresses:
         names = [
             name.replace("%h", host).replace("%%", "%")
             for patterns, name in self._ssh_hosts
-            if not patterns or _matches(patterns, host)
+            if patterns is None or patterns.match(host)
         ]
         yield from dict.fromkeys(map(_canonical_host, (*names, host)))
 
     def _is_told(self, host: str, *, own_name: str) -> bool:
         """Say whether it is known which host that is; a `Match` may be for another one."""
         return (
-            _FULL_NAME.fullmatch(own_name) is not None
+            _is_full_name(own_name)
             or _is_this_machine(own_name)
-            or any(patterns and _matches(patterns, host) for patterns, _ in self._ssh_hosts)
+            or any(patterns and patterns.match(host) for patterns, _ in self._ssh_hosts)
         )
 
     @cached_property
-    def _ssh_hosts(self) -> tuple[tuple[tuple[str, ...], str], ...]:
+    def _ssh_hosts(self) -> tuple[tuple["_HostPatterns | None", str], ...]:
         """The host names of ssh's configuration with their patterns; one without patterns may be any host's."""
         pending = [(join(home, ".ssh/config"), join(home, ".ssh")) for home in self._homes]
         pending.append((_SYSTEM_CONFIG, "/etc/ssh"))
-        found: list[tuple[tuple[str, ...], str]] = []
+        found: list[tuple[_HostPatterns | None, str]] = []
         for _ in range(_MOST_CONFIGS):
             if not pending:
                 break
             config, folder = pending.pop(0)
-            patterns: tuple[str, ...] = ("*",)
+            patterns: _HostPatterns | None = _HostPatterns(["*"])
             for key, words in _ssh_settings(config):
                 if key == "include":
                     pending += ((path, folder) for word in words for path in _included(word, folder))
                 elif key in ("host", "match"):
                     # what a `Match` asks about isn't asked here
-                    patterns = tuple(words) if key == "host" else ()
+                    patterns = _HostPatterns(words) if key == "host" else None
                 elif key == "hostname":
                     found += ((patterns, name) for name in words[:1])
         return tuple(found)
 
 
+class _HostPatterns:
+    """The patterns of one `Host` line of ssh_config(5)."""
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        self._wanted: list[str] = []
+        self._unwanted: list[str] = []
+        for pattern in patterns:
+            (self._unwanted if pattern.startswith("!") else self._wanted).append(pattern.removeprefix("!").casefold())
+
+    def match(self, host: str) -> bool:
+        """Say whether the line is for `host`."""
+        host = host.casefold()
+        return self._wants(host) and not self._refuses(host)
+
+    @cached_property
+    def _wants(self) -> Callable[[str], bool]:
+        return _make_matcher(self._wanted)
+
+    @cached_property
+    def _refuses(self) -> Callable[[str], bool]:
+        return _make_matcher(self._unwanted)
+
+
+def _make_matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
+    """Return a test of whether a host is one of `patterns`, which takes time in proportion to both."""
+    names = {pattern for pattern in patterns if not _has_wildcard(pattern)}
+    globs = [re.compile(_glob_expression(pattern), re.DOTALL) for pattern in patterns if _has_wildcard(pattern)]
+    return lambda host: host in names or any(glob.fullmatch(host) for glob in globs)
+
+
+def _has_wildcard(pattern: str) -> bool:
+    return "*" in pattern or "?" in pattern
+
+
+def _glob_expression(pattern: str) -> str:
+    """Return a pattern as an expression that never goes back: the first place where a piece stands is the best."""
+    first, *middle = (re.escape(piece).replace(r"\?", ".") for piece in pattern.split("*"))
+    if not middle:
+        return first
+    last = middle.pop()
+    return first + "".join(f"(?>.*?{piece})" for piece in middle if piece) + f".*{last}"
+
+
 def _parse_address(url: str) -> _Address:
-    while helper := _HELPER.match(url):
-        url = url[helper.end() :]
+    start = 0
+    while helper := _HELPER.match(url, start):
+        start = helper.end()
+    url = url[start:]
     if file := _FILE.match(url):
         return _Address(host=None, path=url[file.end() :])
-    if match := _URL.match(url):
-        return _Address(host=match["host"], path=match["path"], is_ssh="ssh" in match["scheme"].casefold())
-    if match := _SCP.match(url):
-        return _Address(host=match["boxed"] or match["host"], path=match["path"], is_ssh=True)
-    return _Address(host=None, path=url)
+    scheme, is_url, rest = url.partition("://")
+    if is_url and _SCHEME.fullmatch(scheme):
+        name, slash, path = rest.partition("/")
+        return _Address(host=_host_of(name), path=slash + path, is_ssh="ssh" in scheme.casefold())
+    host, path = _split_scp(url)
+    return _Address(host=_host_of(host), path=path, is_ssh=True) if host else _Address(host=None, path=url)
+
+
+def _split_scp(url: str) -> tuple[str, str]:
+    """Return host and path of `[USER@]HOST:PATH` of ssh, as git tells it from a path; the host is empty for one."""
+    name = url.partition("/")[0]
+    boxed = name.find("@[") + 1
+    end = name.find("]", boxed) + 1 if name.startswith("[", boxed) else 0
+    colon = name.find(":", end)
+    if colon < 0:
+        return "", url
+    # the box may hold all, `[USER@HOST:PORT]`
+    return name[boxed + 1 : end - 1] if end else name[:colon], url[colon + 1 :]
+
+
+def _host_of(name: str) -> str:
+    """Return the host of `[USER@]HOST[:PORT]`, with or without brackets."""
+    name = name.rpartition("@")[2]
+    if name.startswith("["):
+        return name[1:].partition("]")[0]
+    # more colons are of IPv6
+    return name.partition(":")[0] if name.count(":") == 1 else name
 
 
 def _unquote(path: str) -> str:
@@ -168,24 +247,24 @@ def _unquote(path: str) -> str:
 
 
 def _canonical_host(host: str) -> str:
-    return _SERVICE_NAME.sub("", host.casefold().strip("[]").rstrip("."), count=1)
+    name = host.casefold().strip("[]").rstrip(".")
+    service, _, rest = name.partition(".")
+    return rest if service in _SERVICE_PREFIXES and "." in rest else name
+
+
+def _is_full_name(host: str) -> bool:
+    top = host.rpartition(".")
+    return bool(top[0] and _TOP_NAME.fullmatch(top[2])) or _IP_NUMBER.fullmatch(host) is not None
 
 
 def _is_this_machine(host: str) -> bool:
     name = os.uname().nodename.casefold()
-    return _THIS_MACHINE.fullmatch(host) is not None or host in (name, name.partition(".")[0], f"{name}.local")
-
-
-def _matches(patterns: tuple[str, ...], host: str) -> bool:
-    """Say whether a `Host` line of ssh_config(5) is for `host`."""
-    is_wanted = False
-    for pattern in patterns:
-        expression = re.escape(pattern.removeprefix("!")).replace(r"\*", ".*").replace(r"\?", ".")
-        if re.fullmatch(expression, host, re.IGNORECASE):
-            if pattern.startswith("!"):
-                return False
-            is_wanted = True
-    return is_wanted
+    return (
+        host == "localhost"
+        or host.endswith(".localhost")
+        or _THIS_MACHINE.fullmatch(host) is not None
+        or host in (name, name.partition(".")[0], f"{name}.local")
+    )
 
 
 def _ssh_settings(config: str) -> Iterator[tuple[str, list[str]]]:
