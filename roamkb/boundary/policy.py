@@ -308,16 +308,25 @@ def _judge_allowance(survey: FolderSurvey, rule: Rule, root: Path) -> Project:
 
 def _find_shared_owner(survey: FolderSurvey) -> str | None:
     """Return the reason if a remote is, or may be, of the same owner as that of a work root; else None."""
-    for own in survey.owners:
-        if own in survey.work_owners and not own.startswith("/"):
-            return f"its remote {own} is of the same owner as that of the work root {survey.work_owners[own]}"
+    works = survey.work_owners
+    hosts: dict[str, str] = {}
+    owners: dict[str, str] = {}
+    for work, entry in works.items():
+        host, _, owner = work.partition("/")
+        hosts.setdefault(host, entry)
+        owners.setdefault(owner, entry)
     for own in survey.owners:
         host, _, owner = own.partition("/")
-        for work, entry in survey.work_owners.items():
-            work_host, _, work_owner = work.partition("/")
-            if own == "/" or (owner and owner == work_owner and "" in (host, work_host)):
-                named = f", which names {owner}," if owner else ""
-                return f"the host of its remote{named} can't be told; it may be that of the work root {entry}"
+        if host and own in works:
+            return f"its remote {own} is of the same owner as that of the work root {works[own]}"
+        # who names no owner has the whole host
+        if host and (whole := works.get(f"{host}/") if owner else hosts.get(host)):
+            return f"its remote {own} is on the host of that of the work root {whole}, and one of them names no owner"
+    for own in survey.owners:
+        host, _, owner = own.partition("/")
+        if maybe := works.get(f"/{owner}") if host and owner else owners.get(owner) if not host else None:
+            named = f", which names {owner}," if owner else ""
+            return f"the host of its remote{named} can't be told; it may be that of the work root {maybe}"
     return None
 
 

@@ -10,7 +10,6 @@ import stat
 from codecs import BOM_UTF8
 from collections.abc import Iterator
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from posixpath import basename
 from posixpath import dirname
@@ -55,11 +54,18 @@ class RepositoryPointers:
     paths: tuple[str, ...]
     #: Of its remotes, as written and as a configuration may rewrite them.
     urls: tuple[str, ...] = ()
+    #: `core.sshCommand` of the repository itself, and of the user.
+    ssh_commands: tuple[str, ...] = ()
+    user_ssh_commands: tuple[str, ...] = ()
     doubt: str | None = None
 
 
 class _BrokenPointer(Exception):
     """A pointer to a missing or unusable repository; the message is a clause."""
+
+
+class _TooManyFiles(_BrokenPointer):
+    """A configuration that includes more files than are read."""
 
 
 def is_project_root(folder: str) -> bool:
@@ -71,16 +77,21 @@ def is_project_root(folder: str) -> bool:
     return any(_path_exists(join(folder, mark)) and not _is_empty_git_folder(join(folder, mark)) for mark in ROOT_MARKS)
 
 
-def read_repository_pointers(folder: str, *, user_configs: Sequence[str] = ()) -> RepositoryPointers:
+def read_repository_pointers(
+    folder: str, *, user_configs: Sequence[str] = (), homes: Sequence[str] = ()
+) -> RepositoryPointers:
     """Return the repositories that `folder` is a worktree, a submodule or a share of, and the URLs of its remotes.
 
-    `user_configs` are the files in which git finds what it does with URLs in every repository.
+    `user_configs` are the files in which git finds what it does with URLs in every repository, and `homes` what `~` is.
     """
     paths: list[str] = []
     urls: dict[str, None] = {}
+    remotes = _Remotes()
     doubt = None
     try:
-        for url in _remotes_in_force(folder, user_configs):
+        remotes.read(folder, user_configs, homes)
+        doubt = remotes.doubt
+        for url in remotes.urls_in_force():
             urls[url] = None
             if len(urls) > _MOST_URLS:
                 raise _BrokenPointer(f"it has more than {_MOST_URLS} remotes")
@@ -93,7 +104,13 @@ def read_repository_pointers(folder: str, *, user_configs: Sequence[str] = ()) -
         doubt = str(broken)
     except OSError as error:
         doubt = f"its repository can't be looked at: {error_reason(error)}"
-    return RepositoryPointers(paths=tuple(paths), urls=tuple(urls), doubt=doubt)
+    return RepositoryPointers(
+        paths=tuple(paths),
+        urls=tuple(urls),
+        ssh_commands=_ssh_commands(remotes.settings),
+        user_ssh_commands=_ssh_commands(remotes.user_settings),
+        doubt=doubt,
+    )
 
 
 def remote_urls(folder: str) -> tuple[str, ...]:
@@ -115,29 +132,51 @@ def is_bare_repository(folder: str) -> bool:
     return isdir(join(folder, "objects")) and lexists(join(folder, "HEAD"))
 
 
-def _remotes_in_force(folder: str, user_configs: Sequence[str]) -> Iterator[str]:
-    """Yield the URLs of the remotes of `folder`'s repository, as written and as they may be rewritten."""
-    urls: list[str] = []
-    rewritings: list[_GitSetting] = []
-    for git in _git_folders(folder):
-        settings = [setting for name in ("config", "config.worktree") for setting in _read_settings(join(git, name))]
-        urls += (*_configured_urls(settings), *_urls_in_files(git))
-        rewritings += settings
-    urls += (setting.value for setting in _read_settings(join(folder, ".hg", "hgrc")) if setting.section == "paths")
-    for config in user_configs if urls else ():
-        with suppress(_BrokenPointer):
-            rewritings += _read_settings(config)
-    names: dict[str, set[str]] = {}
-    for setting in rewritings:
-        if setting.is_of("url", "insteadof", "pushinsteadof"):
-            names.setdefault(setting.value, set()).add(setting.name)
-    # there are few lengths, whatever the number of heads
-    lengths = sorted({len(head) for head in names})
-    urls = list(dict.fromkeys(urls))
-    yield from urls
-    for url in urls[:_MOST_URLS]:
-        for length in lengths:
-            yield from (name + url[length:] for name in sorted(names.get(url[:length], ())) if length <= len(url))
+class _Remotes:
+    """The remotes of one repository, and what the configuration says of them."""
+
+    def __init__(self) -> None:
+        self.urls: list[str] = []
+        self.settings: list[_GitSetting] = []
+        self.user_settings: list[_GitSetting] = []
+        self.doubt: str | None = None
+
+    def read(self, folder: str, user_configs: Sequence[str], homes: Sequence[str]) -> None:
+        """Read the remotes of `folder`'s repository, and the user's configuration where there are some."""
+        for git in _git_folders(folder):
+            settings = [
+                setting for name in ("config", "config.worktree") for setting in _read_settings(join(git, name), homes)
+            ]
+            self.urls += (*_configured_urls(settings), *_urls_in_files(git))
+            self.settings += settings
+        hgrc = _read_settings(join(folder, ".hg", "hgrc"), homes)
+        self.urls += (setting.value for setting in hgrc if setting.section == "paths")
+        for config in user_configs if self.urls else ():
+            try:
+                self.user_settings += _read_settings(config, homes)
+            except _TooManyFiles as broken:
+                self.doubt = str(broken)
+            except _BrokenPointer:
+                # git, too, does without a user's file that it may not read
+                continue
+
+    def urls_in_force(self) -> Iterator[str]:
+        """Yield the URLs as written, and as they may be rewritten."""
+        names: dict[str, set[str]] = {}
+        for setting in (*self.settings, *self.user_settings):
+            if setting.is_of("url", "insteadof", "pushinsteadof"):
+                names.setdefault(setting.value, set()).add(setting.name)
+        # there are few lengths, whatever the number of heads
+        lengths = sorted({len(head) for head in names})
+        urls = list(dict.fromkeys(self.urls))
+        yield from urls
+        for url in urls[:_MOST_URLS]:
+            for length in lengths:
+                yield from (name + url[length:] for name in sorted(names.get(url[:length], ())) if length <= len(url))
+
+
+def _ssh_commands(settings: Sequence["_GitSetting"]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(setting.value for setting in settings if setting.is_of("core", "sshcommand")))
 
 
 def _configured_urls(settings: Sequence["_GitSetting"]) -> Iterator[str]:
@@ -145,7 +184,9 @@ def _configured_urls(settings: Sequence["_GitSetting"]) -> Iterator[str]:
     helper_of = {setting.name: setting.value for setting in settings if setting.is_of("remote", "vcs")}
     names = {setting.name for setting in settings if setting.section == "remote"}
     for setting in settings:
-        if setting.is_of("remote", "url", "pushurl"):
+        if setting.is_of("svn-remote", "url", "pushurl"):
+            yield setting.value
+        elif setting.is_of("remote", "url", "pushurl"):
             helper = helper_of.get(setting.name)
             yield f"{helper}::{setting.value}" if helper else setting.value
         elif (
@@ -267,17 +308,31 @@ class _GitSetting:
         return self.section == section and self.key in keys
 
 
-def _read_settings(config: str) -> Iterator[_GitSetting]:
+def _read_settings(config: str, homes: Sequence[str] = ()) -> Iterator[_GitSetting]:
     """Yield the entries of a git configuration, and of those that it includes under whatever condition."""
-    pending_configs = [config]
-    for _ in range(_MOST_CONFIGS):
-        if not pending_configs:
-            return
+    first, pending_configs = config, [config]
+    visited: set[str] = set()
+    while pending_configs:
         config = pending_configs.pop(0)
+        if config in visited:
+            continue
+        if len(visited) == _MOST_CONFIGS:
+            raise _TooManyFiles(f"more than {_MOST_CONFIGS} files belong to the configuration {first}")
+        visited.add(config)
         for setting in _parse_settings(config):
             if setting.section in ("include", "includeif") and setting.key == "path":
-                pending_configs.append(_join_real_folder(dirname(config), expanduser(setting.value)))
+                pending_configs += (
+                    _join_real_folder(dirname(config), path) for path in _expand_home(setting.value, homes)
+                )
             yield setting
+
+
+def _expand_home(path: str, homes: Sequence[str]) -> Iterator[str]:
+    """Yield what a path may be that begins with `~/`: in each of the homes."""
+    if path.startswith("~/") and homes:
+        yield from (join(home, path[2:]) for home in homes)
+    else:
+        yield expanduser(path)
 
 
 def _parse_settings(config: str) -> Iterator[_GitSetting]:

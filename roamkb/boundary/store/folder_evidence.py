@@ -181,7 +181,7 @@ class RuleOnDisk:
             )
             places += self._remote_identities(pointers, folder)
             owners.update(dict.fromkeys(self._find_owners(pointers)))
-            doubt = doubt or pointers.doubt or next(filter(None, map(self._addresses.find_doubt, pointers.urls)), None)
+            doubt = doubt or self._find_doubt(pointers)
         work_owners, owners_doubt = self._work_owners if owners else ({}, None)
         roots = tuple(self.identify_path(top) for top in tops)
         # a root that holds a mount is rare, and "/" holds them all: nobody is personal there
@@ -216,11 +216,18 @@ class RuleOnDisk:
         return owners, doubt
 
     def _read_pointers(self, folder: str) -> "git_repository.RepositoryPointers":
-        return git_repository.read_repository_pointers(folder, user_configs=self._addresses.git_configs)
+        return git_repository.read_repository_pointers(
+            folder, user_configs=self._addresses.git_configs, homes=self._addresses.homes
+        )
 
     def _find_owners(self, pointers: "git_repository.RepositoryPointers") -> Iterator[str]:
+        commands = (*pointers.ssh_commands, *pointers.user_ssh_commands)
         for url in pointers.urls:
-            yield from self._addresses.find_owners(url)
+            yield from self._addresses.find_owners(url, ssh_commands=commands)
+
+    def _find_doubt(self, pointers: "git_repository.RepositoryPointers") -> str | None:
+        doubts = (self._addresses.find_doubt(url, ssh_commands=pointers.ssh_commands) for url in pointers.urls)
+        return pointers.doubt or next(filter(None, doubts), None)
 
     def _local_remotes(self, pointers: "git_repository.RepositoryPointers", folder: str) -> Iterator[str]:
         for url in pointers.urls:

@@ -47,8 +47,22 @@ _WORD_PIECE = lazily(
 )
 _QUOTED_ESCAPE = lazily(r"""\\(["'\\])""")
 _SYSTEM_CONFIG = "/etc/ssh/ssh_config"
-#: A configuration that includes itself ends somewhere.
-_MOST_CONFIGS = 32
+_MOST_CONFIGS = 256
+#: What lets the name of a host not tell where ssh leads.
+_LEADING_KEYS = ("canonicalizehostname", "proxycommand")
+#: Of a command that leads where plain ssh does: its flags, its `-o`, and what a shell does more than split it.
+_PLAIN_FLAGS = lazily(r"-[46AaCknqTvxX]+")
+_PLAIN_OPTIONS = (
+    "identit",
+    "addkeystoagent",
+    "stricthostkey",
+    "userknownhosts",
+    "batchmode",
+    "connecttimeout",
+    "server",
+)
+_SHELL_SIGN = lazily(r"[;&|<>()`$\n]")
+_AZURE = "dev.azure.com"
 #: Far above what a path or a name of the internet may have.
 _LONGEST_ADDRESS = 4096
 _LONGEST_HOST = 255
@@ -67,17 +81,17 @@ class RemoteAddresses:
     """The addresses of remotes as the user's own configuration in `homes` makes them."""
 
     def __init__(self, homes: Iterable[Path]) -> None:
-        self._homes = tuple(str(home) for home in homes)
+        self.homes = tuple(str(home) for home in homes)
 
     @property
     def git_configs(self) -> tuple[str, ...]:
         """The files in which git finds what it does with URLs in every repository; they needn't be there."""
         return (
             "/etc/gitconfig",
-            *(join(home, name) for home in self._homes for name in (".config/git/config", ".gitconfig")),
+            *(join(home, name) for home in self.homes for name in (".config/git/config", ".gitconfig")),
         )
 
-    def find_owners(self, url: str) -> Iterator[str]:
+    def find_owners(self, url: str, *, ssh_commands: Sequence[str] = ()) -> Iterator[str]:
         """Yield the host of a remote and the first name of its path there, `HOST/OWNER`: whose it is.
 
         Without an owner the whole host is one's. `/OWNER` says that the host can't be told, `/` that nothing can.
@@ -85,15 +99,12 @@ class RemoteAddresses:
         address = _parse_address(url)
         if address.host is None or len(address.host) > _LONGEST_HOST:
             return
-        parts = normpath("/" + _unquote(address.path)).strip("/").split("/")
-        if parts[0] == "v3" and address.host.endswith((".azure.com", ".visualstudio.com")):
-            parts = parts[1:]
-        owner = parts[0] if len(parts) > 1 else ""
+        parts = normpath("/" + _unquote(address.path)).casefold().strip("/").split("/")
         hosts = tuple(self._real_hosts(address.host))
         for host in hosts:
-            yield f"{host}/{owner}".casefold()
-        if not self._is_told(address.host, own_name=hosts[-1]):
-            yield f"/{owner}".casefold()
+            yield from _accounts(host, parts)
+        if not self._is_told(address, own_name=hosts[-1], ssh_commands=ssh_commands):
+            yield from ("/" + account.partition("/")[2] for account in _accounts(hosts[-1], parts))
 
     def find_local_paths(self, url: str, folder: str) -> Iterator[str]:
         """Yield the paths on this machine that a remote of the repository `folder` is, also with `%20` decoded."""
@@ -106,61 +117,106 @@ class RemoteAddresses:
                 or not any(map(_is_this_machine, self._real_hosts(address.host)))
             ):
                 return
-            tops = self._homes
+            tops = self.homes
         for path in dict.fromkeys((address.path, _unquote(address.path))):
             if not path or "\0" in path:
                 continue
             # git-upload-pack and a shell know the home by it
             is_in_home = path.removeprefix("/").startswith("~/")
-            for top in self._homes if is_in_home else tops:
+            for top in self.homes if is_in_home else tops:
                 yield join(realpath(top), path.removeprefix("/").removeprefix("~/") if is_in_home else path)
 
-    def find_doubt(self, url: str) -> str | None:
-        """Return why it can't be told where a remote leads to, as a clause: a command says it."""
-        if len(url) > _LONGEST_ADDRESS or len(_parse_address(url).host or "") > _LONGEST_HOST:
+    def find_doubt(self, url: str, *, ssh_commands: Sequence[str] = ()) -> str | None:
+        """Return why it can't be told where a remote leads to, as a clause: a command says it, or too much does."""
+        address = _parse_address(url)
+        if len(url) > _LONGEST_ADDRESS or len(address.host or "") > _LONGEST_HOST:
             return "the address of its remote is longer than any"
         helper = _HELPER.match(url)
         if helper and helper[1].casefold() in ("ext", "fd"):
             return f"its remote {helper[1]}::… is a command, which may lead anywhere"
+        if address.is_ssh and any(map(_leads_elsewhere, ssh_commands)):
+            return "its core.sshCommand may lead anywhere"
+        if address.is_ssh and not self._ssh.is_whole:
+            return f"more than {_MOST_CONFIGS} files belong to ssh's configuration"
         return None
 
     def _real_hosts(self, host: str) -> Iterator[str]:
         """Yield the names of a host that ssh may know it by, the real ones first, and its own."""
         names = [
             name.replace("%h", host).replace("%%", "%")
-            for patterns, name in self._ssh_hosts
+            for patterns, name in self._ssh.hosts
             if patterns is None or patterns.match(host)
         ]
         yield from dict.fromkeys(map(_canonical_host, (*names, host)))
 
-    def _is_told(self, host: str, *, own_name: str) -> bool:
+    def _is_told(self, address: _Address, *, own_name: str, ssh_commands: Sequence[str]) -> bool:
         """Say whether it is known which host that is; a `Match` may be for another one."""
+        host = address.host or ""
+        if address.is_ssh and (
+            any(patterns is None or patterns.match(host) for patterns in self._ssh.leading)
+            or any(map(_leads_elsewhere, ssh_commands))
+        ):
+            return False
         return (
             _is_full_name(own_name)
             or _is_this_machine(own_name)
-            or any(patterns and patterns.match(host) for patterns, _ in self._ssh_hosts)
+            or any(patterns.has_name(host) for patterns in self._ssh.blocks)
+            or any(patterns.match(host) for patterns in self._ssh.telling)
         )
 
     @cached_property
-    def _ssh_hosts(self) -> tuple[tuple["_HostPatterns | None", str], ...]:
-        """The host names of ssh's configuration with their patterns; one without patterns may be any host's."""
-        pending = [(join(home, ".ssh/config"), join(home, ".ssh")) for home in self._homes]
+    def _ssh(self) -> "_SshConfig":
+        pending = [(join(home, ".ssh/config"), join(home, ".ssh")) for home in self.homes]
         pending.append((_SYSTEM_CONFIG, "/etc/ssh"))
-        found: list[tuple[_HostPatterns | None, str]] = []
-        for _ in range(_MOST_CONFIGS):
-            if not pending:
-                break
+        ssh = _SshConfig()
+        visited: set[str] = set()
+        while pending:
             config, folder = pending.pop(0)
-            patterns: _HostPatterns | None = _HostPatterns(["*"])
-            for key, words in _ssh_settings(config):
-                if key == "include":
-                    pending += ((path, folder) for word in words for path in _included(word, folder))
-                elif key in ("host", "match"):
-                    # what a `Match` asks about isn't asked here
-                    patterns = _HostPatterns(words) if key == "host" else None
-                elif key == "hostname":
-                    found += ((patterns, name) for name in words[:1])
-        return tuple(found)
+            if config in visited:
+                continue
+            if len(visited) == _MOST_CONFIGS:
+                ssh.is_whole = False
+                break
+            visited.add(config)
+            pending += ((path, folder) for word in ssh.read(config) for path in _included(word, folder))
+        return ssh
+
+
+class _SshConfig:
+    """What ssh's configuration says of hosts; patterns that are None may be any host's."""
+
+    def __init__(self) -> None:
+        self.blocks: list[_HostPatterns] = []
+        self.hosts: list[tuple[_HostPatterns | None, str]] = []
+        #: Of the hosts that a `Host` line with a `HostName` tells.
+        self.telling: list[_HostPatterns] = []
+        #: Of the hosts whose name doesn't tell where ssh leads.
+        self.leading: list[_HostPatterns | None] = []
+        self.is_whole = True
+
+    def read(self, config: str) -> list[str]:
+        """Read one file, and return the words of its `Include` lines."""
+        patterns: _HostPatterns | None = _HostPatterns(["*"])
+        is_match = False
+        included: list[str] = []
+        for key, words in _ssh_settings(config):
+            if key == "include":
+                included += words
+            elif key in ("host", "match"):
+                is_match = key == "match"
+                patterns = _match_patterns(words) if is_match else _HostPatterns(words)
+                self.blocks += () if is_match or patterns is None else (patterns,)
+            elif words:
+                self._add(patterns, key, words[0], is_match=is_match)
+        return included
+
+    def _add(self, patterns: "_HostPatterns | None", key: str, value: str, *, is_match: bool) -> None:
+        if key == "hostname":
+            self.hosts.append((patterns, value))
+            self.telling += () if is_match or patterns is None else (patterns,)
+        elif key in _LEADING_KEYS and value.casefold() not in ("no", "none"):
+            # a `Match` may ask about the host's other name
+            self.leading.append(None if is_match else patterns)
 
 
 class _HostPatterns:
@@ -177,6 +233,10 @@ class _HostPatterns:
         host = host.casefold()
         return self._wants(host) and not self._refuses(host)
 
+    def has_name(self, host: str) -> bool:
+        """Say whether the line names `host` itself, without wildcards."""
+        return host.casefold() in self._wanted and self.match(host)
+
     @cached_property
     def _wants(self) -> Callable[[str], bool]:
         return _make_matcher(self._wanted)
@@ -184,6 +244,13 @@ class _HostPatterns:
     @cached_property
     def _refuses(self) -> Callable[[str], bool]:
         return _make_matcher(self._unwanted)
+
+
+def _match_patterns(words: Sequence[str]) -> _HostPatterns | None:
+    """Return the patterns of a `Match` that begins with the host; what else it asks about isn't asked here."""
+    if len(words) > 1 and words[0].casefold() in ("host", "originalhost"):
+        return _HostPatterns(words[1].split(","))
+    return None
 
 
 def _make_matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
@@ -216,7 +283,7 @@ def _parse_address(url: str) -> _Address:
     scheme, is_url, rest = url.partition("://")
     if is_url and _SCHEME.fullmatch(scheme):
         name, slash, path = rest.partition("/")
-        return _Address(host=_host_of(name), path=slash + path, is_ssh="ssh" in scheme.casefold())
+        return _Address(host=_unquote(_host_of(name)), path=slash + path, is_ssh="ssh" in scheme.casefold())
     host, path = _split_scp(url)
     return _Address(host=_host_of(host), path=path, is_ssh=True) if host else _Address(host=None, path=url)
 
@@ -252,8 +319,45 @@ def _canonical_host(host: str) -> str:
     return rest if service in _SERVICE_PREFIXES and "." in rest else name
 
 
+def _accounts(host: str, parts: Sequence[str]) -> Iterator[str]:
+    """Yield whose the path `parts` of `host` is, `HOST/OWNER`, also where a service has several names of an account."""
+    account, _, service = host.partition(".")
+    if service == "visualstudio.com":
+        yield f"{_AZURE}/{account}"
+        return
+    host = _AZURE if host == "visualstudio.com" else host
+    if host == _AZURE and parts[0] == "v3":
+        parts = parts[1:]
+    owner = parts[0] if len(parts) > 1 else ""
+    yield f"{host}/{owner}"
+    # Bitbucket Server and Gerrit, where these are no more than the way by https
+    if owner in ("scm", "a") and len(parts) > 2:
+        yield f"{host}/{parts[1]}"
+
+
+def _leads_elsewhere(command: str) -> bool:
+    """Say whether a command may lead elsewhere than ssh by the user's configuration."""
+    if len(command) > _LONGEST_ADDRESS or _SHELL_SIGN.search(command.replace("$HOME/", "~/")):
+        return True
+    words = iter(_split_words(command))
+    if next(words, "") not in ("ssh", "/usr/bin/ssh"):
+        return True
+    for word in words:
+        if word[:2] not in ("-i", "-o"):
+            if not _PLAIN_FLAGS.fullmatch(word):
+                return True
+            continue
+        value = word[2:] or next(words, "")
+        if word[1] == "o" and not value.casefold().startswith(_PLAIN_OPTIONS):
+            return True
+    return False
+
+
 def _is_full_name(host: str) -> bool:
     top = host.rpartition(".")
+    if not host.isascii():
+        # a browser's rules make `github.com` of letters that look so
+        return False
     return bool(top[0] and _TOP_NAME.fullmatch(top[2])) or _IP_NUMBER.fullmatch(host) is not None
 
 

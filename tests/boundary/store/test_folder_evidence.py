@@ -151,9 +151,11 @@ Host box
         # an alias that nothing tells of may be work's
         ("git@nowhere:acme/x.git", "unknown"),
         ("git@github.com-gone:acme/x.git", "unknown"),
-        ("git@nowhere:x.git", "unknown"),
         ("ext::ssh web git-upload-pack x", "unknown"),
-        # others' and one's own
+        # others' and one's own; what names no owner is a machine of one's own network
+        ("git@nowhere:x.git", "personal"),
+        ("ssh://nowhere/x.git", "personal"),
+        ("s3://bucket/x", "personal"),
         ("git@work-gh:ada/x.git", "personal"),
         ("git@nowhere:ada/x.git", "personal"),
         ("gh:ada/x", "personal"),
@@ -205,6 +207,76 @@ def test_ssh_s_configuration_is_read_as_ssh_does(ssh: str, home: Path) -> None:
     rule = replace(rule, work_roots=(*rule.work_roots, str(home / "job/a")))
     config(home / "code/web", "git@work-gh:acme/x.git")
     assert "its remote github.com/acme is of the same owner" in classify_folder(home / "code/web", rule).reason
+
+
+GH = "git@github.com:acme/a.git"
+BITBUCKET = "ssh://git@bitbucket.acme.com:7999/pay/a.git"
+CANONICAL = "CanonicalizeHostname yes\nCanonicalDomains com\n"
+OWN = "code/web/.git/config"
+INSTEAD = '[url "https://github.com/acme/"]\n insteadOf = "w:"\n'
+SSH_FILES = {f".ssh/c/{n}": "Host gh.work\n HostName github.com\n" if n == 39 else "Host z\n" for n in range(40)}
+MANY = "".join(f"[include]\n path = i{n}\n" for n in range(40))
+
+
+@pytest.mark.parametrize(
+    ("work", "url", "files", "kind"),
+    [
+        # without an owner the whole host is one's
+        ("git@git.acme.com:billing.git", "git@git.acme.com:tools/x.git", {}, "unknown"),
+        ("git@git.acme.com:tools/x.git", "git@git.acme.com:x.git", {}, "unknown"),
+        ("git@git.acme.com:billing.git", "git@nowhere:x.git", {}, "unknown"),
+        (GH, "https://git%68ub.com/acme/x", {}, "unknown"),
+        (GH, "https://\uff47ithub.com/acme/x", {}, "unknown"),
+        # one account by several names
+        (BITBUCKET, "https://bitbucket.acme.com/scm/pay/x.git", {}, "unknown"),
+        (BITBUCKET, "https://bitbucket.acme.com/scm/~ada/x.git", {}, "personal"),
+        ("https://bitbucket.acme.com/scm/pay/x.git", BITBUCKET, {}, "unknown"),
+        ("ssh://ada@gerrit.acme.com:29418/pay/a", "https://gerrit.acme.com/a/pay/x", {}, "unknown"),
+        ("https://acme.visualstudio.com/Pay/_git/a", "git@ssh.dev.azure.com:v3/acme/Pay/x", {}, "unknown"),
+        ("https://acme@dev.azure.com/acme/Pay/_git/a", "https://acme.visualstudio.com/Pay/_git/x", {}, "unknown"),
+        ("https://dev.azure.com/acme/Pay/_git/a", "acme@vs-ssh.visualstudio.com:v3/acme/Pay/x", {}, "unknown"),
+        ("https://dev.azure.com/acme/Pay/_git/a", "acme@vs-ssh.visualstudio.com:v3/ada/Pay/x", {}, "personal"),
+        # a command decides where it leads
+        (GH, "git@nas.local:ada/x", {OWN: "[core]\n sshCommand = ssh -o HostName=github.com\n"}, "unknown"),
+        (GH, "git@nas.local:ada/x", {OWN: "[core]\n sshCommand = ./ssh\n"}, "unknown"),
+        (GH, "git@nas.local:ada/x", {OWN: '[core]\n sshCommand = "ssh -i a;b"\n'}, "unknown"),
+        (GH, "git@nas.local:ada/x", {OWN: "[core]\n sshCommand = ssh -i '~/a b' -oIdentitiesOnly=yes\n"}, "personal"),
+        (GH, "https://nas.local/ada/x", {OWN: "[core]\n sshCommand = ./ssh\n"}, "personal"),
+        (GH, "git@github.work:acme/x", {".gitconfig": "[core]\n sshCommand = ssh -F ~/.ssh/work\n"}, "unknown"),
+        (GH, "git@github.work:ada/x", {".gitconfig": "[core]\n sshCommand = ssh -F ~/.ssh/work\n"}, "personal"),
+        (GH, "git@gh.work:acme/x", {".ssh/config": "Host gh.*\n ProxyCommand nc github.com 22\n"}, "unknown"),
+        (GH, "git@gh.work:acme/x", {".ssh/config": "Host gh.*\n ProxyCommand none\n"}, "personal"),
+        (GH, "git@a.github:acme/x", {".ssh/config": CANONICAL}, "unknown"),
+        (GH, "git@a.github:ada/x", {".ssh/config": CANONICAL}, "personal"),
+        (GH, "git@nas:x", {".ssh/config": "Match user a\n HostName github.com\n"}, "unknown"),
+        # what more there is to read
+        (GH, "git@h.org:x/y", {OWN: '[svn-remote "x"]\n url = https://github.com/acme/x\n'}, "unknown"),
+        (GH, "git@h.org:x/y", {OWN: MANY}, "unknown"),
+        (GH, "git@h.org:x/y", {".gitconfig": MANY}, "unknown"),
+        (GH, "git@h.org:x/y", {OWN: "[include]\n path = config\n"}, "personal"),
+        (GH, "git@gh.work:acme/x", {".ssh/config": "Include c/*\n", **SSH_FILES}, "unknown"),
+        (GH, "git@h.org:x/y", {".ssh/config": "Include c/*\n", **SSH_FILES}, "personal"),
+        (GH, "git@h.org:x/y", {".ssh/config": "".join(f"Include x{n}\n" for n in range(300))}, "personal"),
+        (GH, "git@h.org:x/y", {".ssh/config": "Include c/*\n", **{f".ssh/c/{n}": "" for n in range(300)}}, "unknown"),
+        (GH, "git@h.org:x/y", {".ssh/config": "Include config\n"}, "personal"),
+        (GH, "w:x", {".gitconfig": "[include]\n path = ~/inc\n", "inc": INSTEAD}, "unknown"),
+        # one's own machines
+        (GH, "git@nas:acme/x.git", {".ssh/config": "Host nas\n User git\n"}, "personal"),
+        (GH, "git@nas:acme/x.git", {".ssh/config": "Host *\n User git\n"}, "unknown"),
+        (GH, "git@nas:x.git", {".ssh/config": "Match host *.corp\n HostName gw.acme.com\n"}, "personal"),
+    ],
+)
+def test_whose_a_remote_is(work: str, url: str, files: dict[str, str], kind: str, home: Path) -> None:
+    """What the employer's other repositories are called, and a person's own."""
+    config(home / "job/a", work)
+    config(home / "code/web", url)
+    for name, text in files.items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        with (home / name).open("a") as file:
+            file.write(text)
+    rule = load_rule(home, account_home=home)
+    rule = replace(rule, work_roots=(*rule.work_roots, str(home / "job/a")))
+    assert kind == classify_folder(home / "code/web", rule).kind.value
 
 
 def test_an_alias_of_work_is_the_owner_s_by_any_name(home: Path, rule: Rule) -> None:

@@ -99,8 +99,13 @@ def test_the_patterns_of_ssh_s_are_compiled_once(tmp_path: Path, monkeypatch: py
     addresses = RemoteAddresses((tmp_path,))
     compiled: list[object] = []
     compile_really = re.compile
+
+    def compile_counted(pattern: str, flags: int = 0) -> object:
+        compiled.append(pattern)
+        return compile_really(pattern, flags)
+
     with monkeypatch.context() as patch:
-        patch.setattr(re, "compile", lambda *told: compiled.append(told) or compile_really(*told))
+        patch.setattr(re, "compile", compile_counted)
         owners = [list(addresses.find_owners(f"{host}:o/x")) for host in ("b599-x", "A0", "b7-x")]
     assert [["c599/o", "b599-x/o"], ["c0/o", "a0/o"], ["c7/o", "b7-x/o"]] == owners
     assert len(compiled) <= 600 + 20
