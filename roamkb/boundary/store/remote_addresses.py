@@ -131,9 +131,9 @@ class RemoteAddresses:
         address = _parse_address(url)
         if len(url) > _LONGEST_ADDRESS or len(address.host or "") > _LONGEST_HOST:
             return "the address of its remote is longer than any"
-        helper = _HELPER.match(url)
-        if helper and helper[1].casefold() in ("ext", "fd"):
-            return f"its remote {helper[1]}::… is a command, which may lead anywhere"
+        for helper in _helpers(url):
+            if helper[1].casefold() in ("ext", "fd"):
+                return f"its remote {helper[1]}::… is a command, which may lead anywhere"
         if address.is_ssh and any(map(_leads_elsewhere, ssh_commands)):
             return "its core.sshCommand may lead anywhere"
         if address.is_ssh and not self._ssh.is_whole:
@@ -273,9 +273,17 @@ def _glob_expression(pattern: str) -> str:
     return first + "".join(f"(?>.*?{piece})" for piece in middle if piece) + f".*{last}"
 
 
-def _parse_address(url: str) -> _Address:
+def _helpers(url: str) -> Iterator[re.Match[str]]:
+    """Yield the helpers that stand before an address, one behind another."""
     start = 0
     while helper := _HELPER.match(url, start):
+        yield helper
+        start = helper.end()
+
+
+def _parse_address(url: str) -> _Address:
+    start = 0
+    for helper in _helpers(url):
         start = helper.end()
     url = url[start:]
     if file := _FILE.match(url):

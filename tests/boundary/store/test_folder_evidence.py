@@ -249,6 +249,7 @@ MANY = "".join(f"[include]\n path = i{n}\n" for n in range(40))
         (GH, "git@a.github:acme/x", {".ssh/config": CANONICAL}, "unknown"),
         (GH, "git@a.github:ada/x", {".ssh/config": CANONICAL}, "personal"),
         (GH, "git@nas:x", {".ssh/config": "Match user a\n HostName github.com\n"}, "unknown"),
+        (GH, "hg::EXT::ssh web hg", {}, "unknown"),
         # what more there is to read
         (GH, "git@h.org:x/y", {OWN: '[svn-remote "x"]\n url = https://github.com/acme/x\n'}, "unknown"),
         (GH, "git@h.org:x/y", {OWN: MANY}, "unknown"),
