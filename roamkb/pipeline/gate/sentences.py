@@ -95,7 +95,8 @@ def _differ_in_negation(text: str, sentence: str) -> bool:
     if not _holds_most(sentence, terms):
         return False
     said = _without_forgetting(_clauses_about(sentence, terms), terms)
-    turning_words = len(_falsity_words(said) - _falsity_words(text)) + _count_contraries(text, said)
+    # a lie and a myth is as false as either
+    turning_words = bool(_falsity_words(said) - _falsity_words(text)) + _count_contraries(text, said)
     if negates(text) and negates(said) and not turning_words:
         return _negate_otherwise(text, said)
     return negates(text) != (negates(said) != (turning_words % 2 == 1))

@@ -37,11 +37,15 @@ class AttributeValue(NamedTuple):
 
 
 def give_other_values(first_text: str, second_text: str) -> bool:
-    """Say whether two texts give other values to one attribute: numbers, or one says that the other's is gone."""
+    """Say whether two texts give other values to one attribute: numbers, or one says that the other's is gone.
+
+    A text with the number of both says when each holds.
+    """
     mine, theirs = attribute_values(first_text), attribute_values(second_text)
     return any(
         my_value.attribute == their_value.attribute
-        and my_value.value != their_value.value
+        and my_value.value not in _numbers(second_text)
+        and their_value.value not in _numbers(first_text)
         and (my_value.rest <= their_value.rest or their_value.rest <= my_value.rest)
         for my_value in mine
         for their_value in theirs
@@ -52,6 +56,10 @@ def give_other_values(first_text: str, second_text: str) -> bool:
 def attribute_values(text: str) -> tuple[AttributeValue, ...]:
     """Return the numbers that a text gives to attributes, a clause each; what it denies gives none."""
     return tuple(value for words in _clauses(text, with_number=True) if (value := _number_of(words)))
+
+
+def _numbers(text: str) -> set[str]:
+    return {word.root for words in _clauses(text, with_number=True) for word in words if word.is_number}
 
 
 def _number_of(words: Sequence[ClaimWord]) -> AttributeValue | None:

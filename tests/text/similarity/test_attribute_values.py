@@ -28,6 +28,7 @@ from roamkb.text.similarity.attribute_values import give_other_values
         ("Step 1 runs the migrations", "Step 2 runs the migrations of the clients", False),
         ("The API listens on port 9090", "The API does not listen on port 9091", False),
         ("The queue runs on RabbitMQ", "The worker runs on Kafka, no longer on RabbitMQ", False),
+        ("The report takes 200 minutes", "The report takes 20 minutes here, and 200 where the disk is slow", False),
         ("Deploys take 5 minutes", "The mailer sends 5 mails, not 6", False),
     ],
 )
