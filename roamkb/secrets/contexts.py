@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from functools import lru_cache
 from functools import partial
-from typing import Final
 
 from roamkb.core.data_tables import data_rows
+from roamkb.core.startup.typing import Final
 from roamkb.secrets import table_cells
 from roamkb.secrets.randomness import NOTHING
 from roamkb.secrets.randomness import PASSWORD

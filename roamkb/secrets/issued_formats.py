@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterable
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import cast
 
 from roamkb.core.data_tables import data_rows
+from roamkb.core.startup.typing import cast
 
 _ALPHABETS = {
     "digit": "[0-9]*",

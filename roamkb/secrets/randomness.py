@@ -5,8 +5,8 @@ import re
 from collections import Counter
 from functools import lru_cache
 from operator import add
-from typing import Final
 
+from roamkb.core.startup.typing import Final
 from roamkb.text.store.lexicons import alternatives_pattern
 from roamkb.text.store.lexicons import vocabulary
 

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from typing import Final
 
+from roamkb.core.startup.typing import Final
 from roamkb.secrets.randomness import compile_cached
 from roamkb.text.store.lexicons import alternatives_pattern
 from roamkb.text.store.lexicons import lexicon
