@@ -409,5 +409,6 @@ def _included(word: str, folder: str) -> Iterator[str]:
     pattern = normpath(join(folder, "..", word[2:]) if word.startswith("~/") else join(folder, word))
     try:
         yield from sorted(map(str, Path("/").glob(pattern.lstrip("/"))))
+    # pathlib's own word for a pattern that it doesn't take
     except (OSError, ValueError, NotImplementedError):
         return

@@ -10,7 +10,6 @@ from typing import Final
 
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
-from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import clip_text
 from roamkb.harnesses.transcript import Speaker
 from roamkb.harnesses.transcript import TranscriptPassage
@@ -23,10 +22,6 @@ LONGEST_ASK: Final = 400
 _MANY_CALLS: Final = 5
 #: Changed lines of one file that are slight work, as a typo, a number or a name is.
 _FEW_LINES: Final = 3
-_WORD: Final = lazily(r"\w{4,}|\d+")
-#: Letters of a word's beginning, which its forms share; and words of a message that are remembered.
-_STEM_LENGTH: Final = 5
-_MOST_WORDS: Final = 400
 #: What speaks for an ask: files were changed, an error went away, the human corrected the agent or stopped the work.
 EDITED: Final = "edited"
 MENDED: Final = "mended"
@@ -103,7 +98,7 @@ def _add_passage(stretch: WorkStretch, passage: TranscriptPassage) -> WorkStretc
         has_worked=stretch.has_worked or passage.speaker is not Speaker.HUMAN,
         has_failed=stretch.has_failed or passage.has_failed,
         was_told=stretch.was_told or is_told,
-        said=word_hashes(passage.text) if is_said else stretch.said,
+        said=correction.word_hashes(passage.text) if is_said else stretch.said,
         found=reasons,
     )
     return _add_edit(extended, passage) if passage.edits and not passage.has_failed else extended
@@ -124,12 +119,6 @@ def _add_edit(stretch: WorkStretch, passage: TranscriptPassage) -> WorkStretch:
         found=_with_reason(stretch, CORRECTED) if is_undone else stretch.found,
     )
     return replace(extended, put_in=(*extended.put_in, *put_in) if extended.is_slight else ())
-
-
-def word_hashes(text: str) -> tuple[int, ...]:
-    """Return what stands for the words of a message, so that a later reply can be compared with it."""
-    words = dict.fromkeys(word[:_STEM_LENGTH] for word in _WORD.findall(text.casefold()))
-    return tuple(zlib.crc32(word.encode("utf-8", "surrogatepass")) for word in list(words)[:_MOST_WORDS])
 
 
 def _with_reason(stretch: WorkStretch, reason: str) -> tuple[str, ...]:

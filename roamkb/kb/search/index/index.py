@@ -67,10 +67,7 @@ class Index:
         clock: Callable[[], int] = time.time_ns,
         model: "cache.SentenceModel | None" = None,
     ) -> None:
-        """Store the index in `folder`, or in memory for one query; `version` is the program's.
-
-        `version` is the program's.
-        """
+        """Store the index in `folder`, or in memory for one query; `version` is the program's."""
         self._notes = notes
         self._file = IndexFile(folder, clock=clock) if folder else None
         self._maker = maker_key(notes.todo_lines, version, kb=os.path.realpath(notes.kb))
