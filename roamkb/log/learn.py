@@ -27,7 +27,6 @@ from roamkb.log.known_learnings import find_paraphrases
 from roamkb.log.known_learnings import get_learning
 from roamkb.log.learning import Learning
 from roamkb.log.learning import canonical_type
-from roamkb.log.learning import fitting_aliases
 from roamkb.log.learning import label_of
 from roamkb.log.learning import nearest_type
 from roamkb.log.new_learning import THIN_FLAG
@@ -256,7 +255,7 @@ def _record_repetition(
         superseded=superseded.learning if superseded else None,
         warnings=(
             *_wrong_warnings(duplicate),
-            *lost_alias_warnings(duplicate.learning, new_learning.aliases),
+            *_text_warnings(new_learning.aliases),
             *stale_note_warnings(superseded),
         ),
         path=log.ledger,
@@ -284,26 +283,24 @@ def note_remedy(standing: LearningState) -> str:
     return f"`roamkb supersede {standing.node} TITLE{f' --kb {kb_name}' if kb_name else ''}`"
 
 
-def lost_alias_warnings(known_learning: Learning, aliases: Sequence[str]) -> tuple[str, ...]:
-    """Return what to say where aliases of a repetition aren't those of the learning."""
-    lost_aliases = set(fitting_aliases(aliases)) - set(known_learning.aliases)
-    advice = f"it keeps its aliases: to give it others, say it anew with --supersedes {known_learning.key}"
-    return (advice,) if lost_aliases else ()
-
-
 def _learn_warnings(new_learning: NewLearning, learning: Learning) -> Iterator[str]:
     texts = (new_learning.content, *new_learning.aliases)
     if warning := left_out_warning(texts):
         yield warning
     if new_learning.thin_reason:
         yield f"kept, and flagged as thin: {new_learning.thin_reason}"
+    yield from _text_warnings(texts)
+    if new_learning.confidence is not None and (learning.confidence or 0) < min(new_learning.confidence, 100):
+        yield f"it begins at {MOST_AT_FIRST / 100:.2f}: for more a human says `roamkb override`"
+    if learning.key != label_of(learning.type, learning.content):
+        yield f"another learning has that key; this one is {learning.key}"
+
+
+def _text_warnings(texts: Sequence[str]) -> Iterator[str]:
+    """Yield why what is kept isn't offered unasked, and what in it may be a secret."""
     if unsafe := unsafe_reason(texts):
         yield f"kept, and not offered unasked: {unsafe}"
     if any(map(names_a_secret, texts)):
         yield "it reads as if it told a password; if it does, change it there: a human can `roamkb forget` the line"
     elif any(map(has_high_entropy, texts)):
         yield "a word in it looks random; if it is a secret, change it there: a human can `roamkb forget` the line"
-    if new_learning.confidence is not None and (learning.confidence or 0) < min(new_learning.confidence, 100):
-        yield f"it begins at {MOST_AT_FIRST / 100:.2f}: for more a human says `roamkb override`"
-    if learning.key != label_of(learning.type, learning.content):
-        yield f"another learning has that key; this one is {learning.key}"

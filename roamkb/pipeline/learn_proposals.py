@@ -17,7 +17,6 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.log.known_learnings import get_learning
 from roamkb.log.known_learnings import learnings_by_name
 from roamkb.log.learn import LearnResult
-from roamkb.log.learn import lost_alias_warnings
 from roamkb.log.learn import stale_note_warnings
 from roamkb.log.learning import canonical_type
 from roamkb.log.learning import fitting_aliases
@@ -117,8 +116,7 @@ def _take_proposal(
                 (_supersede_learning(log, superseded_name, repeated_standing, author),) if superseded_name else ()
             )
             standing, why = verify(repeated_standing.id)
-            why = (*why, *lost_alias_warnings(repeated_standing.learning, proposal.aliases), *stale)
-            why = (*why, *_tell_what_mended(log, proposal, author))
+            why = (*why, *stale, *_tell_what_mended(log, proposal, author))
             return ProposalOutcome(outcome="repeated", standing=standing, why=why, replaced=replaced)
         learned = learn(_new_learning(proposal), superseded_name or None)
     except (SecretFound, UsageError, NotFound, Ambiguous) as error:
@@ -143,7 +141,7 @@ def _tell_what_mended(log: Log, proposal: ProposedLearning, author: Author) -> t
 
 
 def _find_repeated(state: LogState, proposal: ProposedLearning, author: Author) -> LearningState | None:
-    """Return the learning that has the same claim, type and quote; None where there is none.
+    """Return the learning that has the same claim, type and quote and these aliases; None where there is none.
 
     Who proposes again what was taken has repeated nothing: it may not have heard that it was taken.
     """
@@ -152,6 +150,7 @@ def _find_repeated(state: LogState, proposal: ProposedLearning, author: Author) 
     quoted_evidence = QuotedEvidence(quote=proposal.quote, source=proposal.source, session=author.session)
     for standing in state.learnings_with("said", proposal.claim):
         is_same = standing.status != SUPERSEDED and standing.learning.canonical_type == canonical_type(proposal.type)
+        is_same = is_same and set(fitting_aliases(proposal.aliases)).issubset(standing.learning.aliases)
         is_bare = quoted_evidence == QuotedEvidence(session=standing.learning.session)
         if is_same and (is_bare or quoted_evidence in evidence_of(standing)):
             return standing

@@ -236,21 +236,29 @@ def test_a_proposal_says_by_what_it_will_be_asked_for(talked: World) -> None:
     assert [(found["key"], said["aliases"])] == [(one["key"], one["aliases"]) for one in recalled]
     again = json.dumps([{**said, "aliases": ["the gateway's port"]}])
     [repeated] = talked.run("learn", "--proposals", again, "--session", "another", "--json").json["proposals"]
-    assert "it keeps its aliases" in repeated["why"][-1]
+    [recalled] = talked.run("recall", "gateway", "door", "--json").json["learnings"]
+    assert (found["key"], "repeated", [*said["aliases"], "the gateway's port"]) == (
+        repeated["key"],
+        repeated["outcome"],
+        recalled["aliases"],
+    )
     wrong = json.dumps([{**said, "aliases": [1]}])
     assert "aliases of proposal 1 are no list" in talked.run("learn", "--proposals", wrong).err
 
 
-def test_other_aliases_of_what_was_proposed_are_said_to_be_lost_or_taken(talked: World) -> None:
-    """In its own session, too: lost where it is only repeated, taken where it supersedes itself."""
+def test_other_aliases_of_what_was_proposed_are_added(talked: World) -> None:
+    """In its own session, too; the same ones again are no further occurrence, and beyond eight none is added."""
     said = {"claim": "The proxy listens on port 8443", "evidence": {"quote": _QUOTE}}
     [old] = propose(talked, said)
-    [again] = propose(talked, {**said, "aliases": ["TLS door"]})
-    assert ("repeated", True) == (again["outcome"], "it keeps its aliases" in str(again["why"]))
-    [new] = propose(talked, {**said, "aliases": ["TLS door"], "supersedes": old["key"]})
-    assert ("new", [old["key"]]) == (new["outcome"], new["replaced"])
+    for _ in range(2):
+        [again] = propose(talked, {**said, "aliases": ["TLS door"]})
+        assert (old["key"], "repeated") == (again["key"], again["outcome"])
     [found] = talked.run("recall", "TLS door", "--json").json["learnings"]
-    assert (new["key"], ["TLS door"]) == (found["key"], found["aliases"])
+    assert (old["key"], ["TLS door"], 2) == (found["key"], found["aliases"], found["occurrences"])
+    others = [f"way {number}" for number in range(8)]
+    propose(talked, {**said, "aliases": others})
+    [found] = talked.run("recall", "TLS door", "--json").json["learnings"]
+    assert ["TLS door", *others[:7]] == found["aliases"]
 
 
 def test_aliases_that_do_not_fit_cost_no_claim(talked: World) -> None:

@@ -185,7 +185,7 @@ class ProjectContext:
             log.cache_folder / "index",
             state.learnings,
             version=__version__,
-            digest=state.digest,
+            digest=state.index_digest,
             since=state.ids_since,
             budget=self.build_budget,
         )

@@ -56,7 +56,9 @@ VALIDATED: Final = "validated"
 #: The flag of a learning that nearly says the same as another, and may claim otherwise.
 MAY_CONTRADICT: Final = "may_contradict"
 #: What a `repeated` event tells beside its task of what the repetition is about.
-REPETITION_FIELDS: Final = ("files", "tags", "actions")
+REPETITION_FIELDS: Final = ("files", "tags", "actions", "aliases")
+#: Repetitions that are looked at first for those after some event.
+_LATEST_REPETITIONS: Final = 16
 #: What an agent's `preferred` event says.
 PREFERS: Final = "prefers"
 NO_PREFERENCE: Final = "none"
@@ -138,7 +140,7 @@ class LearningState:
     """A learning with its present status and confidence; only `replay` changes it."""
 
     JSON = _JSON_KEYS
-    #: As it was first said, with the files, tags and actions of its repetitions.
+    #: As it was first said, with the files, tags, actions and aliases of its repetitions.
     learning: Learning
     #: Hundredths, as events gave it; decay enters rank alone.
     confidence: Hundredths
@@ -318,12 +320,32 @@ class LogState:
             return self.shelf.events_named(names, latest)
         return [event for event in self.events if event.event in names][-latest if latest else None :]
 
-    def ids_since(self, digest: str) -> Sequence[str] | None:
-        """Return the ids of the learnings added after the state with that digest; None if unknown."""
+    @property
+    def index_digest(self) -> str:
+        """`digest` and the greatest id of an event: a repetition adds words to a learning; empty where nobody says."""
+        return f"{self.digest} {self.reach[0]}" if self.digest and self.reach else ""
+
+    def ids_since(self, index_digest: str) -> Sequence[str] | None:
+        """Return the ids of the learnings added or repeated after the state with that digest; None if unknown."""
+        digest, _, last_id = index_digest.rpartition(" ")
         before, added_ids = self.grown
-        if before and digest == before:
-            return added_ids
-        return None if self.shelf is None else self.shelf.ids_since(digest)
+        if digest == self.digest:
+            added: Sequence[str] | None = ()
+        elif before and digest == before:
+            added = added_ids
+        else:
+            added = None if self.shelf is None else self.shelf.ids_since(digest)
+        return None if added is None else tuple(dict.fromkeys((*added, *self._ids_repeated_after(last_id))))
+
+    def _ids_repeated_after(self, last_id: str) -> Iterator[str]:
+        """Yield the ids of the learnings with an occurrence after the event with that id."""
+        count = _LATEST_REPETITIONS
+        while (
+            len(later := [event for event in self.events_named("repeated", latest=count) if event.id > last_id])
+            == count
+        ):
+            count *= _LATEST_REPETITIONS
+        return (event.of for event in later if event.of in self.standings)
 
     def load_all(self) -> "LogState":
         """Return the same state, all of it in memory."""

@@ -18,6 +18,7 @@ from roamkb.core.startup.dataclasses import replace
 from roamkb.core.startup.typing import Final
 from roamkb.log.learning import Learning
 from roamkb.log.learning import content_identity
+from roamkb.log.learning import fitting_aliases
 from roamkb.log.state import confidence
 from roamkb.log.state.adoption import countable_events
 from roamkb.log.state.deferred import LazySequence
@@ -395,17 +396,19 @@ def _fold_repeated(standing: LearningState, event: LedgerEvent) -> None:
 
 
 def _widen_subject(standing: LearningState, event: LedgerEvent) -> None:
-    """Add the subject of a repetition to the learning: its task, files, tags and actions."""
+    """Add the subject of a repetition to the learning: its task, files, tags, actions and aliases."""
     if event.task:
         standing.tasks.add(event.task)
-    files, tags, actions = map(event.text_list_field, REPETITION_FIELDS)
-    if files or tags or actions:
+    files, tags, actions, aliases = map(event.text_list_field, REPETITION_FIELDS)
+    if files or tags or actions or aliases:
         learning = standing.learning
         standing.learning = replace(
             learning,
             files=_unite_values(learning.files, files),
             tags=_unite_values(learning.tags, tags),
             actions=_unite_values(learning.actions, actions),
+            # those that it has come first: only so many are kept
+            aliases=fitting_aliases((*learning.aliases, *aliases)),
         )
 
 

@@ -43,6 +43,8 @@ from roamkb.log.store.build_budget import StillBuilding
 #: So many learnings are indexed in a moment, and so many in a step.
 _MOST_AT_ONCE = 2000
 _STEP_LEARNINGS = 500
+#: Which kind of digest an index holds of its learnings.
+_LAYOUT = 2
 #: Before the digest of the learnings that an unfinished index is being filled with.
 _PART_MARK = "part "
 
@@ -74,7 +76,7 @@ class LogIndex:
         self._part = IndexFile(folder / "part", clock=clock)
         self._budget = budget
         self._learnings = learnings
-        self._maker = maker_key((), version)
+        self._maker = maker_key((), f"{version} {_LAYOUT}")
 
     def find_passages(self, query: Query, *, limit: int | None = None) -> tuple[PassageHit, ...]:
         """Return the best `limit` answers to `query`; the `file` of each is the learning's id."""
@@ -241,7 +243,8 @@ class LogIndex:
             return [], []
         added_ids = self._since(filled_digest) if filled_digest else None
         if added_ids is not None:
-            return list(added_ids), []
+            # what was said again is there already, and now has more words
+            return list(added_ids), list(added_ids)
         indexed_marks = dict(db.execute("SELECT file, digest FROM note"))
         expected_marks = {id: _index_digest(learning) for id, learning in self._learnings.items()}
         return (

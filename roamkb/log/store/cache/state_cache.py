@@ -52,7 +52,7 @@ from roamkb.log.store.file_contents import FileVersion
 from roamkb.log.store.file_contents import gc_paused
 
 #: Raise on any change of tables; a file of another number is made anew.
-SCHEMA = 9
+SCHEMA = 10
 #: A shorter log is read as fast.
 _LEAST_BYTES = 64 * 1024
 #: Bytes of lines that are replayed again and again before they are taken into the cache, which costs more.

@@ -216,9 +216,9 @@ def test_lines_that_were_added_are_all_that_is_read(longest_tail: int, tmp_path:
         assert found is not None
         assert alike(found, replayed(pages(lines)))
     assert found is not None
-    assert ["L9", "L8", "L10"] == found.ids_since(first.digest)
-    assert ["L10"] == found.ids_since(learnings_digest(pages(more)))
-    assert [] == found.ids_since(found.digest)
+    assert ("L9", "L8", "L10") == found.ids_since(first.index_digest)
+    assert ("L10",) == found.ids_since(replayed(pages(more)).index_digest)
+    assert () == found.ids_since(found.index_digest)
     assert found.ids_since("something else") is None
 
 
@@ -310,15 +310,15 @@ def test_a_rotation_reads_only_what_moved(longest_tail: int, tmp_path: Path) -> 
         found = kept(tmp_path, longest_tail=longest_tail).load_state(after, never)
         assert found is not None
         assert alike(found, replayed(after))
-        assert ["L8"] == found.ids_since(learnings_digest(before))
+        assert ("L8",) == found.ids_since(replayed(before).index_digest)
         assert [True, True, False] == [found.standings[id].is_archived for id in ("L1", "L2", "L3")]
     # and again, with what the first one left
     later: Lines = ([said(9)], [*ROTATED[1], *ROTATED[0]], ROTATED[2])
     found = kept(tmp_path, longest_tail=longest_tail).load_state(pages(later), never)
     assert found is not None
     assert alike(found, replayed(pages(later)))
-    assert ["L9"] == found.ids_since(learnings_digest(after))
-    assert found.ids_since(learnings_digest(before)) is None
+    assert ("L9",) == found.ids_since(replayed(after).index_digest)
+    assert found.ids_since(replayed(before).index_digest) is None
 
 
 def test_a_rotation_of_any_size_is_followed_a_part_at_a_time(tmp_path: Path) -> None:
