@@ -197,8 +197,8 @@ class Successor:
     """A node that replaced another one."""
 
     id: str
-    #: Both empty where it is gone and no journal keeps it.
     title: OrNull = ""
+    #: Local ISO; empty where nothing says when it was made.
     date: OrNull = ""
 
 

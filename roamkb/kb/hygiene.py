@@ -159,24 +159,30 @@ def _nodes_sharing_key(notes: Notes, pairs: Iterable[_Pair], key: Callable[[Node
 def _nodes_sharing_ref(notes: Notes, pairs: Iterable[_Pair]) -> tuple[DuplicateNodes, ...]:
     """Return the groups of two or more nodes in force that have a ref in common."""
     groups: dict[Ref, dict[str, NodeLine]] = defaultdict(dict)
-    for note, node in pairs:
-        for ref in node.refs if SUPERSEDED_BY not in node.properties else ():
+    for note, node in _nodes_in_force(pairs):
+        for ref in node.refs:
             groups[ref].setdefault(node.id, _node_line(notes, note, node))
     return tuple(
         dict.fromkeys(DuplicateNodes(nodes=tuple(group.values())) for group in groups.values() if len(group) > 1)
     )
 
 
+def _nodes_in_force(pairs: Iterable[_Pair]) -> Iterator[_Pair]:
+    """Yield the nodes that no other one replaced which is there."""
+    pairs = tuple(pairs)
+    ids = {node.id for _, node in pairs}
+    return (pair for pair in pairs if pair[1].properties.get(SUPERSEDED_BY) not in ids)
+
+
 def _nodes_known_by_title(pairs: Iterable[_Pair]) -> Iterator[_Pair]:
     """Yield the nodes whose title should be unique, each id once; daily and replaced nodes left out."""
     seen_ids: set[str] = set()
-    for note, node in pairs:
+    # the one that replaced it may well have its title
+    for note, node in _nodes_in_force(pairs):
         if node.id in seen_ids or not node.title.strip() or _DAILY.fullmatch(note.file):
             continue
         seen_ids.add(node.id)
-        # the one that replaced it may well have its title
-        if SUPERSEDED_BY not in node.properties:
-            yield note, node
+        yield note, node
 
 
 def _title_key(title: str) -> str:

@@ -116,6 +116,8 @@ class AgentNodes:
     """The latest nodes that agents wrote, and how many there are in all."""
 
     nodes: tuple[Node, ...]
+    #: Ids of those that another node replaced.
+    replaced: frozenset[str]
     count: int
 
 
@@ -129,7 +131,8 @@ def latest_agent_nodes(index: Index, notes: Notes, *, most: int) -> AgentNodes:
         note = notes.read_note(note_file) if note_file else None
         if isinstance(note, Note):
             nodes += [node for node in note.nodes if node.id == answer.id]
-    return AgentNodes(nodes=tuple(nodes), count=len(answers))
+    replaced = frozenset(answer.id for answer in latest if answer.id and "superseded" in answer.why)
+    return AgentNodes(nodes=tuple(nodes), replaced=replaced, count=len(answers))
 
 
 def _nodes_within(note: Note, node: Node) -> Iterator[Node]:

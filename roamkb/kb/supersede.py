@@ -91,8 +91,8 @@ def supersede(
             + ("" if is_there else f", by {one_line(newer)}, which isn't there any more"),
             hint=f"supersede {one_line(newer)} instead"
             if is_there
-            else f"`roamkb restore {one_line(newer)}` puts it back if it is in the trash; or write the fact "
-            "anew and trash this one",
+            else f"`roamkb restore {one_line(newer)}` puts it back if it is in the trash; or trash this one "
+            "and write the fact anew",
         )
     fact = _inherit(fact, old_node)
     path = notes.note_path(note)

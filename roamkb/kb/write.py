@@ -47,7 +47,6 @@ from roamkb.kb.search.index.near_duplicates import nodes_with_ref
 from roamkb.kb.search.index.node_directory import IndexDirectory
 from roamkb.org import from_markdown
 from roamkb.org import orgparse_check
-from roamkb.org.agent_node import SUPERSEDED_BY
 from roamkb.org.body import body_of
 from roamkb.org.reader import parse_note
 from roamkb.org.slug import slug
@@ -375,8 +374,7 @@ def _near_nodes(
     new_title, new_body = prepare_text(title), prepare_text(body)
     rated_nodes: list[tuple[NodeCandidate, TextLikeness]] = []
     for note, node in _sharing_words(notes, index, new_title, new_body):
-        # what was replaced says no longer what it says, and a correction may well be called the same
-        if SUPERSEDED_BY in node.properties or (besides and node.id == besides.id):
+        if besides and node.id == besides.id:
             continue
         degree = _node_likeness(new_title, new_body, note, node)
         if degree is not TextLikeness.DIFFERENT:

@@ -310,6 +310,31 @@ def test_what_links_to_a_trashed_node_is_told(world: World) -> None:
     assert "links to what would be" in world.run("trash", "--all-agent").err
 
 
+def test_a_node_is_in_force_again_once_its_successor_is_in_the_trash(world: World) -> None:
+    """It is found, offered and compared as any other, until the successor is put back."""
+    body = "The nightly export of invoices into the ledger waits for the currency rates."
+    old = world.open().write("Invoices wait for the currency rates", body=body, refs=["https://example.org/rates"])
+    new = world.open().supersede(old.id, "Invoices are exported at noon", body="No rates are needed for it.").written
+
+    def seen(session: str) -> tuple[list[tuple[str, bool]], bool, bool]:
+        hits = world.run("search", "invoices currency rates", "--json").json["hits"]
+        prompt = "why do the invoices wait for the currency rates of the ledger?"
+        payload = {"cwd": str(world.personal), "session_id": session, "prompt": prompt}
+        told = world.run("hook", "user-prompt-submit", input=json.dumps(payload)).out
+        again = world.run("write", "Invoices wait for the currency rates", "--body", body, "--dry-run").status
+        return [(hit["id"], "superseded" in hit["why"]) for hit in hits], "Invoices wait" in told, again == 0
+
+    assert ([(new.id, False), (old.id, True)], False, True) == seen("before")
+    world.open().trash(new.id)
+    assert ([(old.id, False)], True, False) == seen("meanwhile")
+    assert () == world.open().hygiene().duplicate_refs
+    world.note("rival.org", ":PROPERTIES:\n:ID: rival\n:ROAM_REFS: https://example.org/rates\n:END:\n#+title: Rates\n")
+    assert 1 == len(world.open().hygiene().duplicate_refs)
+    (world.kb / "rival.org").unlink()
+    world.open().restore(new.id)
+    assert ([(new.id, False), (old.id, True)], False, True) == seen("after")
+
+
 @pytest.mark.parametrize("words", [("trash", "x"), ("trash", "--all-agent", "--yes"), ("restore", "x")])
 def test_a_refusal_says_what_was_not_done(words: tuple[str, ...], world: World) -> None:
     """Nothing was to be written, so it doesn't say where."""

@@ -35,7 +35,7 @@ class AgentNoteRow:
 def view_agents(kb: "server.ServedKnowledgeBase", _: Request) -> tuple[int, str]:
     """Return the page of all agents' notes, by the month that they were made in."""
     written = kb.latest_agent_nodes(_MOST_ROWS)
-    rows = [_row(node) for node in written.nodes]
+    rows = [_row(node, is_replaced=node.id in written.replaced) for node in written.nodes]
     months = [(month or "undated", list(group)) for month, group in groupby(rows, key=lambda row: row.date[:7])]
     return 200, render_page("agents.html", months=months, count=written.count, more=written.count - len(written.nodes))
 
@@ -46,7 +46,7 @@ def view_trash(kb: "server.ServedKnowledgeBase", _: Request) -> tuple[int, str]:
     return 200, render_page("trash.html", rows=rows, more=more)
 
 
-def _row(node: Node) -> AgentNoteRow:
+def _row(node: Node, *, is_replaced: bool) -> AgentNoteRow:
     properties = node.properties
     return AgentNoteRow(
         id=node.id,
@@ -57,5 +57,5 @@ def _row(node: Node) -> AgentNoteRow:
         project=properties.get("PROJECT", ""),
         source=properties.get("SOURCE", ""),
         tags=tuple(tag for tag in node.tags if tag != AGENT_TAG),
-        is_replaced="SUPERSEDED_BY" in properties,
+        is_replaced=is_replaced,
     )

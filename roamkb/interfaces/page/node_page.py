@@ -22,6 +22,7 @@ from roamkb.interfaces.page.templating import as_markup
 from roamkb.interfaces.page.templating import render_page
 from roamkb.kb.node_view import Backlink
 from roamkb.kb.node_view import NodeView
+from roamkb.org.agent_node import SUPERSEDED_BY
 from roamkb.org.html.document import render_node
 from roamkb.org.html.markup import NodeTarget
 from roamkb.org.html.markup import shown
@@ -72,8 +73,9 @@ def view_note(kb: "server.ServedKnowledgeBase", request: Request) -> tuple[int, 
 
 def _replacement(view: NodeView, href: Callable[[str], str]) -> str:
     """Return the address of the node that replaced this one; empty where none did."""
-    successor = view.node.properties.get("SUPERSEDED_BY", "").strip().removeprefix("id:")
-    return href(successor) if successor else ""
+    successor = view.node.properties.get(SUPERSEDED_BY, "")
+    # its text links to it, and what is gone has no title
+    return href(successor) if successor in view.forward else ""
 
 
 def _ref_html(kind: str, ref: str) -> str:

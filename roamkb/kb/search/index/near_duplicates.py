@@ -12,6 +12,7 @@ from itertools import chain
 from roamkb.core.model import Ref
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.kb.search.index.document_frequency import document_frequency
+from roamkb.kb.search.index.schema import IS_REPLACED
 from roamkb.kb.search.index.schema import SEPARATOR
 from roamkb.text import language
 from roamkb.text.similarity.jaccard import PreparedText
@@ -48,7 +49,10 @@ class NearEntry:
 def near_entries(
     db: sqlite3.Connection, title: PreparedText, body: PreparedText | None, *, limit: float
 ) -> Iterator[NearEntry]:
-    """Yield the nodes named nearly like `title`, then those whose text may be nearly `body`."""
+    """Yield the nodes in force named nearly like `title`, then those whose text may be nearly `body`.
+
+    What was replaced says no longer what it says, and a correction may well be called the same.
+    """
     for entry in _entries_with_rarest(db, title.text, "{title alias hidden}"):
         if any(is_alike(title, prepare_text(name), limit=limit) for name in entry.names):
             yield entry
@@ -69,7 +73,7 @@ def nodes_with_ref(db: sqlite3.Connection, ref: Ref) -> list[tuple[str, str, str
     return db.execute(
         "SELECT entry.node, content.title, entry.file FROM reference "
         "JOIN entry ON entry.node = reference.node AND entry.note = reference.note JOIN content USING(id) "
-        "WHERE reference.is_own AND reference.type = ? AND reference.target = ? AND NOT content.replaced "
+        f"WHERE reference.is_own AND reference.type = ? AND reference.target = ? AND NOT {IS_REPLACED} "
         "ORDER BY entry.file, entry.line",
         (ref.type, ref.ref),
     ).fetchall()
@@ -80,7 +84,7 @@ def _lowercase_words(text: str) -> frozenset[str]:
 
 
 def _entries_with_rarest(db: sqlite3.Connection, text: str, columns: str) -> Iterator[NearEntry]:
-    """Yield the nodes that hold the most of the rarest words of `text` in `columns`."""
+    """Yield the nodes in force that hold the most of the rarest words of `text` in `columns`."""
     held_by: Counter[int] = Counter()
     rarest = list(_rarest_terms(db, text))
     for term in rarest:
@@ -90,7 +94,8 @@ def _entries_with_rarest(db: sqlite3.Connection, text: str, columns: str) -> Ite
         if _SHARE * shared < len(rarest):
             return
         row = db.execute(
-            "SELECT node, file, title, alias, body FROM entry JOIN content USING(id) WHERE id = ? AND node IS NOT NULL",
+            "SELECT node, file, title, alias, body FROM entry JOIN content USING(id) "
+            f"WHERE id = ? AND node IS NOT NULL AND NOT {IS_REPLACED}",
             (id,),
         ).fetchone()
         if row:

@@ -1,12 +1,11 @@
 """The search of a past moment, in a copy of the index in which the notes are as they were.
 
 The copy is brought back by the ordinary reading of those notes that differed. What replaced a node
-since is told from the marks that `supersede` leaves, with the dates of the successors.
+since is told from the marks that `supersede` leaves: a successor that came later is not there yet.
 """
 
 import contextlib
 import json
-import re
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -15,7 +14,6 @@ from collections.abc import Mapping
 from roamkb.core.model import Successor
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
-from roamkb.core.startup.lazy_regex import lazily
 from roamkb.kb.notes.store.past_notes import PastNotes
 from roamkb.kb.search.hits import PassageHits
 from roamkb.kb.search.index.index import Index
@@ -30,8 +28,6 @@ from roamkb.kb.search.index.schema import store_sums
 from roamkb.kb.search.index.schema import transaction
 from roamkb.kb.search.query import Query
 
-#: The mark of `supersede` in a node's drawer.
-_SUCCESSOR = lazily(r"^:SUPERSEDED_BY:\s+(\S+)", re.MULTILINE)
 #: The notes whose dates decide, each with the minute since which.
 _DATED = "CREATE TEMP TABLE dated(file TEXT PRIMARY KEY, since TEXT) WITHOUT ROWID"
 #: Entries of those notes that weren't there; a shorter date is compared as far as it goes.
@@ -62,7 +58,6 @@ class PastIndex:
             present = _Successions.read(db)
             bring_back(db, self._notes)
             successions = _Successions.read(db).updated(present)
-            self._lift_marks(db, successions)
             index_query = IndexQuery(db, query, model=self._index.model)
             answers = index_query.find_answers(limit, linked=True, near_best=near_best)
             walk = self._notes.kb_walk
@@ -75,19 +70,6 @@ class PastIndex:
                 skipped=(*walk.unreadable, *faulty_notes(db, self._notes.kb)),
                 conflict_copies=len(walk.conflict_copies) + count_copies(db),
             )
-
-    def _lift_marks(self, db: sqlite3.Connection, successions: "_Successions") -> None:
-        """Put nodes in force again whose successors came later; a note seen at the moment is believed as it is."""
-        later = [
-            node
-            for node, successor in successions.marks.items()
-            if successions.facts.get(successor, ("", ""))[1] > self._notes.past.until
-        ]
-        db.execute(
-            "UPDATE content SET replaced = 0 WHERE replaced AND id IN (SELECT id FROM entry "
-            "WHERE node IN (SELECT value FROM json_each(?)) AND file IN (SELECT file FROM temp.dated))",
-            (json.dumps(later),),
-        )
 
 
 def bring_back(db: sqlite3.Connection, notes: PastNotes) -> None:
@@ -123,8 +105,8 @@ class _Successions:
 
     @staticmethod
     def read(db: sqlite3.Connection) -> "_Successions":
-        rows = db.execute("SELECT node, body FROM content JOIN entry USING(id) WHERE replaced AND node IS NOT NULL")
-        marks = {node: match[1] for node, body in rows.fetchall() if (match := _SUCCESSOR.search(body))}
+        rows = db.execute("SELECT node, successor FROM content JOIN entry USING(id) WHERE successor IS NOT NULL")
+        marks: dict[str, str] = dict(rows.fetchall())
         facts = db.execute(
             "SELECT node, title, date FROM entry JOIN content USING(id) "
             "WHERE node IN (SELECT value FROM json_each(?)) ORDER BY file DESC, line DESC",
@@ -136,10 +118,10 @@ class _Successions:
         return _Successions(marks={**self.marks, **newer.marks}, facts={**self.facts, **newer.facts})
 
     def follow(self, node: str) -> Iterator[Successor]:
-        """Yield what replaced a node, then what replaced that; a circle is gone round once."""
+        """Yield what replaced a node, then what replaced that; what is gone ends it, and a circle its beginning."""
         seen = {node}
-        while (successor := self.marks.get(node)) and successor not in seen:
-            title, date = self.facts.get(successor, ("", ""))
+        while (successor := self.marks.get(node)) in self.facts.keys() - seen:
+            title, date = self.facts[successor]
             yield Successor(id=successor, title=title, date=date)
             seen.add(successor)
             node = successor

@@ -24,6 +24,7 @@ from roamkb.kb.search.index.match_expressions import sql_filters
 from roamkb.kb.search.index.match_expressions import word_expressions
 from roamkb.kb.search.index.match_expressions import word_spellings
 from roamkb.kb.search.index.match_expressions import word_terms
+from roamkb.kb.search.index.schema import IS_REPLACED
 from roamkb.kb.search.index.schema import SEPARATOR
 from roamkb.kb.search.index.schema import sums_of
 from roamkb.kb.search.index.snippets import SnippetView
@@ -448,7 +449,7 @@ class IndexQuery:
         for keys in _split_chunks(list(points)):
             marks = ", ".join("?" * len(keys))
             rows = self._db.execute(
-                "SELECT id, replaced, called, named, tagged, date, file, line, data "
+                f"SELECT id, {IS_REPLACED}, called, named, tagged, date, file, line, data "
                 "FROM content JOIN entry USING(id) "
                 f"LEFT JOIN vector USING(id) WHERE id IN ({marks})",
                 keys,

@@ -6,7 +6,6 @@ what is taken out of it is exactly what was put in.
 
 import contextlib
 import json
-import re
 import sqlite3
 import unicodedata
 from collections.abc import Iterable
@@ -32,6 +31,7 @@ from roamkb.kb.search import filters
 from roamkb.kb.search.index import document_frequency as index_counts
 from roamkb.kb.search.index.document_frequency import COLUMNS
 from roamkb.kb.search.index.document_frequency import TOKENS
+from roamkb.org.agent_node import SUPERSEDED_BY
 from roamkb.text import language
 from roamkb.text.store.word_vector_file import table_sizes
 from roamkb.text.store.word_vector_file import word_table
@@ -41,7 +41,7 @@ from roamkb.text.tokenize import split_words
 from roamkb.text.tokenize import text_terms
 
 #: Raise on any change of tables, tokens or what is stored; an index of another number is made anew.
-SCHEMA = 15
+SCHEMA = 16
 
 #: Names the index in the first bytes of its file, "roam".
 _APPLICATION = 0x726F616D
@@ -73,12 +73,15 @@ CREATE TABLE entry(
 CREATE INDEX entry_note ON entry(note);
 CREATE INDEX entry_node ON entry(node);
 CREATE TABLE content(
-  id INTEGER PRIMARY KEY, replaced INTEGER, called TEXT, named TEXT, tagged TEXT, numbers TEXT,
+  id INTEGER PRIMARY KEY, successor TEXT, called TEXT, named TEXT, tagged TEXT, numbers TEXT,
   title TEXT, alias TEXT, tags TEXT, body TEXT, hidden TEXT);
 CREATE TABLE vector(id INTEGER PRIMARY KEY, data BLOB);
 CREATE VIRTUAL TABLE words USING fts5({COLUMNS}, content='content', content_rowid='id', tokenize={TOKENS});
 {index_counts.TABLES}
 """
+
+#: Whether a row of `content` was replaced: not while its successor is in the trash or gone.
+IS_REPLACED = "EXISTS(SELECT 1 FROM entry AS newer WHERE newer.node = content.successor)"
 
 #: Separates names and tags; no title, alias or tag holds it.
 SEPARATOR = "\x1f"
@@ -238,7 +241,7 @@ def add_note(
         ).lastrowid
         db.execute(
             "INSERT INTO content VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (number, row.is_replaced, *row.names, row.numbers, *row.indexed),
+            (number, row.successor, *row.names, row.numbers, *row.indexed),
         )
         db.execute(f"INSERT INTO words(rowid, {COLUMNS}) VALUES(?, ?, ?, ?, ?, ?)", (number, *row.indexed))
         if row.vector:
@@ -280,8 +283,8 @@ class _PassageRow:
     #: Words that count for its length.
     length: int
     tag_set: str
-    #: Whether a newer node says that it replaced this one.
-    is_replaced: bool
+    #: The id of the node that replaced it, as it says itself; None where none did.
+    successor: str | None
     #: What it is called, folded; the terms of that, and of its tags.
     names: tuple[str, str, str]
     numbers: str
@@ -356,7 +359,7 @@ def _passage_row(passage: "passages.NotePassage") -> _PassageRow:
         tag_set=tag_set(tags),
         numbers=_format_ranges([number for number, _ in lines]),
         is_cut=_text_length(passage) > _MOST_TEXT,
-        is_replaced=_REPLACED.search(body) is not None,
+        successor=storable_text(node.properties.get(SUPERSEDED_BY, "")) or None if node else None,
         names=_compared_names(*indexed[:3]),
         indexed=indexed,
         is_foreign=is_foreign,
@@ -367,8 +370,6 @@ def _passage_row(passage: "passages.NotePassage") -> _PassageRow:
 
 #: What `write` says in the drawer of where a node comes from: a project's name tells nothing of what it says.
 _PROVENANCE = lazily(r":(?:CREATED|AGENT|PROJECT|SOURCE):\s")
-#: What `supersede` leaves in the drawer of the node that was replaced.
-_REPLACED = lazily(r"^:SUPERSEDED_BY:\s+\S", re.MULTILINE)
 
 
 def _compared_names(title: str, aliases: str, tags: str) -> tuple[str, str, str]:

@@ -15,6 +15,7 @@ from roamkb.core.text import fold_to_line
 from roamkb.core.text import shorten_title
 from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.hits import RankSignals
+from roamkb.kb.search.index.schema import IS_REPLACED
 from roamkb.kb.search.index.schema import SEPARATOR
 from roamkb.kb.search.index.schema import line_numbers
 from roamkb.org.excerpt import excerpt_of
@@ -72,7 +73,7 @@ class SnippetView:
     ) -> PassageHit:
         """Return one entry as a hit; `source` is an entry that links to it."""
         node, file, line, date, replaced, numbers, title, alias, tags, body = self._db.execute(
-            "SELECT node, file, line, date, replaced, numbers, title, alias, tags, body "
+            f"SELECT node, file, line, date, {IS_REPLACED}, numbers, title, alias, tags, body "
             "FROM entry JOIN content USING(id) WHERE id = ?",
             (key,),
         ).fetchone()

@@ -95,10 +95,14 @@ def test_the_command_says_on_what_it_rests(deploys: World) -> None:
     )
 
 
-def test_a_successor_that_is_gone_has_its_id_alone(deploys: World) -> None:
-    """When it came isn't known any more, so that the mark stands."""
+def test_a_successor_that_is_gone_replaces_nothing(deploys: World) -> None:
+    """It isn't named either, unless the journal knows it as there at the moment that was asked for."""
+    context = deploys.open(now=datetime(2026, 6, 1, 12)).journal_context()
+    assert context is not None
+    context.take_look()
     (deploys.kb / "20260305100000-b.org").unlink()
-    assert [("u", False, []), ("a", True, ["b"])] == found(deploys, "2026-02-01")
+    assert [("u", False, []), ("a", False, [])] == found(deploys, "2026-02-01")
+    assert ("a", True, ["b", "c"]) == found(deploys, "2026-06-02")[-1]
 
 
 def test_nodes_that_replaced_each_other_end_the_chain(deploys: World) -> None:
