@@ -54,6 +54,19 @@ def find_strings(text: str, variable: str) -> tuple[str, ...]:
     return tuple(_ESCAPE.sub(r"\1", word[1:-1]) for form in values for word in _words(form) if word.startswith('"'))
 
 
+def find_plain_strings(text: str, variable: str) -> tuple[tuple[str, ...] | None, ...]:
+    """Return the string or the list of strings in each form that an init file gives a variable; None where computed."""
+    return tuple(map(_plain_strings, _values(_tokens(text), variable)))
+
+
+def _plain_strings(form: _Form) -> tuple[str, ...] | None:
+    parts = (form,) if isinstance(form, str) else form[form[:1] == ("list",) :]
+    texts = [part for part in parts if isinstance(part, str) and (part.startswith('"') or part == "nil")]
+    if len(texts) < len(parts):
+        return None
+    return tuple(_ESCAPE.sub(r"\1", part[1:-1]) for part in texts if part != "nil")
+
+
 def find_words(text: str, variable: str) -> tuple[tuple[str, ...], ...]:
     """Return the words and strings of each form that an init file gives a variable."""
     return tuple(tuple(_words(form)) for form in _values(_tokens(text), variable))

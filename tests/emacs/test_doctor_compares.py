@@ -41,6 +41,9 @@ def test_nodes_are_compared_with_real_org_roams(tmp_path: Path, org_roam: Callab
     (kb / "tab.org").write_text(":PROPERTIES:\n:ID: tab\n:END:\n#+title: a\tb\n")
     (kb / "two.org").write_text(f":PROPERTIES:\n:ID: two\n:END:\n{_NEWER}")
     (kb / "doing.org").write_text('* DOING "Tea" \\ more\n:PROPERTIES:\n:ID: doing\n:END:\n')
+    # org-roam takes it for org-attach's folder
+    (kb / "metadata").mkdir()
+    (kb / "metadata" / "left.org").write_text(":PROPERTIES:\n:ID: left\n:END:\n#+title: Left out\n")
     org_roam(kb)
     database = home / "own" / "roam.db"
     database.parent.mkdir(parents=True)
@@ -53,10 +56,13 @@ def test_nodes_are_compared_with_real_org_roams(tmp_path: Path, org_roam: Callab
     assert (found.ok, count, int(total) > 40) == (True, total, True)
     assert "with org-roam 2.2 (" in found.detail
     assert "roamkb follows 2.3 for titles" in found.detail
+    assert "; not there, and found by agents: metadata/left.org (" in found.detail
+    assert "changed since it looked" not in found.detail
 
     (kb / "two.org").write_text(f":PROPERTIES:\n:ID: two\n:END:\n{_NEWER}More.\n")
     (kb / "new.org").write_text(":PROPERTIES:\n:ID: new\n:END:\n#+title: New\n")
-    assert "2 notes changed since it looked" in _compare(kb, home).detail
+    changed = _compare(kb, home).detail
+    assert "; 1 note changed since it looked; not there, and found by agents: metadata/left.org; new.org (" in changed
     # another setting of the person's
     assert 'Tea" \\ more (doing): title, todo' in _compare(kb, home, todo_lines=("TODO DOING | DONE",)).detail
     assert before == database.read_bytes()

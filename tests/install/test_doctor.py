@@ -649,6 +649,52 @@ def test_what_org_roam_and_agents_do_not_both_see_is_named(patient: DoctorContex
     assert "agents never see: .d.org; .hidden/c.org. " in unread.detail
 
 
+@pytest.mark.parametrize(
+    ("value", "left_out"),
+    [
+        ('"drafts/"', "drafts/a.org; old/Drafts/b.org"),
+        ('\'("^drafts/" "/b\\\\.org$")', "drafts/a.org; old/Drafts/b.org"),
+        ('(list "\\\\(^\\\\|/\\\\)drafts/a" "^metadata/")', "drafts/a.org; metadata/c.org"),
+        ('"\\\\`[^/]*/c\\\\(?:\\\\.org\\\\)\\\\\'"', "metadata/c.org"),
+        ('"[mn]etad"', "metadata/c.org"),
+    ],
+)
+def test_what_the_person_keeps_out_of_org_roam_is_named(
+    patient: DoctorContext, world: World, value: str, left_out: str
+) -> None:
+    """By the setting in the init file, in the place of org-roam's default; agents find it all the same."""
+    (world.home / ".emacs").write_text(f"(setq org-roam-file-exclude-regexp {value})")
+    for name in ("drafts/a.org", "old/Drafts/b.org", "metadata/c.org"):
+        world.node(name, name[-5], "Zebras")
+    seen = of(patient, "seen alike")
+    assert (True, f"{world.home}/.emacs, and agents see it: {left_out}") == (
+        seen.ok,
+        seen.detail.partition(" matches in ")[2],
+    )
+    assert "a folder whose name begins with a dot" in seen.fix
+
+
+@pytest.mark.parametrize(
+    "value", ['(append my-list \'("drafts/"))', '"drafts[[:space:]]"', '"\\\\_<drafts"', '(rx "drafts")']
+)
+def test_a_pattern_that_takes_an_emacs_to_read_is_told_of(patient: DoctorContext, world: World, value: str) -> None:
+    """Nothing is guessed of it."""
+    (world.home / ".emacs").write_text(f"(setq org-roam-file-exclude-regexp {value})")
+    world.node("drafts/a.org", "d", "Zebras")
+    seen = of(patient, "seen alike")
+    assert (True, False) == (seen.ok, "drafts/a.org" in seen.detail)
+    assert ".emacs can't be read here to its end" in seen.detail
+    assert "roamkb install --snippets DIR" in seen.fix
+
+
+def test_what_the_person_hides_from_org_roam_too_is_seen_alike(patient: DoctorContext, world: World) -> None:
+    """Neither shows it, so the advice was followed."""
+    world.note(".hidden/c.org", ":PROPERTIES:\n:ID: c\n:END:\n#+title: C\n")
+    assert not of(patient, "seen alike").ok
+    (world.home / ".emacs").write_text('(setq org-roam-file-exclude-regexp \'("^\\\\.hidden/"))')
+    assert of(patient, "seen alike").ok
+
+
 def test_a_folder_under_data_is_no_folder_to_an_older_org_roam(patient: DoctorContext, world: World) -> None:
     """It matches the whole path."""
     folder = world.home / "data" / "notes"

@@ -20,6 +20,8 @@ from roamkb.install.checks.doctor_report import DoctorCheck
 from roamkb.install.checks.doctor_report import build_check
 from roamkb.install.checks.doctor_report import join_first
 from roamkb.install.checks.doctor_report import run_check
+from roamkb.install.checks.emacs_exclusions import EXCLUDING_VARIABLE
+from roamkb.install.checks.emacs_exclusions import read_exclusions
 from roamkb.install.snippets import STIGNORE_LINES
 from roamkb.install.store import machine as checkup
 from roamkb.install.store.machine import DoctorContext
@@ -32,7 +34,6 @@ from roamkb.journal.store.syncthing import find_syncthing_folder
 from roamkb.kb.conflicts import ConflictCopy
 from roamkb.kb.conflicts import conflicts
 from roamkb.kb.hygiene import duplicate_ids
-from roamkb.kb.notes.file_names import is_unseen_in_emacs
 from roamkb.kb.notes.store.init_files import read_init_files
 from roamkb.kb.notes.store.notes import NOT_UTF8
 from roamkb.kb.notes.store.notes import Notes
@@ -46,8 +47,11 @@ from roamkb.org.orgparse_check import read_by_orgparse
 #: Clocks that a network sets differ by milliseconds; two minutes are a clock that nobody sets.
 MAX_CLOCK_LEAD = 120.0
 
-_EXCLUDING_VARIABLE = "org-roam-file-exclude-regexp"
 _COPY_MARK = "sync-conflict"
+#: What to do about notes that org-roam leaves out by a setting, and agents find.
+_SEEN_BY_AGENTS = (
+    "what agents shouldn't find either has to lie in a folder whose name begins with a dot, or outside of the notes"
+)
 _NO_INIT_FILE = "no init file of Emacs was found here"
 _EMACS_SETTING = (
     r"""(setq org-roam-file-exclude-regexp '("\\.sync-conflict-" """
@@ -69,7 +73,7 @@ def check_notes(context: DoctorContext, rule: Rule) -> Iterator[DoctorCheck]:
     check_functions: tuple[tuple[str, Callable[[], DoctorCheck]], ...] = (
         ("writable", lambda: _check_writable(rule.kb)),
         ("readable", lambda: _check_readable(notes, contents)),
-        ("seen alike", lambda: _check_same_view(notes, contents)),
+        ("seen alike", lambda: _check_same_view(notes, contents, context.home)),
         ("indexable", lambda: _check_indexable(notes, contents)),
         ("other readers", lambda: _check_other_readers(notes, contents)),
         ("index", lambda: _check_index(context, notes)),
@@ -191,12 +195,14 @@ def _check_readable(notes: Notes, contents: NotesContents) -> DoctorCheck:
     )
 
 
-def _check_same_view(notes: Notes, contents: NotesContents) -> DoctorCheck:
-    """Check that Emacs and agents see the same notes; org-roam's settings aren't visible here."""
+def _check_same_view(notes: Notes, contents: NotesContents, home: Path) -> DoctorCheck:
+    """Check that Emacs and agents see the same notes, as far as init files say what org-roam leaves out."""
+    exclusions = read_exclusions(home)
     outside = [str(entry.path) for entry in contents.kb_walk.unreadable if entry.is_elsewhere]
-    unread = [*outside, *checkup.find_unread(notes.kb)]
-    unseen = [file.file for file in contents.kb_walk.files if is_unseen_in_emacs(file.file)]
-    is_all = is_unseen_in_emacs(f"{notes.kb.resolve()}/")
+    hidden = (file for file in checkup.find_unread(notes.kb) if not exclusions.leaves_out(file))
+    unread = [*outside, *hidden]
+    unseen = [file.file for file in contents.kb_walk.files if exclusions.leaves_out(file.file)]
+    is_all = exclusions.leaves_out(f"{notes.kb.resolve()}/")
     differences: list[str] = []
     fixes: list[str] = []
     if unread:
@@ -207,9 +213,18 @@ def _check_same_view(notes: Notes, contents: NotesContents) -> DoctorCheck:
         )
     if is_all or unseen:
         affected_notes = "all notes, before 2.3, since the folder's own path holds it" if is_all else join_first(unseen)
-        differences.append(f"org-roam by itself leaves out what holds `data/`, and agents see it: {affected_notes}")
-        fixes.append(f"{_EMACS_SETTING} leaves out folders of that name alone, as roamkb does")
-    # what a setting of Emacs's may have put right is no fault
+        differences.append(f"org-roam {exclusions.leaving}, and agents see it: {affected_notes}")
+        fixes.append(
+            _SEEN_BY_AGENTS
+            if exclusions.setter
+            else f"{_EMACS_SETTING} leaves out folders of that name alone, as roamkb does"
+        )
+    if exclusions.is_partly_read:
+        differences.append(
+            f"{EXCLUDING_VARIABLE} in {exclusions.setter} can't be read here to its end: org-roam may leave out more"
+        )
+        fixes.append("`roamkb install --snippets DIR` has Emacs write down what it computes")
+    # what a setting of Emacs's may have put right, or is meant, is no fault
     fine = "org-roam and agents see the same notes, but for conflict copies (see Emacs)"
     return DoctorCheck(ok=not unread, detail=". ".join(differences) or fine, fix="; ".join(fixes))
 
@@ -379,14 +394,14 @@ def _check_emacs(home: Path) -> DoctorCheck:
     """Check by its init files, or by what roamkb.el wrote of them, whether org-roam leaves out conflict copies."""
     texts = tuple(read_init_files(home))
     setter, values = next(
-        ((path, values) for path, lisp in texts if (values := find_strings(lisp, _EXCLUDING_VARIABLE))), (None, ())
+        ((path, values) for path, lisp in texts if (values := find_strings(lisp, EXCLUDING_VARIABLE))), (None, ())
     )
     if any(_COPY_MARK in value for value in values):
         return DoctorCheck(ok=True, detail=f"{setter} has org-roam leave out conflict copies")
     if setter is not None:
-        reason = f"{setter} sets {_EXCLUDING_VARIABLE} without them"
+        reason = f"{setter} sets {EXCLUDING_VARIABLE} without them"
     else:
-        reason = f"no init file that can be read here sets {_EXCLUDING_VARIABLE}" if texts else _NO_INIT_FILE
+        reason = f"no init file that can be read here sets {EXCLUDING_VARIABLE}" if texts else _NO_INIT_FILE
     return DoctorCheck(
         ok=True,
         detail=f"org-roam may index conflict copies: {reason}",

@@ -77,8 +77,13 @@ def _check_org_roam(notes: Notes, contents: NotesContents, home: Path) -> Doctor
     total, different = _compare_nodes(contents, database, unchanged)
     version = _VERSIONS.get(database.version, f"with a database of version {database.version}")
     detail = f"agrees: {total - len(different):,} of {total:,} nodes, with org-roam {version} ({database.path})"
-    if waiting := len(contents.kb_walk.files) - len(unchanged):
-        detail += f"; {count_phrase(waiting, 'note')} changed since it looked, or left out there"
+    absent = [file.file for file in contents.kb_walk.files if file.file not in database.hashes]
+    if waiting := len(contents.kb_walk.files) - len(unchanged) - len(absent):
+        detail += f"; {count_phrase(waiting, 'note')} changed since it looked"
+    if absent:
+        detail += (
+            f"; not there, and found by agents: {join_first(absent)} (`M-x org-roam-db-sync` adds what is only new)"
+        )
     detail += f"; {_LEADING_VERSION}"
     return DoctorCheck(
         ok=not different,
