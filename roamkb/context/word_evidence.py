@@ -49,6 +49,9 @@ _LEAST_SURE_BITS: Final = 2.5
 #: The words that it holds at least, of several words, and the share of the evidence with which one is enough.
 _LEAST_HELD: Final = 2
 _LONE_SHARE: Final = 0.6
+#: Words that name one thing: what has them says them in one place. Those of a longer question lie about in its answer.
+_MOST_NAMING: Final = 3
+_SENTENCE_END: Final = lazily(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 #: Letters that forms of a word have in common at its beginning, and the least share of the longer form.
 _STEM_LENGTH: Final = 4
 _MIN_FORM_SHARE: Final = 0.6
@@ -168,7 +171,7 @@ def rate_evidence(
 
     An answer is its names, each of which counts by itself, and what is shown beside them. Half of what is asked for
     has to be in it: one rare word of three is a note on something else. So has half of the words,
-    and as a rule two.
+    and as a rule two, which stand together where few were asked for.
     """
     prompt = list(prompt_words(" ".join(words), weights))
     return [_rate_answer(prompt, tuple(map(AnswerText, names)), AnswerText(text)) for names, text in answers]
@@ -177,7 +180,22 @@ def rate_evidence(
 def _rate_answer(prompt: Sequence[PromptWord], names: Sequence[AnswerText], body: AnswerText) -> Evidence:
     worth = max(shared_worth(prompt, name, body) for name in names)
     is_enough = worth.bits >= _LEAST_SURE_BITS and worth.share >= _LEAST_SURE_SHARE
-    return Evidence(worth.bits, worth.share, is_enough and _holds_most(prompt, (*names, body)))
+    is_held = is_enough and _holds_most(prompt, (*names, body)) and _holds_together(prompt, names, body)
+    return Evidence(worth.bits, worth.share, is_held)
+
+
+def _holds_together(prompt: Sequence[PromptWord], names: Sequence[AnswerText], body: AnswerText) -> bool:
+    """Return whether the words of a prompt that a text has stand in one sentence, or in its names, if they are few.
+
+    `reward shaping` is one thing, and a text that says both words in other sentences is about something else.
+    """
+    words = [word for word in prompt if word.folded_word]
+    beside = [word for word in words if not any(_holds_word(word, name) for name in names)]
+    if len(words) > _MOST_NAMING or len(beside) < _LEAST_HELD:
+        return True
+    held = sum(_holds_word(word, body) for word in beside)
+    sentences = map(AnswerText, _SENTENCE_END.split(body.text))
+    return any(sum(_holds_word(word, sentence) for word in beside) == held for sentence in sentences)
 
 
 def _holds_most(prompt: Sequence[PromptWord], texts: Sequence[AnswerText]) -> bool:

@@ -1,16 +1,22 @@
 """What a search's tail holds, and how often a question about nothing is told that nothing is sure.
 
     python tests/benchmarks/tail.py FOLDER... [--limit N] [--split NAME] [--half tuned|held] [--off-topic FOLDER]
+    python tests/benchmarks/tail.py --titles KB...
 
 Each FOLDER is a set as `tests/benchmarks/recall.py` has it. Printed are how many hits are shown, the share of them that
 is right and the share of the right answers that is among them: of the best twenty, of the best eight, of those that
 a search shows, and of those that it marks as sure; and how many questions have a sure hit. `--off-topic` asks the
 questions of another set, which this base can't answer: there no hit should be sure.
 
+`--titles` takes folders of notes with links, and asks for each title of two or three words as if its note weren't
+there: of what is sure then, the notes that are linked with it count as right. It prints both halves of the titles.
+
 `ranking._LEAST_SHARE` was chosen on the sets and halves that the ranking was chosen on.
 """
 
 import argparse
+import contextlib
+import hashlib
 import sqlite3
 import sys
 from collections.abc import Sequence
@@ -20,8 +26,12 @@ ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT)]
 
 from roamkb.context.word_evidence import rate_evidence  # noqa: E402
+from roamkb.kb.notes.store.notes import Notes  # noqa: E402
+from roamkb.kb.search.hits import PassageHit  # noqa: E402
 from roamkb.kb.search.hits import PassageHits  # noqa: E402
+from roamkb.kb.search.index.index import Index  # noqa: E402
 from roamkb.kb.search.index.query import IndexQuery  # noqa: E402
+from roamkb.kb.search.query import Query  # noqa: E402
 from roamkb.kb.search.query import parse_query  # noqa: E402
 from roamkb.kb.search.search import MOST_HITS  # noqa: E402
 from roamkb.kb.search.search import rate_answers  # noqa: E402
@@ -40,9 +50,12 @@ def main() -> None:
     options.add_argument("--limit", type=int, default=0, help="at most so many questions a set")
     options.add_argument("--split", default="test")
     options.add_argument("--half", choices=("tuned", "held"))
+    options.add_argument("--titles", action="store_true", help="FOLDERs are knowledge bases; ask for their titles")
     options.add_argument("--off-topic", type=Path, metavar="FOLDER", help="questions of another set")
     given = options.parse_args()
-    for folder in given.folders:
+    for folder in given.folders if given.titles else ():
+        print_titles(folder)
+    for folder in given.folders if not given.titles else ():
         documents = read_documents(folder)
         db = recall.indexed(documents)
         questions = read_questions(folder, given.split)
@@ -83,14 +96,40 @@ def print_figures(name: str, db: sqlite3.Connection, ids: Sequence[str], questio
         )
 
 
+def print_titles(kb: Path) -> None:
+    """Print how many hits are sure of the titles of others, and how many of them are linked with those."""
+    with contextlib.closing(Index(Notes(kb), None).open_copy()) as db:
+        links = set(db.execute("SELECT source, dest FROM link"))
+        nodes = db.execute("SELECT node, title FROM entry JOIN content USING(id) WHERE node IS NOT NULL").fetchall()
+        sure: dict[int, list[bool]] = {0: [], 1: []}
+        for id, title in nodes:
+            query = parse_query(title, today=recall.TODAY)
+            if not 2 <= len(set(query.words)) <= 3:
+                continue
+            half = hashlib.sha1(title.encode()).digest()[0] % 2
+            for answer, is_sure in rated_answers(db, query, near_best=True):
+                if is_sure and answer.id != id:
+                    sure[half].append(not links.isdisjoint(((id, answer.id), (answer.id, id))))
+    for half, marks in sure.items():
+        print(f"{kb.name:16} half {half} of the titles: {len(marks):4} sure, {sum(marks):4} right, {mean(marks):.3f}")
+
+
 def ask(db: sqlite3.Connection, text: str, *, limit: int | None = None) -> list[tuple[int, bool]]:
     """Return the numbers of the documents that a search shows, or of the best `limit`, and whether each is sure."""
     query = parse_query(text, today=recall.TODAY)
+    rated = rated_answers(db, query, limit or MOST_HITS, near_best=limit is None)
+    return [(int(answer.file[:6]), is_sure) for answer, is_sure in rated]
+
+
+def rated_answers(
+    db: sqlite3.Connection, query: Query, limit: int = MOST_HITS, *, near_best: bool
+) -> list[tuple[PassageHit, bool]]:
+    """Return the best answers, or those of them that a search shows, and whether each is sure."""
     index_query = IndexQuery(db, query)
-    answers = tuple(index_query.find_answers(limit or MOST_HITS, linked=True, near_best=limit is None))
+    answers = tuple(index_query.find_answers(limit, linked=True, near_best=near_best))
     hits = PassageHits(answers=answers, weights=index_query.term_weights(), skipped=(), conflict_copies=0)
     sure = [evidence.is_sure for evidence in rate_answers(query, hits, rate_evidence)]
-    return [(int(answer.file[:6]), is_sure) for answer, is_sure in zip(answers, sure, strict=True)]
+    return list(zip(answers, sure, strict=True))
 
 
 if __name__ == "__main__":

@@ -350,10 +350,7 @@ def _rate_words(query: Query, answers: PassageHits, rate_evidence: EvidenceRater
     rated = rate_evidence(
         query.words,
         answers.weights,
-        (
-            ((answer.title, *answer.aliases), "\n".join(text[:_LONGEST_RATED] for text in _visible_lines(answer)))
-            for answer in answers.answers
-        ),
+        (((answer.title, *answer.aliases), _visible_text(answer)) for answer in answers.answers),
     )
     return [
         evidence._replace(is_sure=evidence.is_sure or _is_named(answer))
@@ -375,9 +372,14 @@ def _shows_word(answer: PassageHit, word: str) -> bool:
     return not _NAMING.isdisjoint(answer.why) or any(holds_form(text, word) for text in visible_lines)
 
 
-def _visible_lines(answer: PassageHit) -> Iterator[str]:
-    """Yield what a reader sees of the best lines of an answer."""
-    return (excerpt_of(line) for _, line in answer.lines[:BEST_LINES])
+def _visible_text(answer: PassageHit) -> str:
+    """Return what a reader sees of the best lines of an answer; a sentence that goes on in the next line is one."""
+    text, last_number = "", -1
+    for number, line in sorted(answer.lines[:BEST_LINES]):
+        goes_on = number == last_number + 1 and line[:1].isalnum()
+        text += f"{' ' if goes_on else chr(10)}{excerpt_of(line)[:_LONGEST_RATED]}"
+        last_number = number
+    return text
 
 
 def _is_named(answer: PassageHit) -> bool:

@@ -28,6 +28,17 @@ def shelf(world: World) -> World:
     world.node("map.org", "map", "Map Matching", "Map matching compiles small numbers of consecutive scans into one.")
     world.node("git.org", "git", "Git", "An interactive rebase rewrites the history of a branch.")
     world.node("hall.org", "hall", "Stanford", "Автор работал в лаборатории Стэнфордского университета.")
+    world.node("bandit.org", "bandit", "Bandits", "Each arm pays a reward. The shape of the curve tells the regret.")
+    world.node("guix.org", "guix", "Guix", "- You may compile each package.\n- The kernel is Linux-libre.")
+    world.node(
+        "lisp.org", "lisp", "Emacs Lisp", "Its source is kept in git.\n\nA cons cell is the base; rebase a list on it."
+    )
+    world.node(
+        "pac.org",
+        "pac",
+        "PAC Learning",
+        "To correct for this, we introduce inductive\nbias, which restricts the space.",
+    )
     return world
 
 
@@ -39,12 +50,15 @@ def shelf(world: World) -> World:
         ("reward hacking", "Hacking"),
         ("weather in singapore", "Singapore Society"),
         ("compile kernel", "Map Matching"),
+        ("reward shaping", "Bandits"),
+        ("compile kernel", "Guix"),
+        ("git rebase", "Emacs Lisp"),
         ("erlang rebase", "Rebar3"),
         ("github rebase", "Rebar3"),
     ],
 )
 def test_a_note_with_little_of_a_question_is_not_sure(shelf: World, question: str, title: str) -> None:
-    """One word of two, letters that a word begins with, or the address of a link."""
+    """One word of two, each in a sentence of its own, letters that a word begins with, or the address of a link."""
     marks = {hit.title: hit.sure for hit in shelf.open().search(question, all=True).hits}
     assert marks.get(title) is not True
 
@@ -58,8 +72,9 @@ def test_a_note_with_little_of_a_question_is_not_sure(shelf: World, question: st
         ("Стэнфордский университет", "Stanford"),
         ("history singapore", "Singapore Society"),
         ("rebar3", "Rebar3"),
+        ("inductive bias", "PAC Learning"),
     ],
 )
 def test_a_note_with_what_was_asked_for_is_sure(shelf: World, question: str, title: str) -> None:
-    """In whatever form its words are."""
+    """In whatever form its words are, in one sentence or beside its name."""
     assert (title, True) == next((hit.title, hit.sure) for hit in shelf.open().search(question).hits)
