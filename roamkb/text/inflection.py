@@ -22,6 +22,8 @@ _LONGEST_ENDING = 3
 _LEAST_COMMON = 0.72
 #: More bytes a letter than this has a text in other letters than Latin ones, which take two.
 _BYTES_A_LETTER = 1.3
+#: What may stand on either side of a letter that is a word: quotes, org's markup, a slash, and what parts names.
+_AROUND = "\"'*=~/\x1f"
 #: Letters of a text that tell its language.
 _TELLING_LETTERS = 4000
 
@@ -32,8 +34,13 @@ def forms_of(word: str) -> frozenset[str]:
 
 
 def holds_form(text: str, word: str) -> bool:
-    """Return whether `text` holds a word or a form of it, as words of their own; `word` is one of letters alone."""
+    """Return whether `text` holds a word or a form of it, as words of their own; `word` is one of letters alone.
+
+    A single letter has no forms, and is a part of more than other words are: `Objective-C`, `C++`, an initial.
+    """
     folded_word = fold_text(word)
+    if len(folded_word) == 1:
+        return _letter_pattern(folded_word).search(fold_text(text)) is not None
     if word.isascii() and _holds(text, text.lower(), folded_word):
         return True
     folded = fold_text(text)
@@ -104,6 +111,12 @@ def _pattern_of(word: str) -> tuple[str, re.Pattern[str]]:
         (place for place, letters in enumerate(zip(first, last, strict=False)) if len(set(letters)) > 1), None
     )
     return first[:shared], re.compile(forms)
+
+
+@lru_cache(maxsize=64)
+def _letter_pattern(letter: str) -> re.Pattern[str]:
+    """Return a pattern of a letter between blanks and what a sentence or org puts around a word."""
+    return re.compile(rf"(?<![^\s{_AROUND}(\[{{“„«]){re.escape(letter)}(?=\.?(?:\s*\Z|\n)|[\s{_AROUND})\]}}”»,;:!?…])")
 
 
 def _bases_of(word: str) -> list[str]:

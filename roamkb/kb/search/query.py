@@ -19,6 +19,7 @@ from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import clip_text
 from roamkb.core.text import one_line
 from roamkb.text import language
+from roamkb.text.inflection import holds_form
 from roamkb.text.tokenize import STOP_WORDS
 from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import split_words
@@ -76,8 +77,10 @@ class Query:
 
     @property
     def is_plain_word(self) -> bool:
-        """Whether its words are a single one, of plain letters, whose forms are known."""
-        return len(self.words) == 1 and is_plain_word(self.words[0])
+        """Whether its words are a single one, of plain letters, whose forms are known: not the C of `C++`."""
+        if len(self.words) != 1 or not is_plain_word(self.words[0]):
+            return False
+        return len(self.words[0]) > 1 or holds_form(self.text, self.words[0])
 
     @property
     def is_empty(self) -> bool:

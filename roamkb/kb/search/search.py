@@ -4,6 +4,7 @@ from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
+from itertools import chain
 from itertools import islice
 from pathlib import Path
 from typing import Protocol
@@ -57,7 +58,6 @@ _OVER_LIMIT = "over the limit"
 _FAR_BELOW = "far below the best"
 #: Reasons of a hit that holds something of the query itself.
 _HELD = frozenset(("phrase", "title", "alias", "tag", "text"))
-_NAMING = _HELD - {"text", "phrase"}
 #: Why an answer is printed where lines or files are asked for.
 _PRINTED = _HELD | {"meaning"}
 #: Lines of a node that a hit carries beside the one that it shows.
@@ -368,8 +368,9 @@ def _holds_it(answer: PassageHit, query: Query) -> bool:
 
 def _shows_word(answer: PassageHit, word: str) -> bool:
     """Return whether a reader sees the word that an answer holds: an address behind a link says nothing."""
-    visible_lines = (text for _, line in answer.lines for text in (excerpt_of(line),))
-    return not _NAMING.isdisjoint(answer.why) or any(holds_form(text, word) for text in visible_lines)
+    visible_lines = (excerpt_of(line) for _, line in answer.lines)
+    texts = chain((answer.title, *answer.aliases, *answer.tags), visible_lines)
+    return any(holds_form(text, word) for text in texts)
 
 
 def _visible_text(answer: PassageHit) -> str:

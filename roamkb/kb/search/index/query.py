@@ -386,12 +386,14 @@ class IndexQuery:
     def _holding_form(self, word: str, keys: Set[int], points: Mapping[int, float]) -> set[int]:
         """Return the entries without those of the best that hold only another word of its stem.
 
-        In another language than English the best hold forms of the word that have no stem in common.
+        In another language than English the best hold forms of the word that have no stem in common. A letter means
+        what has it in its name or as a tag: in a text it is a variable, an initial, a part of another name.
         """
         candidates = set(points) | keys if self._sums["foreigners"] else keys
         looked_at = sorted(candidates, key=lambda key: (-points.get(key, 0.0), key))[:_POOL]
+        text = "body" if len(word) > 1 else "''"
         rows = self._db.execute(
-            "SELECT id, title || ' ' || alias || ' ' || tags || ' ' || body FROM content "
+            f"SELECT id, title || ' ' || alias || ' ' || tags || ' ' || {text} FROM content "
             "WHERE id IN (SELECT value FROM json_each(?))",
             (json.dumps(looked_at),),
         )
