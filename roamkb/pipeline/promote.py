@@ -67,6 +67,8 @@ from roamkb.text.store.lexicons import lexicon
 
 #: A title's worth; a longer statement has its first sentence as title, and itself as text.
 _TITLE_LENGTH = 120
+#: Candidates that a wrap-up names; more is a list that nobody reads.
+ASKED_CANDIDATES: Final = 5
 _FIRST_SENTENCE = lazily(r".+?(?:[.!?](?=\s)|;\s|\Z)", re.DOTALL)
 #: What an import calls the same (docs/architecture.md), and another wording of it is.
 _NEAR_SIMILARITY: Final = 0.70
@@ -169,6 +171,11 @@ def promotion_candidates(state: LogState, *, kb_name: str = "") -> list[Learning
         promotable,
         key=lambda standing: (-standing.confidence, -standing.occurrences, -standing.learning.ts, standing.id),
     )
+
+
+def has_gained(standing: LearningState, since: str) -> bool:
+    """Say whether anything spoke for a learning after the event, or the receipt, with the id `since`."""
+    return any(step.effect > 0 and step.event.id > since for step in standing.history)
 
 
 def count_hindrances(standings: Iterable[LearningState], *, kb_name: str = "") -> Mapping[PromotionHindrance, int]:

@@ -61,7 +61,6 @@ _OUTPUT_LENGTH: Final = 20_000
 _REMEDY_LIMIT: Final = 20
 #: Digits of an error's fingerprint by which an ask names it.
 _SHORT_DIGEST: Final = 8
-_WRAP_UP: Final = "wrap-up"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

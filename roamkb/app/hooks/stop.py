@@ -10,11 +10,13 @@ from roamkb.context.store import injections
 from roamkb.core.errors import RoamkbError
 from roamkb.core.model import ProjectKind
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import count_phrase
 from roamkb.harnesses.transcript import Speaker
 from roamkb.harnesses.transcript import TranscriptPassage
 from roamkb.log.state import learning_state
 from roamkb.log.store import observations
+from roamkb.log.store import receipts
 from roamkb.pipeline import contest
 from roamkb.pipeline import observe
 from roamkb.pipeline import promote
@@ -48,7 +50,7 @@ class StoppedSession(HookSession):
         """Record announcements since the last look, and return the questions to the agent, if any.
 
         What a stretch of work taught it, once a stretch; and once a session which verified learnings are
-        worth promoting. Never twice in a row, and not where nobody is there to answer.
+        worth promoting, of each once. Never twice in a row, and not where nobody is there to answer.
         """
         name = f"{self.session}-{self.payload_text('agent_id')}" if subagent else self.session
         if self.writable_log is None or not transcripts.is_session_id(name):
@@ -139,7 +141,7 @@ class StoppedSession(HookSession):
         )
 
     def _wrap_up_candidates(self) -> "promote.PromoteResult | None":
-        """Return the promotable learnings, once a session and only if there are any; else None."""
+        """Return the learnings to be asked about, once a session and only if there are any; else None."""
         if (
             self.writable_log is None
             or self._is_wrapped_up()
@@ -151,19 +153,33 @@ class StoppedSession(HookSession):
         if promotable is None:
             transcript_glance.record_unpromotable(self.writable_log.local_folder, stamp)
             return None
-        self._project_log.keep_receipt(
-            self.writable_log, self._project_log.make_author(session=self.session), [_WRAP_UP], shown_by=_WRAP_UP
-        )
+        named = [one.id for one in promotable.candidates[: promote.ASKED_CANDIDATES]]
+        author = self._project_log.make_author(session=self.session)
+        self._project_log.keep_receipt(self.writable_log, author, [_WRAP_UP, *named], shown_by=_WRAP_UP)
         return promotable
 
     def _find_promotable(self) -> "promote.PromoteResult | None":
+        """Return the promotable learnings that no session was asked of, or for which more speaks since."""
         if self.knowledge_base.classify().kind is not ProjectKind.PERSONAL or not pipeline.has_verified(
             self._project_log
         ):
             return None
 
         promoted = self._project_log.promote(ask=True, session=self.session)
-        return promoted if isinstance(promoted, promote.PromoteResult) and promoted.candidates else None
+        if self.writable_log is None or not isinstance(promoted, promote.PromoteResult):
+            return None
+        last_asks = {
+            id: receipt.id
+            for receipt in receipts.read_receipts(self.writable_log.local_folder, naming=_WRAP_UP)
+            if receipt.by == _WRAP_UP
+            for id in receipt.shown
+        }
+        candidates = tuple(
+            one
+            for one in promoted.candidates
+            if one.id not in last_asks or promote.has_gained(one, since=last_asks[one.id])
+        )
+        return replace(promoted, candidates=candidates) if candidates else None
 
     def lost_statements_notice(self, message: str) -> str:
         """Return a line that counts the typed statements in `message` where no log may have them; else nothing."""

@@ -78,11 +78,11 @@ def stop_question_text(stop_question: "stop.StopQuestion") -> str:
 
 def wrap_up_question(promote_result: "promote.PromoteResult") -> str:
     """Return the question of the wrap-up, with the promotable learnings as data."""
-    few = promote_result.candidates[:5]
+    few = promote_result.candidates[: promote.ASKED_CANDIDATES]
     items = frame_items(map(learning_line, few), source="roamkb promote", nonce=_new_nonce())
     more = (
         f" ({len(promote_result.candidates) - len(few)} more: `roamkb promote`)"
-        if promote_result.candidates[5:]
+        if len(promote_result.candidates) > len(few)
         else ""
     )
     count = len(promote_result.candidates)
@@ -90,7 +90,7 @@ def wrap_up_question(promote_result: "promote.PromoteResult") -> str:
     return (
         f"roamkb: {count_phrase(count, 'verified learning')} of this project could be promoted to the "
         f"human's knowledge base{more}. {is_any} worth it? `roamkb promote KEY` promotes {promotes}; "
-        f"none is a good answer, too. This is asked once a session.\n{items}"
+        f"none is a good answer, too. Of each this is asked once.\n{items}"
     )
 
 

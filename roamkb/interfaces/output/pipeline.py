@@ -25,8 +25,6 @@ from roamkb.pipeline.gate.checks import failed_checks
 
 #: A title's worth of a learning.
 _TITLE_WIDTH = 120
-#: Candidates that a wrap-up names; more is a list that nobody reads.
-_ASKED_CANDIDATES = 5
 #: What each veto of a judge means.
 _VETO_MEANINGS = {
     "refuted": "the judge found what says otherwise",
@@ -155,11 +153,11 @@ def _printed_candidates(result: "pipeline_promote.PromoteResult") -> PrintedResu
         if not result.asks:
             return "\n".join(map(_candidate_line, result.candidates))
         lines = (
-            [_WRAP_UP_QUESTION, *map(_candidate_line, result.candidates[:_ASKED_CANDIDATES])]
+            [_WRAP_UP_QUESTION, *map(_candidate_line, result.candidates[: pipeline_promote.ASKED_CANDIDATES])]
             if result.candidates
             else []
         )
-        more = len(result.candidates) - _ASKED_CANDIDATES
+        more = len(result.candidates) - pipeline_promote.ASKED_CANDIDATES
         if more > 0:
             lines.append(f"  ({more} more: roamkb promote)")
         return "\n".join([*lines, receipt])

@@ -732,6 +732,40 @@ def test_the_wrap_up_asks_once_a_session_and_only_where_there_is_something(lived
     assert {} == answer(lived_in, stop)
 
 
+def test_the_wrap_up_asks_of_each_learning_once_and_again_after_new_evidence(lived_in: World) -> None:
+    """Whoever let it be in one session isn't asked of it in each later one, as long as nothing more speaks for it."""
+    verified(lived_in)
+    stop = event(lived_in.personal, "Stop", stop_hook_active=False, last_assistant_message="Done.")
+    assert "-shm file" in str(answer(lived_in, {**stop, "session_id": "first"})["reason"])
+    assert {} == answer(lived_in, {**stop, "session_id": "second"})
+    said = "Alembic reads the database URL from env.py, and a URL in alembic.ini is ignored here"
+    learned = lived_in.run("learn", said, "--category", "bug_fix", "--confidence", "0.9", "--json").json
+    lived_in.run("verify", str(learned["key"]), "--accuracy", "0.9", "--relevance", "0.9", "--specificity", "0.9")
+    reason = str(answer(lived_in, {**stop, "session_id": "third"})["reason"])
+    assert ("alembic.ini" in reason, "-shm file" in reason, "1 verified learning" in reason) == (True, False, True)
+    assert {} == answer(lived_in, {**stop, "session_id": "fourth"})
+    lived_in.run("used", str(learned["key"]), "--outcome", "failure")
+    assert {} == answer(lived_in, {**stop, "session_id": "fifth"})
+    lived_in.run("learn", said, "--session", "another")
+    assert "alembic.ini" in str(answer(lived_in, {**stop, "session_id": "sixth"})["reason"])
+
+
+def test_of_many_the_wrap_up_asks_a_few_at_a_time(lived_in: World) -> None:
+    """What it only counted, it hasn't asked of yet."""
+    texts = [
+        "Redis drops the sessions at maxmemory 64mb", "Nginx needs proxy_buffering off for the event stream",
+        "The CSV of the bank has semicolons and a BOM", "Celery beat runs on host b alone",
+        "Tests of the mailer need MAILHOG_URL", "Postgres 16 refuses the md5 logins of the old dump",
+        "The vendor's API counts pages from zero",
+    ]  # fmt: skip
+    for text in texts:
+        key = lived_in.run("learn", text, "--category", "bug_fix", "--confidence", "0.9", "--json").json["key"]
+        lived_in.run("verify", str(key), "--accuracy", "0.9", "--relevance", "0.9", "--specificity", "0.9")
+    stop = event(lived_in.personal, "Stop", stop_hook_active=False, last_assistant_message="Done.")
+    told = [str(answer(lived_in, {**stop, "session_id": name}).get("reason", "")) for name in ("a", "b", "c")]
+    assert (5, 2, 0) == tuple(sum(text in reason for text in texts) for reason in told)
+
+
 def test_nobody_is_asked_where_a_program_waits_for_the_answer(lived_in: World) -> None:
     """What `claude -p` and `codex exec` print is the last thing said, which must be the answer to its prompt."""
     verified(lived_in)
