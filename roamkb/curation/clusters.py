@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from collections.abc import Set
+from itertools import chain
 from typing import Annotated
 from typing import Final
 
@@ -18,10 +19,13 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
 from roamkb.log.new_learning import MOST_LEARNING_BYTES
 from roamkb.log.state.learning_state import CANONICAL
+from roamkb.log.state.learning_state import MAY_CONTRADICT
 from roamkb.log.state.learning_state import NEEDS_REVIEW
+from roamkb.log.state.learning_state import RIVALS_FIELD
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
+from roamkb.log.state.learning_state import is_settled
 from roamkb.pipeline.consolidation_plan import contradicting_pairs
 from roamkb.pipeline.consolidation_plan import group_duplicates
 from roamkb.pipeline.gate.noise import noise_of
@@ -70,13 +74,14 @@ def find_clusters(state: LogState, missing: Mapping[str, Sequence[str]]) -> list
     # the history of each is read once somebody looks into it
     reviewed_ids = {event.of for event in state.events_named("curated")}
     reviewed_ids.update(standing.id for standing in state.learnings_with("status", CANONICAL, NEEDS_REVIEW))
-    rivals = _group_rivals(
+    rivals_by_id = _undecided_rivals(
         state, reviewed_ids, ((standing.id, rival.id) for standing, rival in contradicting_pairs(current_standings))
     )
-    unsettled = {standing.id for group in rivals for standing in group}
+    rivals = _group_rivals(state, rivals_by_id)
+    unsettled = rivals_by_id.keys()
     parts = [
         *_find_keepers(state, [standing for standing in current_standings if standing.id not in unsettled]),
-        *(_review_parts(CONTRADICTION, group, "may_contradict", reviewed_ids) for group in rivals),
+        *(_review_parts(CONTRADICTION, group, MAY_CONTRADICT, reviewed_ids, rivals_by_id) for group in rivals),
         *(
             _review_parts(STALE, [standing], f"missing_file_anchor: {', '.join(missing[standing.id])}", reviewed_ids)
             for standing in current_standings
@@ -96,21 +101,28 @@ def comparable_standings(state: LogState) -> list[LearningState]:
     return [standing for standing in state.standings.values() if len(standing.learning.content) <= MOST_LEARNING_BYTES]
 
 
+_NO_RIVALS: Final[Mapping[str, Set[str]]] = {}
 _ClusterParts = tuple[str, LearningState | None, list[LearningState], str, tuple[PlannedEvent, ...]]
 
 
-def _group_rivals(
-    state: LogState, reviewed_ids: Set[str], rivals: Iterable[tuple[str, str]]
-) -> list[list[LearningState]]:
-    """Return the groups of learnings that may contradict each other and aren't decided yet."""
-    flagged = ((standing.id, standing.flags.get("may_contradict", "")) for standing in state.standings.values())
-    groups = join_pairs(pair for pair in (*rivals, *flagged) if _is_undecided(state, reviewed_ids, pair))
+def _undecided_rivals(
+    state: LogState, reviewed_ids: Set[str], pairs: Iterable[tuple[str, str]]
+) -> Mapping[str, Set[str]]:
+    """Return the learnings that may contradict others and aren't decided yet, each with those others, by id."""
+    flagged = ((standing.id, standing.flags.get(MAY_CONTRADICT, "")) for standing in state.standings.values())
+    rivals_by_id: dict[str, set[str]] = {}
+    for id, rival_id in chain(pairs, flagged):
+        standings = [state.standings[one] for one in (id, rival_id) if one in state.standings]
+        if len(standings) == 2 and not any(map(is_settled, standings)) and not {id, rival_id} <= reviewed_ids:
+            rivals_by_id.setdefault(id, set()).add(rival_id)
+            rivals_by_id.setdefault(rival_id, set()).add(id)
+    return rivals_by_id
+
+
+def _group_rivals(state: LogState, rivals_by_id: Mapping[str, Set[str]]) -> list[list[LearningState]]:
+    """Return groups of learnings of which each may contradict one of its group."""
+    groups = join_pairs((id, rival_id) for id, rival_ids in rivals_by_id.items() for rival_id in sorted(rival_ids))
     return [sorted((state.standings[id] for id in group), key=_age_rank) for group in sorted(map(sorted, groups))]
-
-
-def _is_undecided(state: LogState, reviewed_ids: Set[str], ids: tuple[str, str]) -> bool:
-    pair = [state.standings[id] for id in ids if id in state.standings]
-    return len(pair) == 2 and not any(map(_is_settled, pair)) and not set(ids) <= reviewed_ids
 
 
 def _find_keepers(state: LogState, standings: Sequence[LearningState]) -> Iterator[_ClusterParts]:
@@ -156,9 +168,23 @@ def _keeping_events(
         yield PlannedEvent(event="superseded", of=merged_standing.id, fields=fields)
 
 
-def _review_parts(kind: str, group: Sequence[LearningState], because: str, reviewed_ids: Set[str]) -> _ClusterParts:
+def _review_parts(
+    kind: str,
+    group: Sequence[LearningState],
+    because: str,
+    reviewed_ids: Set[str],
+    rivals_by_id: Mapping[str, Set[str]] = _NO_RIVALS,
+) -> _ClusterParts:
     changes = tuple(
-        PlannedEvent(event="curated", of=standing.id, fields={"status": NEEDS_REVIEW, "because": because})
+        PlannedEvent(
+            event="curated",
+            of=standing.id,
+            fields={
+                "status": NEEDS_REVIEW,
+                "because": because,
+                **({RIVALS_FIELD: sorted(rivals_by_id[standing.id])} if standing.id in rivals_by_id else {}),
+            },
+        )
         for standing in group
         if standing.id not in reviewed_ids
     )
@@ -175,10 +201,6 @@ def _find_successor(state: LogState, replaced: LearningState) -> LearningState |
         replaced = successors[0]
         seen_ids.add(replaced.id)
     return replaced
-
-
-def _is_settled(standing: LearningState) -> bool:
-    return standing.status == SUPERSEDED
 
 
 def _keeping_rank(standing: LearningState) -> tuple[bool, bool, int, float, str]:

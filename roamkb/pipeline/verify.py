@@ -24,12 +24,15 @@ from roamkb.log.state.learning_state import ACTIVE
 from roamkb.log.state.learning_state import CONTESTED
 from roamkb.log.state.learning_state import MAY_CONTRADICT
 from roamkb.log.state.learning_state import NEEDS_REVIEW
+from roamkb.log.state.learning_state import RIVALS_FIELD
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import UNVERIFIED
 from roamkb.log.state.learning_state import YES
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.learning_state import LogState
+from roamkb.log.state.learning_state import is_settled
+from roamkb.log.state.learning_state import review_rivals
 from roamkb.log.store.project_log import Log
 from roamkb.models.names import MODEL_NAMES
 from roamkb.pipeline import contest
@@ -223,6 +226,7 @@ class Gate:
         reworded = []
         # of a template there may be thousands
         for id in islice(self._verified.find_alike(prepared), MOST_ALIKE):
+            other = self._state.standings[id]
             if (
                 id == standing.id
                 or text_likeness(prepared, self._shapes[id], limit=DUPLICATE_SIMILARITY) in DUPLICATE_LIKENESSES
@@ -230,8 +234,8 @@ class Gate:
                 continue
             if not is_contradiction(prepared, self._shapes[id], limit=DUPLICATE_SIMILARITY):
                 reworded.append(id)
-            elif len(rivals) < MOST_RIVALS and all(id != rival.id for rival in rivals):
-                rivals.append(self._state.standings[id])
+            elif len(rivals) < MOST_RIVALS and other not in rivals and not is_settled(other):
+                rivals.append(other)
         duplicate = next(
             (self._state.standings[id] for id in self._twins.find_duplicates(prepared) if id != standing.id), None
         )
@@ -318,8 +322,8 @@ class _VerdictRecord:
         self._state: LogState | None = None
         self._last = ""
         self._stamp: tuple[object, ...] = ()
-        #: Learnings that were put up for a review since the log was read.
-        self._disputed: set[str] = set()
+        #: Learnings that were put up for a review since the log was read, with those that may contradict them.
+        self._disputed: dict[str, set[str]] = {}
 
     def add_verdicts(self, judged: Sequence[JudgedLearning]) -> None:
         """Record the verdicts of learnings, each of them for the first time."""
@@ -329,7 +333,7 @@ class _VerdictRecord:
             if self._state is None or self._log.files_stamp() != self._stamp:
                 contents = self._log.read_contents()
                 self._state, self._last = contents.replay_state(), contents.last_event
-                self._disputed = set()
+                self._disputed = {}
             stamps = EventFactory(self._hand, after=self._last, command="verify")
             events = [
                 event
@@ -342,14 +346,11 @@ class _VerdictRecord:
 
 
 def _verdict_events(
-    judged: JudgedLearning, state: LogState, stamps: EventFactory, disputed: set[str], worktree: str
+    judged: JudgedLearning, state: LogState, stamps: EventFactory, disputed: dict[str, set[str]], worktree: str
 ) -> Iterator[LedgerEvent]:
     """Yield the ledger events of a judged learning; none where nothing changed."""
     standing, scores = state.standings[judged.standing.id], judged.scores
-    for id in (standing.id, *judged.rivals) if judged.rivals else ():
-        if id not in disputed and state.standings[id].status != NEEDS_REVIEW:
-            disputed.add(id)
-            yield stamps.new_event("curated", id, status=NEEDS_REVIEW, review_reason=_DISPUTED_REASON)
+    yield from _review_events(judged, state, stamps, disputed)
     if not judged.rivals and standing.status == NEEDS_REVIEW and standing.review_reason == _DISPUTED_REASON:
         # the other one was replaced meanwhile
         yield stamps.new_event("curated", standing.id, status=ACTIVE, review_reason="nothing says otherwise any more")
@@ -380,6 +381,21 @@ def _verdict_events(
         evidence=_attestation_fields(judged.attestation),
         **{name: value for name, value in judge_notes.items() if value},
     )
+
+
+def _review_events(
+    judged: JudgedLearning, state: LogState, stamps: EventFactory, disputed: dict[str, set[str]]
+) -> Iterator[LedgerEvent]:
+    """Yield the events that put up a judged learning and its rivals for a review, where none is that knows of it."""
+    pairs = [(judged.standing.id, judged.rivals), *((id, (judged.standing.id,)) for id in judged.rivals)]
+    for id, rival_ids in pairs if judged.rivals else ():
+        standing = state.standings[id]
+        is_reviewed = standing.status == NEEDS_REVIEW
+        known_ids = disputed.setdefault(id, review_rivals(standing) if is_reviewed else set())
+        if (known_ids or not is_reviewed) and not known_ids.issuperset(rival_ids):
+            known_ids.update(rival_ids)
+            about: dict[str, Any] = {"review_reason": _DISPUTED_REASON, RIVALS_FIELD: list(rival_ids)}
+            yield stamps.new_event("curated", id, status=NEEDS_REVIEW, **about)
 
 
 def _attestation_fields(attestation: ClaimAttestation | None) -> dict[str, object] | None:

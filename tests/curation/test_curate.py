@@ -215,6 +215,10 @@ def test_what_contradicts_is_marked_and_asked_about_once(world: World) -> None:
     ]
     assert 0 == at_a_terminal(world, "curate", "--apply", digest(shown), "--reason", REASON)[0].status
     assert 1 == world.run("curate").status
+    assert "needs_review" == world.run("explain", "on", "--json").json["learning"]["status"]
+    world.run("learn", "Pull requests from forks get no cache at all", "--supersedes", "off")
+    kept = world.run("explain", "on", "--json").json["learning"]
+    assert ("active", "") == (kept["status"], kept["review_reason"])
 
 
 def test_what_names_only_lost_files_wants_a_look(world: World) -> None:

@@ -110,6 +110,78 @@ def test_a_rival_of_another_type_needs_a_review(text: str, world: World) -> None
     assert {"needs_review"} == {one.standing.status for one in typed(RecallResult, log.recall("gateway")).learnings}
 
 
+DISPUTED = "The payment gateway timeout is 30 seconds, and slower calls fail"
+
+
+def put_up_for_review(world: World) -> tuple[str, str]:
+    """Have two learnings, of one session each, that contradict each other and were judged; return their keys."""
+    log = world.open().log
+    log.init()
+    keys = []
+    for session, text in (("a", DISPUTED), ("b", DISPUTED.replace("30", "300"))):
+        keys.append(str(world.run("learn", text, "--session", session, "--json").json["key"]))
+        log.verify(batch=True, judge=APPROVING)
+    assert ["needs_review"] * 2 == [review(world, key)[0] for key in keys]
+    return keys[0], keys[1]
+
+
+def review(world: World, key: str) -> tuple[str, str]:
+    """Return the status of a learning, and why it wants a review."""
+    told = world.run("explain", key, "--json").json["learning"]
+    assert isinstance(told, dict)
+    return str(told["status"]), str(told["review_reason"])
+
+
+def replace_rival(world: World, rival: str, key: str) -> None:
+    """Say the other one again, in place of its rival."""
+    text = DISPUTED if "30-s" in key else DISPUTED.replace("30", "300")
+    world.run("learn", text, "--supersedes", rival)
+
+
+def withdraw_rival(world: World, rival: str, _: str) -> None:
+    """Have its session take it back."""
+    given = json.dumps([{"withdraws": rival}])
+    world.run("learn", "--proposals", "-", "--session", "a", input=given.encode())
+
+
+def doubt_rival(world: World, rival: str, _: str) -> None:
+    """Have a human give it little confidence."""
+    ran, _terminal = at_a_terminal(world, "override", rival, "0.20")
+    assert 0 == ran.status
+
+
+def refute_rival(world: World, rival: str, _: str) -> None:
+    """Have it judged wrong."""
+    world.run("verify", rival, "--accuracy", "0.1", "--relevance", "0.1", "--specificity", "0.1")
+
+
+@pytest.mark.parametrize("settle", [replace_rival, withdraw_rival, doubt_rival, refute_rival])
+def test_the_review_ends_with_the_contradiction_that_it_is_about(
+    world: World, settle: Callable[[World, str, str], None]
+) -> None:
+    """However it was settled, and with its reason: nothing says otherwise any more."""
+    rival, key = put_up_for_review(world)
+    settle(world, rival, key)
+    assert ("active", "") == review(world, key)
+    (recalled,) = (
+        one
+        for one in typed(RecallResult, world.open().log.recall("gateway")).learnings
+        if one.standing.learning.key == key
+    )
+    assert {} == dict(recalled.doubts)
+
+
+def test_the_review_lasts_while_another_one_says_otherwise(world: World) -> None:
+    """Of two that deny it one was replaced."""
+    key, rival = put_up_for_review(world)
+    third = str(world.run("learn", DISPUTED.replace("30", "45"), "--json").json["key"])
+    world.open().log.verify(batch=True, judge=APPROVING)
+    doubt_rival(world, rival, key)
+    assert "needs_review" == review(world, key)[0]
+    doubt_rival(world, third, key)
+    assert ("active", "") == review(world, key)
+
+
 def test_a_second_batch_judges_nothing_again(world: World) -> None:
     """Until something changed."""
     log = world.open().log

@@ -55,6 +55,8 @@ REDACTED: Final = "[forgotten]"
 VALIDATED: Final = "validated"
 #: The flag of a learning that nearly says the same as another, and may claim otherwise.
 MAY_CONTRADICT: Final = "may_contradict"
+#: The field of a `curated` event that names those which the learning may contradict: once they don't, it falls.
+RIVALS_FIELD: Final = "rivals"
 #: What a `repeated` event tells beside its task of what the repetition is about.
 REPETITION_FIELDS: Final = ("files", "tags", "actions", "aliases")
 #: Repetitions that are looked at first for those after some event.
@@ -191,6 +193,24 @@ def is_in_force(standing: LearningState) -> bool:
         return False
     is_current = standing.status not in (SUPERSEDED, ARCHIVED) and standing.verdict != INVALIDATED
     return is_current and CONTESTED not in standing.flags
+
+
+def is_settled(standing: LearningState) -> bool:
+    """Return whether a learning denies no other any more: replaced, archived, found wrong, or doubted by its human."""
+    is_doubted = standing.is_overridden and standing.confidence < confidence.LEAST_TRUSTED
+    return standing.status in (SUPERSEDED, ARCHIVED) or standing.verdict == INVALIDATED or is_doubted
+
+
+def review_rivals(standing: LearningState) -> set[str]:
+    """Return the ids of those that may contradict a learning and for which it wants a review; empty if for others."""
+    rival_ids: set[str] = set()
+    for step in reversed(standing.history):
+        if step.event.event == "curated":
+            about = step.event.text_list_field(RIVALS_FIELD)
+            if step.event.text_field("status") != NEEDS_REVIEW or not about:
+                break
+            rival_ids.update(about)
+    return rival_ids
 
 
 def lapse_reason(standing: LearningState) -> str:
@@ -354,20 +374,20 @@ class LogState:
     def rival_in_force(self, standing: LearningState) -> LearningState | None:
         """Return the learning in force that `standing`, if it is in force, may contradict by the ledger; else None.
 
-        Each is told of one rival. Where that one was replaced, those that had the same may contradict each other.
+        Each is told of one rival. Where that one was settled, those that had the same may contradict each other.
         """
         rival_id = standing.flags.get(MAY_CONTRADICT, "")
         rival = self.standings.get(rival_id)
-        if rival is None or standing.status == SUPERSEDED:
+        if rival is None or is_settled(standing):
             return None
-        if rival.status != SUPERSEDED:
+        if not is_settled(rival):
             return rival
         said = standing.learning.content
         others = (
             other
             for other in self.learnings_with("contradicts", YES)
             if other.id != standing.id
-            and other.status != SUPERSEDED
+            and not is_settled(other)
             and (other.flags[MAY_CONTRADICT] == rival_id or other.id == rival.flags.get(MAY_CONTRADICT))
             and contradiction.differ_in_claim(said, other.learning.content)
         )
@@ -378,7 +398,7 @@ class LogState:
         return self.rival_in_force(standing) is not None
 
     def flags_in_force(self, standing: LearningState) -> Mapping[str, str]:
-        """Return the flags without a contradiction that was settled since: by what superseded the other one."""
+        """Return the flags without a contradiction that was settled since."""
         if MAY_CONTRADICT not in standing.flags or self.is_disputed(standing):
             return standing.flags
         return {name: evidence for name, evidence in standing.flags.items() if name != MAY_CONTRADICT}

@@ -48,6 +48,8 @@ from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.learning_state import Reach
 from roamkb.log.state.learning_state import TraitValues
 from roamkb.log.state.learning_state import is_counted
+from roamkb.log.state.learning_state import is_settled
+from roamkb.log.state.learning_state import review_rivals
 from roamkb.log.state.tombstones import Tombstones
 from roamkb.log.state.tombstones import event_mark
 from roamkb.log.state.tombstones import marks_of
@@ -244,6 +246,8 @@ def fold_events(events: Iterable[LedgerEvent], standing_of: Callable[[str], Lear
             if standing := standing_of(event.of):
                 before = standing.confidence
                 fold(standing, event)
+                if event.event in _SETTLING_EVENTS and is_settled(standing):
+                    _end_reviews(standing, standing_of)
                 standing.history.append(ConfidenceStep(event=event, before=before, after=standing.confidence))
         if event.event == TASK_EVENT:
             # a template's learnings, put into the scope of a task
@@ -252,6 +256,17 @@ def fold_events(events: Iterable[LedgerEvent], standing_of: Callable[[str], Lear
                 if task_standing := standing_of(id):
                     task_standing.tasks.add(event.task)
     return subject_ids
+
+
+def _end_reviews(settled: LearningState, standing_of: Callable[[str], LearningState | None]) -> None:
+    """End the reviews of learnings that a learning contradicted which is settled now, if no other one denies them."""
+    for id in review_rivals(settled):
+        denied = standing_of(id)
+        if denied is None or denied.status != NEEDS_REVIEW:
+            continue
+        rivals = list(map(standing_of, review_rivals(denied)))
+        if rivals and all(rival is None or is_settled(rival) for rival in rivals):
+            denied.status, denied.review_reason = ACTIVE, ""
 
 
 def _copy_standing(standing: LearningState) -> LearningState:
@@ -537,5 +552,7 @@ _FOLDS: Final[Mapping[str, Callable[[LearningState, LedgerEvent], None]]] = {
     "promoted": _fold_promoted,
     **dict.fromkeys(("proposed", "approved", "rejected", "applied", "rolled_back"), _fold_history_only),
 }
+#: Those after which a learning may contradict others no more.
+_SETTLING_EVENTS: Final = ("superseded", "judged", "curated", OVERRIDDEN)
 #: The events that change the learning that they name.
 FOLDED_EVENTS: Final = tuple(_FOLDS)
