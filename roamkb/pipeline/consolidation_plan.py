@@ -190,9 +190,7 @@ class KnownLearnings:
         self._near: dict[str, NearTexts[str]] = {}
         self._twins: dict[str, DuplicateTexts[str]] = {}
         self._covering: dict[str, containment.CoveringTexts[str]] = {}
-        #: By type and attribute, those that give it a value; and those of which nobody asked yet whether they do.
-        self._valued: dict[tuple[str, ...], list[str]] = {}
-        self._unread: list[tuple[str, str]] = []
+        self._valued: dict[str, attribute_values.ValuedTexts[str]] = {}
         self.shapes: dict[str, PreparedText] = {}
         #: Where each was said first.
         self.sessions: dict[str, str] = {}
@@ -236,7 +234,7 @@ class KnownLearnings:
         self._near.setdefault(type, NearTexts(DUPLICATE_SIMILARITY)).add_text(id, prepared)
         self._twins.setdefault(type, DuplicateTexts(DUPLICATE_SIMILARITY)).add_text(id, prepared)
         self._covering.setdefault(type, containment.CoveringTexts()).add_text(id, prepared)
-        self._unread.append((type, id))
+        self._valued.setdefault(type, attribute_values.ValuedTexts()).add_text(id, prepared.text)
 
     def is_superseded(self, id: str) -> bool:
         """Say whether another learning superseded it: nothing follows from it any more."""
@@ -268,22 +266,9 @@ class KnownLearnings:
             for id in islice(nearby_ids, MOST_ALIKE)
             if is_contradiction(prepared, self.shapes[id], limit=DUPLICATE_SIMILARITY)
         )
-        otherwise_valued_ids = (
-            id
-            for id in self._countable_ids(self._valued_alike(noticed), noticed)
-            if attribute_values.give_other_values(prepared.text, self.shapes[id].text)
-        )
+        valued_ids = self._valued[noticed.type].find_otherwise_valued(prepared.text, most=MOST_ALIKE)
+        otherwise_valued_ids = self._countable_ids(valued_ids, noticed)
         return list(islice(dict.fromkeys(chain(contradicting_ids, otherwise_valued_ids)), MOST_RIVALS))
-
-    def _valued_alike(self, noticed: NoticedObservation) -> Iterator[str]:
-        """Yield the ids of learnings that give a value to one of its attributes, so many of each."""
-        attributes = attribute_values.attribute_values(noticed.prepared_text.text)
-        while attributes and self._unread:
-            type, id = self._unread.pop()
-            for valued in attribute_values.attribute_values(self.shapes[id].text):
-                self._valued.setdefault((type, *valued.attribute), []).append(id)
-        for valued in attributes:
-            yield from self._valued.get((noticed.type, *valued.attribute), ())[:MOST_ALIKE]
 
     def _countable_ids(self, ids: Iterable[str], noticed: NoticedObservation) -> Iterator[str]:
         return (id for id in ids if id != noticed.id and id not in self._gone)
@@ -384,6 +369,7 @@ def contradicting_pairs(standings: Iterable[LearningState]) -> Iterator[tuple[Le
     """Yield pairs of learnings of one type that may contradict each other, a few for each."""
     for group in group_by_type(standings).values():
         near: NearTexts[int] = NearTexts(DUPLICATE_SIMILARITY)
+        valued: attribute_values.ValuedTexts[int] = attribute_values.ValuedTexts()
         shapes = [prepare_text(prepared.learning.content) for prepared in group]
         for number, prepared in enumerate(shapes):
             candidates = islice(near.find_alike(prepared), MOST_ALIKE)
@@ -392,9 +378,11 @@ def contradicting_pairs(standings: Iterable[LearningState]) -> Iterator[tuple[Le
                 for candidate in candidates
                 if is_contradiction(shapes[candidate], prepared, limit=DUPLICATE_SIMILARITY)
             )
-            for rival in islice(contradicting, MOST_RIVALS):
+            otherwise_valued = valued.find_otherwise_valued(prepared.text, most=MOST_ALIKE)
+            for rival in islice(dict.fromkeys(chain(contradicting, otherwise_valued)), MOST_RIVALS):
                 yield group[rival], group[number]
             near.add_text(number, prepared)
+            valued.add_text(number, prepared.text)
 
 
 def group_by_type(standings: Iterable[LearningState]) -> dict[str, list[LearningState]]:

@@ -221,6 +221,24 @@ def test_what_contradicts_is_marked_and_asked_about_once(world: World) -> None:
     assert ("active", "") == (kept["status"], kept["review_reason"])
 
 
+def test_other_values_of_one_attribute_contradict_however_much_is_said_beside(world: World) -> None:
+    """What is offered with a mark is put up for a review as well."""
+    put(
+        world,
+        line("old port", "Redis of the staging cluster runs on port 6380", ts=1),
+        line("new port", "Redis of the staging cluster runs on port 6390 since the move to the new rack in May", ts=2),
+        line("old way", "Releases go through Jenkins, which takes an hour and needs the VPN", ts=3),
+        line("new way", "Releases go through GitHub Actions and no longer through Jenkins", ts=4),
+        line("two", "The queue holds 20 jobs at a time", ts=5),
+        line("other", "The queue of mails holds 40 letters a minute", ts=6),
+    )
+    clusters = world.run("curate", "--json").json["clusters"]
+    assert isinstance(clusters, list)
+    assert [["old port", "new port"], ["old way", "new way"]] == sorted(
+        [one["key"] for one in cluster["others"]] for cluster in clusters if cluster["kind"] == "contradiction"
+    )
+
+
 def test_what_names_only_lost_files_wants_a_look(world: World) -> None:
     """And nothing else that names files does."""
     put(

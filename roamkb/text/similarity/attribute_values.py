@@ -4,17 +4,24 @@ However much either says beside it. The attribute is what a clause says before i
 may be an addition of one of the two, but no condition of each: on Linux, on macOS.
 """
 
+from collections.abc import Hashable
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import Final
+from typing import Generic
 from typing import NamedTuple
+from typing import TypeVar
 
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.text.similarity.contradiction import ClaimWord
 from roamkb.text.similarity.contradiction import claim_of
 from roamkb.text.similarity.synonyms import NEGATIONS
 from roamkb.text.store.lexicons import vocabulary
+
+K = TypeVar("K", bound=Hashable)
 
 #: Words before a value; with fewer it may be anything's: step 1, step 2.
 _LEAST_WORDS: Final = 2
@@ -50,6 +57,56 @@ def give_other_values(first_text: str, second_text: str) -> bool:
         for my_value in mine
         for their_value in theirs
     ) or (_replaces(first_text, second_text) or _replaces(second_text, first_text))
+
+
+class ValuedTexts(Generic[K]):
+    """Texts by key, found by a text that gives another value to one of their attributes."""
+
+    def __init__(self) -> None:
+        self._texts: dict[K, str] = {}
+        #: Those of which nobody asked yet what they give values to.
+        self._unread: list[K] = []
+        #: By attribute; by the words that a clause begins with; and so of texts alone that say that something is gone.
+        self._valued: dict[tuple[str, ...], list[K]] = {}
+        self._begun: dict[tuple[str, ...], list[K]] = {}
+        self._denying: dict[tuple[str, ...], list[K]] = {}
+
+    def add_text(self, key: K, text: str) -> None:
+        """Add a text."""
+        self._texts[key] = text
+        self._unread.append(key)
+
+    def find_otherwise_valued(self, text: str, *, most: int) -> Iterator[K]:
+        """Yield the keys of texts that give other values than `text`; of each attribute so many are looked at."""
+        for key in self._unread:
+            self._read_text(key)
+        self._unread.clear()
+        beginnings, is_denying = _beginnings(text)
+        sharing = [self._valued.get(valued.attribute, ()) for valued in attribute_values(text)]
+        for begun in (self._denying, self._begun) if is_denying else (self._denying,):
+            sharing += (begun.get(beginning, ()) for beginning in beginnings)
+        candidates = dict.fromkeys(key for keys in sharing for key in keys[:most])
+        yield from (key for key in candidates if give_other_values(text, self._texts[key]))
+
+    def _read_text(self, key: K) -> None:
+        for valued in attribute_values(self._texts[key]):
+            self._valued.setdefault(valued.attribute, []).append(key)
+        beginnings, is_denying = _beginnings(self._texts[key])
+        for begun in (self._begun, self._denying) if is_denying else (self._begun,):
+            for beginning in beginnings:
+                begun.setdefault(beginning, []).append(key)
+
+
+@lru_cache(maxsize=4096)
+def _beginnings(text: str) -> tuple[frozenset[tuple[str, ...]], bool]:
+    """Return the words that the clauses of a text begin with, and whether any says that something is gone."""
+    beginnings = set()
+    is_denying = False
+    for words in _clauses(text):
+        place = _denied_place(words)
+        is_denying |= place < len(words)
+        beginnings.add(tuple(islice(_each_root(words[:place]), _LEAST_WORDS)))
+    return frozenset(beginning for beginning in beginnings if len(beginning) == _LEAST_WORDS), is_denying
 
 
 @lru_cache(maxsize=4096)
@@ -100,4 +157,8 @@ def _denied_place(words: Sequence[ClaimWord]) -> int:
 
 def _roots(words: Sequence[ClaimWord]) -> tuple[str, ...]:
     """Return the roots of the words that say what, with numbers."""
-    return tuple(word.root for word in words if (word.is_content or word.is_number) and word.plain not in _PRESENT)
+    return tuple(_each_root(words))
+
+
+def _each_root(words: Iterable[ClaimWord]) -> Iterator[str]:
+    return (word.root for word in words if (word.is_content or word.is_number) and word.plain not in _PRESENT)
