@@ -1,6 +1,7 @@
 """Maintenance of a knowledge base and its installation."""
 
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -33,7 +34,9 @@ from roamkb.journal.store import journal as journal_store
 from roamkb.kb import conflicts as kb_conflicts
 from roamkb.kb import hygiene as kb_hygiene
 from roamkb.kb.notes.store import conflict_copies
+from roamkb.log.state import promoted_notes
 from roamkb.log.store import log_copies
+from roamkb.log.store import project_log
 
 
 class KnowledgeBaseMaintenance(KnowledgeBaseContext):
@@ -141,9 +144,20 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
             checks=(
                 *install_doctor.doctor(doctor_context).checks,
                 *doctor_report.run_checks("wall", doctor_wall.check_wall(doctor_context, self._wall_setup)),
+                *doctor_report.run_checks("promoted notes", self._check_promoted_notes(log)),
             ),
             is_strict=request.strict,
         )
+
+    def _check_promoted_notes(self, log: "project_log.Log | None") -> "Iterator[doctor_report.DoctorCheck]":
+        """Yield the check of the notes that learnings of the log became, if any did."""
+        if log is not None and log.is_adopted and promoted_notes.has_promoted(log.read_contents().replay_state()):
+            notices = tuple(self.log.lapsed_note_notices(log))
+            fix = "the command replaces it, for other projects too, with what holds now as TITLE"
+            fine = "what its learnings became says nothing that was replaced since"
+            yield doctor_report.run_check(
+                "promoted notes", lambda: doctor_report.build_check(notices, fine=fine, fix=fix)
+            )
 
     @takes_request(lambda: journal_verb.JournalRequest)
     @for_named_kb

@@ -34,6 +34,7 @@ from roamkb.log.state.learning_state import MAY_CONTRADICT
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.learning_state import is_in_force
+from roamkb.log.state.learning_state import lapse_reason
 from roamkb.log.store import index as log_index
 from roamkb.pipeline import consolidation_plan
 from roamkb.pipeline.gate import noise
@@ -178,7 +179,7 @@ def _node_drop_reason(answer: PassageHit, state: LogState | None, besides: Conta
     """Return why a node that is relevant enough isn't suggested; empty where it is."""
     if answer.id in besides:
         return SHOWN_BEFORE
-    if state and answer.id and is_taken_back(state, "node", answer.id):
+    if state and answer.id and lapse_reason(state.learnings_with("node", answer.id)):
         return WITHDRAWN
     texts = (answer.title, *answer.aliases, *(line for _, line in answer.lines))
     return PRIVATE if _tells_a_secret(texts) else ""
@@ -264,12 +265,6 @@ def best_borne_out(standings: Iterable[LearningState]) -> tuple[LearningState, .
             ),
         )
     )
-
-
-def is_taken_back(state: LogState, trait: str, value: str) -> bool:
-    """Return whether learnings have that value of a trait, and none of them is in force any more."""
-    standings = state.learnings_with(trait, value)
-    return bool(standings) and not any(map(is_in_force, standings))
 
 
 def withheld_reason(standing: LearningState) -> str:

@@ -19,7 +19,6 @@ from roamkb.log.state.learning_state import FORGOTTEN
 from roamkb.log.state.learning_state import UNPROVEN
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.learning_state import LogState
-from roamkb.log.state.learning_state import is_in_force
 from roamkb.log.state.learning_state import is_signed
 from roamkb.log.state.learning_state import lapse_reason
 from roamkb.log.state.tombstones import DIGEST_FIELD
@@ -109,12 +108,13 @@ def _describe_lapsed(
             else None
         )
     standing = state.standings.get(counted[-1].of)
-    if counted[-1].event != _APPROVED or standing is None or is_in_force(standing):
+    reason = lapse_reason([standing] if standing else [])
+    if counted[-1].event != _APPROVED or standing is None or not reason:
         return None
     return LapsedLine(
         target=target,
         text=text,
-        reason=lapse_reason(standing),
+        reason=reason,
         proposal=counted[-1].text_field("proposal"),
         learning=standing.id,
     )

@@ -46,6 +46,7 @@ from roamkb.log.state.learning_state import INVALIDATED
 from roamkb.log.state.learning_state import MAY_CONTRADICT
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
+from roamkb.log.state.promoted_notes import stale_note_warnings
 from roamkb.log.state.tombstones import content_digest_of
 from roamkb.log.state.tombstones import tombstones_of
 from roamkb.log.store import index as log_index
@@ -267,20 +268,6 @@ def _wrong_warnings(known: LearningState) -> tuple[str, ...]:
     if known.verdict != INVALIDATED:
         return ()
     return (f"it was found wrong, and stays so: `roamkb verify {known.learning.key}` judges it anew",)
-
-
-def stale_note_warnings(superseded: LearningState | None) -> tuple[str, ...]:
-    """Return what to say of the note that a replaced learning became: other projects go by the note alone."""
-    if superseded is None or not superseded.node:
-        return ()
-    return (f"the note that {superseded.learning.key} became still says it: {note_remedy(superseded)}",)
-
-
-def note_remedy(standing: LearningState) -> str:
-    """Return the command that replaces the note which a learning became."""
-    promotions = (step.event for step in reversed(standing.history) if step.event.event == "promoted")
-    kb_name = next((event.text_field("kb") for event in promotions), "")
-    return f"`roamkb supersede {standing.node} TITLE{f' --kb {kb_name}' if kb_name else ''}`"
 
 
 def _learn_warnings(new_learning: NewLearning, learning: Learning) -> Iterator[str]:

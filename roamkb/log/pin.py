@@ -8,6 +8,7 @@ from roamkb.core.request import SessionOption
 from roamkb.core.request import flag_option
 from roamkb.core.startup.dataclasses import KW_ONLY
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import one_line
 from roamkb.log.known_learnings import get_learning
 from roamkb.log.learning import content_identity
@@ -21,6 +22,8 @@ from roamkb.log.state.learning_state import OVERRIDDEN
 from roamkb.log.state.learning_state import PREFERS
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LedgerEvent
+from roamkb.log.state.learning_state import is_settled
+from roamkb.log.state.promoted_notes import stale_note_warnings
 from roamkb.log.store.project_log import Log
 from roamkb.log.verb_context import VerbContext
 
@@ -62,10 +65,11 @@ class PreferRequest:
 class MarkedLearning:
     """A learning after the mark."""
 
-    JSON = "learning=standing changed=is_new"
+    JSON = "learning=standing changed=is_new warnings"
     standing: Annotated[LearningState, EVERY_KEY]
     #: Whether anything was written; not where it stood so already.
     is_new: bool
+    warnings: tuple[str, ...] = ()
 
 
 def pin(context: VerbContext, request: PinRequest) -> MarkedLearning:
@@ -116,7 +120,8 @@ def override(context: VerbContext, request: OverrideRequest) -> MarkedLearning:
     with log.append_lock():
         # what the human saw is what is meant, by its id and its words
         standing = get_learning(log, log.read_contents().replay_state(), standing.id)
-        return _append_mark(log, standing, event)
+        marked = _append_mark(log, standing, event)
+    return replace(marked, warnings=stale_note_warnings(marked.standing)) if is_settled(marked.standing) else marked
 
 
 def _append_mark(log: Log, standing: LearningState, event: LedgerEvent) -> MarkedLearning:

@@ -17,7 +17,6 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.log.known_learnings import get_learning
 from roamkb.log.known_learnings import learnings_by_name
 from roamkb.log.learn import LearnResult
-from roamkb.log.learn import stale_note_warnings
 from roamkb.log.learning import canonical_type
 from roamkb.log.learning import fitting_aliases
 from roamkb.log.new_learning import Author
@@ -28,6 +27,7 @@ from roamkb.log.state.learning_state import CONTESTED
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
+from roamkb.log.state.promoted_notes import stale_note_warnings
 from roamkb.log.store.project_log import Log
 from roamkb.pipeline.proposed_learning import ProposedLearning
 from roamkb.pipeline.proposed_learning import QuotedEvidence
@@ -202,5 +202,7 @@ def _withdraw_learning(log: Log, name: str, author: Author) -> ProposalOutcome:
         log.append_entries(events=[event])
         new_standing = contents.plus_lines(events=[event]).replay_state().standings[standing.id]
     return ProposalOutcome(
-        outcome="withdrawn" if new_standing.status == SUPERSEDED else "contested", standing=new_standing
+        outcome="withdrawn" if new_standing.status == SUPERSEDED else "contested",
+        standing=new_standing,
+        why=stale_note_warnings(new_standing),
     )

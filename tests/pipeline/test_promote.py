@@ -1,9 +1,11 @@
 """From the log to the knowledge base."""
 
 import json
+from collections.abc import Callable
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from typing import cast
 
 import pytest
 
@@ -14,6 +16,7 @@ from tests.approving_judge import APPROVING
 from tests.conftest import World
 from tests.conftest import learn
 from tests.conftest import typed
+from tests.human import at_a_terminal
 
 SAID = (
     "The webhook handler must check the signature against the raw body of each request",
@@ -105,6 +108,75 @@ def test_a_note_that_still_says_what_was_replaced_is_named_until_it_is_mended(
     assert [True] == [command in line and "replaced its own" in line for line in trouble]
     world.run("supersede", node.id, newer)
     assert "Trouble: " not in world.run("brief").out
+
+
+def notes_check(world: World) -> dict[str, Any]:
+    """Return what `doctor` says of the notes that learnings became."""
+    (check,) = (one for one in world.run("doctor", "--json").json["checks"] if one["name"] == "promoted notes")
+    return cast("dict[str, Any]", check)
+
+
+def replace_learning(world: World, key: str) -> str:
+    """Have another one replace it; return what was said."""
+    ran = world.run("learn", "The webhook handler reads the parsed body since v2", "--supersedes", key)
+    return ran.out + ran.err
+
+
+def refute_learning(world: World, key: str) -> str:
+    """Have it judged wrong."""
+    ran = world.run("verify", key, "--accuracy", "0.1", "--relevance", "0.1", "--specificity", "0.1")
+    return ran.out + ran.err
+
+
+def contest_learning(world: World, key: str) -> str:
+    """Have another session take it back."""
+    ran = world.run("learn", "--proposals", "-", "--session", "z", input=json.dumps([{"withdraws": key}]))
+    return ran.out + ran.err
+
+
+def doubt_learning(world: World, key: str) -> str:
+    """Have a human give it little confidence."""
+    ran, terminal = at_a_terminal(world, "override", key, "0.20")
+    return ran.out + ran.err + terminal
+
+
+@pytest.mark.parametrize(
+    ("lapse", "reason"),
+    [
+        (replace_learning, "another learning replaced its own"),
+        (refute_learning, "its learning was found to be wrong"),
+        (contest_learning, "its learning is contested"),
+        (doubt_learning, "its human doubts its learning"),
+    ],
+)
+def test_doctor_names_each_note_whose_learning_lapsed(
+    world: World, lapse: Callable[[World, str], str], reason: str
+) -> None:
+    """With the command that replaces it; and so does what had the learning lapse."""
+    assert "promoted notes" not in world.run("doctor").out
+    ready(world, *SAID)
+    (standing, node), *_ = promote(world.open().log, all=True).nodes
+    assert notes_check(world)["ok"]
+    said = lapse(world, standing.learning.key)
+    command = f"`roamkb supersede {node.id} TITLE`"
+    check = notes_check(world)
+    assert (False, True, True, True) == (
+        check["ok"],
+        node.title in check["detail"],
+        reason in check["detail"],
+        command in check["detail"] + check["fix"],
+    )
+    assert (command in said) is (lapse is not refute_learning)
+    world.run("supersede", node.id, "The webhook handler reads the parsed body since v2")
+    assert notes_check(world)["ok"]
+
+
+def test_a_human_who_trusts_a_learning_is_told_nothing_of_its_note(world: World) -> None:
+    """It still says what holds."""
+    ready(world, SAID[0])
+    ((standing, _),) = promote(world.open().log, all=True).nodes
+    ran, terminal = at_a_terminal(world, "override", standing.learning.key, "0.95")
+    assert (0, False) == (ran.status, "supersede" in ran.out + ran.err + terminal)
 
 
 def test_what_a_node_may_deny_is_left_unless_it_is_named(world: World) -> None:

@@ -264,7 +264,7 @@ class HookEventSession(HookSession):
         if self.writable_log is None or learning_state.REDACTED in best_remedy.technique:
             return True
         state = self.writable_log.read_contents().replay_state()
-        return suggestions.is_taken_back(state, "said", best_remedy.technique)
+        return bool(learning_state.lapse_reason(state.learnings_with("said", best_remedy.technique)))
 
     def handle_success(self) -> "Sequence[observe.DeclinedText]":
         """Record a tool's use, and count a success for the remedy that was offered for it.

@@ -26,7 +26,6 @@ from roamkb.harnesses import registry
 from roamkb.harnesses import wall_settings
 from roamkb.instructions import unproven_lines
 from roamkb.kb.notes.file_names import require_name
-from roamkb.log import learn as log_learn
 from roamkb.log.state import learning_state
 from roamkb.log.store import build_budget
 from roamkb.log.store import project_log
@@ -164,21 +163,9 @@ def _rule_line_notices(context: ProjectContext, log: "project_log.Log") -> tuple
 def _stale_note_notice(context: ProjectContext, log: "project_log.Log") -> str:
     """Return a line about a note that still says what doesn't hold any more in the log that it came from."""
     with suppress(RoamkbError):
-        state = log.read_contents().replay_state()
-        promotions = state.events_named("promoted", latest=_MOST_PROMOTIONS)
-        promoted = {event.of: state.standings.get(event.of) for event in promotions}.values()
-        lapsed = [
-            one
-            for one in promoted
-            if one and not learning_state.is_in_force(one) and suggestions.is_taken_back(state, "node", one.node)
-        ]
         # the latest are those that nobody mended yet
-        for standing in lapsed[: -_MOST_STALE_NOTES - 1 : -1]:
-            hits = context.kb.search(f"id:{standing.node}", limit=1).hits
-            if hits and not hits[0].replaced_mark:
-                title, reason = hits[0].title, learning_state.lapse_reason(standing)
-                remedy = log_learn.note_remedy(standing)
-                return f"the note {title} says what doesn't hold any more ({reason}): {remedy} replaces it"
+        notices = context.lapsed_note_notices(log, latest=_MOST_PROMOTIONS, most=_MOST_STALE_NOTES)
+        return next((f"the note {notice} replaces it" for notice in notices), "")
     return ""
 
 

@@ -2,10 +2,12 @@
 
 import os
 from collections.abc import Callable
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 
 from roamkb import __version__
@@ -20,6 +22,7 @@ from roamkb.core.errors import BadRule
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import RoamkbError
+from roamkb.core.errors import UsageError
 from roamkb.core.startup.typing import Final
 from roamkb.fs import worktrees
 from roamkb.kb.notes.file_names import require_name
@@ -27,6 +30,7 @@ from roamkb.kb.search import query
 from roamkb.log import new_learning
 from roamkb.log import verb_context
 from roamkb.log.state import learning_state
+from roamkb.log.state import promoted_notes
 from roamkb.log.store import build_budget
 from roamkb.log.store import index
 from roamkb.log.store import project_log
@@ -237,6 +241,25 @@ class ProjectContext:
         log = self.log_or_none()
         standings = log.read_contents().replay_state().standings.values() if log else ()
         return {standing.node: standing.learning.key for standing in standings if standing.node}
+
+    def lapsed_note_notices(
+        self, log: "project_log.Log", *, latest: int | None = None, most: int | None = None
+    ) -> Iterator[str]:
+        """Yield lines about notes that say what doesn't hold any more in `log`, and the command that replaces each.
+
+        Of so many promotions the latest, and so many notes of those.
+
+        Raises:
+            DiskError, NoKnowledgeBase, BadRule: the log or the notes can't be read.
+        """
+        lapsed = promoted_notes.lapsed_notes(log.read_contents().replay_state(), latest=latest)
+        for note in islice(lapsed, most):
+            hits: Sequence[model.Hit] = ()
+            # the rule may name that knowledge base no more
+            with suppress(UsageError):
+                hits = self.kb.of_kb(note.kb_name or None).search(f"id:{note.id}", limit=1).hits
+            if hits and not hits[0].replaced_mark:
+                yield f"{hits[0].title} says what doesn't hold any more ({note.reason}): `{note.command}`"
 
     def keep_receipt(
         self,

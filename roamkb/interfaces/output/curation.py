@@ -221,9 +221,8 @@ def undo(result: "log_undo.UndoneEvent") -> PrintedResult:
 def override(result: "log_pin.MarkedLearning") -> PrintedResult:
     """Render its new confidence."""
     standing = result.standing
-    return _printed_line(
-        result, f"{one_line(standing.learning.key)} counts {as_fraction(standing.confidence):.2f} from now on"
-    )
+    line = f"{one_line(standing.learning.key)} counts {as_fraction(standing.confidence):.2f} from now on"
+    return PrintedResult(result=result, text=lambda _: line, warnings=result.warnings)
 
 
 def _printed_line(result: "log_pin.MarkedLearning", line: str) -> PrintedResult:

@@ -119,12 +119,12 @@ def _printed_proposals(result: "learn_proposals.ProposalOutcomes") -> PrintedRes
 def _proposal_line(proposal_outcome: "learn_proposals.ProposalOutcome", learning_state: "LearningState") -> str:
     """Return the outcome of one proposal; without a verdict where it isn't offered any more."""
     summary = f"{proposal_outcome.outcome} {one_line(learning_state.learning.key)}"
-    if proposal_outcome.outcome == "withdrawn":
-        return f"{summary}: no longer offered"
-    if proposal_outcome.outcome == "contested":
-        return f"{summary}: not offered until that is settled"
-    replaced = "".join(f"; {one_line(key)} is replaced and no longer offered" for key in proposal_outcome.replaced)
     why = f"; {one_line('; '.join(proposal_outcome.why))}" if proposal_outcome.why else ""
+    if proposal_outcome.outcome == "withdrawn":
+        return f"{summary}: no longer offered{why}"
+    if proposal_outcome.outcome == "contested":
+        return f"{summary}: not offered until that is settled{why}"
+    replaced = "".join(f"; {one_line(key)} is replaced and no longer offered" for key in proposal_outcome.replaced)
     return f"{summary}: {learning_state.verdict} ({as_fraction(learning_state.confidence):.2f}){replaced}{why}"
 
 

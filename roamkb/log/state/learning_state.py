@@ -213,15 +213,26 @@ def review_rivals(standing: LearningState) -> set[str]:
     return rival_ids
 
 
-def lapse_reason(standing: LearningState) -> str:
-    """Return what became of a learning that is in force no more, a clause; empty for one that is."""
-    if is_in_force(standing):
-        return ""
+def lapse_reason(standings: Collection[LearningState]) -> str:
+    """Return what became of learnings of which none holds any more, a clause; empty if one does, or there are none."""
+    reason = ""
+    for standing in standings:
+        reason = _reason_not_to_hold(standing)
+        if not reason:
+            break
+    return reason
+
+
+def _reason_not_to_hold(standing: LearningState) -> str:
     if standing.status == SUPERSEDED:
         return "another learning replaced its own"
     if standing.verdict == INVALIDATED:
         return "its learning was found to be wrong"
-    return "its learning was archived" if standing.status == ARCHIVED else "its learning is contested"
+    if standing.status == ARCHIVED:
+        return "its learning was archived"
+    if CONTESTED in standing.flags:
+        return "its learning is contested"
+    return "its human doubts its learning" if is_settled(standing) else ""
 
 
 #: What `contradicts` says of a learning that may contradict another.
