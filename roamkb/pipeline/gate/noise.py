@@ -20,7 +20,7 @@ from roamkb.text.tokenize import split_words
 _PROGRAMS: Final = {program: mark for programs, mark in data_rows("command_lines.tsv") for program in programs.split()}
 #: Words of sentences that hardly a command line has outside quotes; a letter alone is an argument.
 _OF_SENTENCES: Final = frozenset(
-    word for name in ("en/stop_words", "en/negations") for word in vocabulary(name) if len(word) > 1
+    word for name in ("en/stop_words", "en/negations", "en/exceptions") for word in vocabulary(name) if len(word) > 1
 )
 #: Plural names of what commands are given, which look like verbs.
 _PLURALS: Final = vocabulary("argument_plurals")

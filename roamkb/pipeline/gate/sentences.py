@@ -4,6 +4,7 @@ Of a language this knows its negations, and closed lists of the words that make 
 word, or its contrary.
 """
 
+import re
 from collections.abc import Iterable
 from collections.abc import Sequence
 from functools import lru_cache
@@ -31,6 +32,7 @@ from roamkb.text.tokenize import terms_of
 
 _BLANKS: Final = lazily(r"\s+")
 SENTENCE_END: Final = lazily(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+_EXCEPTION: Final = lazily(rf"\b(?:{'|'.join(' '.join(lexicon('exceptions')).split())})\b", re.IGNORECASE)
 #: A clause with a conjunction of its own belongs to the one before: "es stimmt nicht, dass …".
 _CLAUSE_END: Final = lazily(r"[,;:–—]\s(?!(?:dass|daß|что|że|hogy)\b)|[、，；：]")
 #: The share of a claim's words in a sentence that says it, or denies it.
@@ -84,9 +86,28 @@ def only_asks(claim: str, sentence: str) -> bool:
 
 def denies(claim: str, quote: str, sentence: str) -> bool:
     """Return whether a sentence denies a claim whose words it has, or the quote that was cut out of it."""
-    if _differ_in_negation(claim, sentence):
+    if _differ_beside_exceptions(claim, sentence):
         return True
-    return not negates(claim) and not negates(quote) and _differ_in_negation(quote, sentence)
+    return not negates(claim) and not negates(quote) and _differ_beside_exceptions(quote, sentence)
+
+
+def _differ_beside_exceptions(text: str, sentence: str) -> bool:
+    """Return whether a sentence denies a text, or what either leaves out: an exception denies not what it is from."""
+    said, left_out = _part_exception(sentence)
+    own, own_left_out = _part_exception(text)
+    if left_out and own_left_out:
+        return _differ_in_negation(own, said) or _differ_in_negation(own_left_out, left_out)
+    is_about_exception = not (content_terms(text) & content_terms(left_out)) <= content_terms(said)
+    return _differ_in_negation(text, sentence if is_about_exception else said)
+
+
+def _part_exception(sentence: str) -> tuple[str, str]:
+    """Return what a sentence says, and what its first exception leaves out of that, up to the end of the clause."""
+    exception = _EXCEPTION.search(sentence)
+    if exception is None:
+        return sentence, ""
+    left_out, *rest = _CLAUSE_END.split(sentence[exception.end() :], maxsplit=1)
+    return ", ".join(part for part in (sentence[: exception.start()].strip(" ,"), *rest) if part), left_out
 
 
 def _differ_in_negation(text: str, sentence: str) -> bool:

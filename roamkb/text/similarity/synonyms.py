@@ -19,8 +19,10 @@ from roamkb.text.tokenize import STOP_WORDS
 #: Words that say how a claim hangs together, and not what it is about.
 FUNCTION_WORDS = STOP_WORDS | vocabulary("function_words")
 
+#: Words that leave something out of what is said.
+EXCEPTIONS = vocabulary("exceptions")
 #: Each negates what follows it, or leaves something out.
-NEGATIONS = vocabulary("negations")
+NEGATIONS = vocabulary("negations") | EXCEPTIONS
 #: Where words aren't parted by blanks, negations are letters of them.
 UNSPACED_NEGATION = lazily("|".join(" ".join(lexicon("unspaced_negations")).split()))
 
