@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from itertools import chain
 from itertools import islice
 from typing import Final
+from typing import NamedTuple
 
 from roamkb.core.ids import derived_id
 from roamkb.core.startup.dataclasses import dataclass
@@ -44,17 +45,20 @@ from roamkb.text.similarity.jaccard import prepare_text
 from roamkb.text.similarity.jaccard import text_likeness
 from roamkb.text.similarity.similarity_join import NearTexts
 from roamkb.text.store.lexicons import alternatives_pattern
+from roamkb.text.tokenize import STOP_WORDS
 from roamkb.text.tokenize import UNSPACED
+from roamkb.text.tokenize import letter_pairs
 
 #: Two observations, or learnings, that are one (document 002; inclusive, D5).
 DUPLICATE_SIMILARITY: Final = 0.85
 #: So many of those that may contradict a learning are told, of so many that are alike.
 MOST_RIVALS: Final = 8
 MOST_ALIKE: Final = 64
-#: Words that tell something, and the letters of their beginnings that their forms share.
-_LONG_WORD: Final = lazily(r"\w{4,}|\d+")
+_WORD: Final = lazily(r"\w+")
+#: Letters of words that tell something, and of their beginnings that their forms share.
+_LONG_WORD: Final = 4
 _BEGINNING_LENGTH: Final = 5
-#: The part of the shorter text's words that another shares if it may be like it; of fewer words nothing is told.
+#: The part of the shorter text's telling words that another shares if it may be like it; of few, all words count.
 _SHARED_PART: Final = 3
 _FEW_WORDS: Final = 3
 
@@ -274,21 +278,37 @@ class KnownLearnings:
         return (id for id in ids if id != noticed.id and id not in self._gone)
 
 
-def _may_be_like(text: str, wanted: Iterable[frozenset[str]]) -> bool:
+class _WordBeginnings(NamedTuple):
+    """The beginnings of a text's words, which their forms share; letter pairs of a script without blanks."""
+
+    #: Those of words that tell something.
+    long: frozenset[str]
+    all: frozenset[str]
+
+
+def _may_be_like(text: str, wanted: Iterable[_WordBeginnings]) -> bool:
     """Say whether a text shares enough words with one of several that it may say the same or the contrary."""
     beginnings = _word_beginnings(text)
     return any(
-        min(len(beginnings), len(others)) < _FEW_WORDS
-        or _SHARED_PART * len(beginnings & others) >= min(len(beginnings), len(others))
+        _share_part(beginnings.all, others.all)
+        if min(len(beginnings.long), len(others.long)) < _FEW_WORDS
+        else _share_part(beginnings.long, others.long)
         for others in wanted
     )
 
 
-def _word_beginnings(text: str) -> frozenset[str]:
-    """Return the beginnings of the words of a text, which their forms share; none of a script without blanks."""
-    if UNSPACED.search(text):
-        return frozenset()
-    return frozenset(word[:_BEGINNING_LENGTH] for word in _LONG_WORD.findall(text.casefold()))
+def _share_part(first: frozenset[str], second: frozenset[str]) -> bool:
+    return _SHARED_PART * len(first & second) >= min(len(first), len(second))
+
+
+def _word_beginnings(text: str) -> _WordBeginnings:
+    pairs = {pair for run in UNSPACED.findall(text) for pair in letter_pairs(run)}
+    words = set(_WORD.findall(UNSPACED.sub(" ", text).casefold())) - STOP_WORDS
+    telling = (word for word in words if len(word) >= _LONG_WORD or word.isdigit())
+    return _WordBeginnings(
+        frozenset(pairs.union(word[:_BEGINNING_LENGTH] for word in telling)),
+        frozenset(pairs.union(word[:_BEGINNING_LENGTH] for word in words)),
+    )
 
 
 def _shown_texts(shown_learnings: Iterable[str], state: LogState) -> Iterator[str]:

@@ -158,11 +158,33 @@ def test_what_shares_no_words_with_a_session_is_not_prepared() -> None:
     alike = [
         learning("same", SAID, session="s2"),
         learning("contrary", SAID.replace("must", "must not"), session="s2"),
-        learning("short", "Never sed"),
-        learning("unspaced", "ポートは八千です"),
     ]
-    state = replay([*unlike, *alike], ())
+    unlike += [learning("short", "Never sed"), learning("unspaced", "ポートは八千です")]
+    assert {standing.id for standing in alike} == prepared_beside(SAID, [*unlike, *alike])
+
+
+def prepared_beside(said: str, learnings: list[Learning]) -> set[str]:
+    """Return the ids of the learnings that are compared with what a session said."""
+    state = replay(learnings, ())
     known = KnownLearnings()
     known.note_state(state)
-    known.add_like(state.standings, [seen(SAID)])
-    assert {standing.id for standing in alike} == set(known.shapes)
+    known.add_like(state.standings, [seen(said)])
+    return set(known.shapes)
+
+
+@pytest.mark.parametrize(
+    ("said", "like"),
+    [
+        ("Use pnpm here", "Use yarn here, and no pnpm"),
+        ("インデックスは毎晩三時に再構築される", "インデックスは毎晩三時に再構築されない"),
+        ("พอร์ตของแคชคือ 6380", "พอร์ตของแคชคือ 6390 แล้ว"),
+    ],
+)
+def test_few_words_and_scripts_without_blanks_tell_what_is_like_them_too(said: str, like: str) -> None:
+    """A short sentence, or one in Japanese or Thai, isn't compared with the whole log."""
+    others = [
+        learning("en", "The lagoon of the harbour gets salty water at dawn"),
+        learning("ja", "決済の通知は署名を確認してから保存する"),
+        learning("th", "ฐานข้อมูลสำรองทุกคืนวันอาทิตย์"),
+    ]
+    assert {"like"} == prepared_beside(said, [*others, learning("like", like)])

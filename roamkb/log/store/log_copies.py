@@ -46,9 +46,10 @@ class LogCopy:
 def find_copies(log: Log, kind: ProjectKind) -> Iterator[LogCopy]:
     """Yield each conflict copy of the log of a project of that kind, in the order of names."""
     originals = {path.name: path for path in (log.knowledge, log.archive, log.ledger)}
+    known = _KnownLines(log)
     for path in sorted(log.folder.iterdir()):
         if original := originals.get(conflict_original(path.name) or ""):
-            yield _read_copy(log, kind, path, original)
+            yield _read_copy(log, kind, path, original, known)
 
 
 def merge_copies(log: Log, kind: ProjectKind, paths: Set[Path] | None = None) -> Iterator[LogCopy]:
@@ -77,13 +78,31 @@ def _take_in(log: Log, copy: LogCopy) -> None:
     remove_file(copy.path)
 
 
-def _read_copy(log: Log, kind: ProjectKind, path: Path, original: Path) -> LogCopy:
+class _KnownLines:
+    """The lines that a log's files hold, and their ids, read again only where the files changed meanwhile."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self._stamp: object = None
+        self._read: dict[tuple[Path, ...], tuple[Set[bytes], Set[str]]] = {}
+
+    def beside(self, original: Path) -> tuple[Set[bytes], Set[str]]:
+        """Return the lines that a copy of that file may lack, with their ids."""
+        if (stamp := self._log.files_stamp()) != self._stamp:
+            self._read, self._stamp = {}, stamp
+        # a rotation moves learnings from one file to the other
+        files = (original,) if original == self._log.ledger else (self._log.knowledge, self._log.archive)
+        if files not in self._read:
+            lines = {line for file in files for line in read_lines(file)}
+            self._read[files] = lines, _ids_of(lines)
+        return self._read[files]
+
+
+def _read_copy(log: Log, kind: ProjectKind, path: Path, original: Path, known_lines: _KnownLines) -> LogCopy:
     data = read_file(path, limit=_MAX_COPY_BYTES)
     if isinstance(data, UnreadableFile):
         return LogCopy(path=path, original=original, obstacle=data.reason)
-    # a rotation moves learnings from one file to the other
-    files = (log.ledger,) if original == log.ledger else (log.knowledge, log.archive)
-    known = {line for file in files for line in read_lines(file)}
+    known, own_ids = known_lines.beside(original)
     missing = [line for line in dict.fromkeys(data.split(b"\n")) if line.strip() and line not in known]
     lines = [read_shared_line(line) for line in missing]
     tombstones = log.read_contents().tombstones
@@ -99,7 +118,6 @@ def _read_copy(log: Log, kind: ProjectKind, path: Path, original: Path) -> LogCo
     ]
     reasons = [line.reason for line in lines if not isinstance(line, SharedLine)]
     reasons += filter(None, find_withholding_reasons(lacking, kind))
-    own_ids = _ids_of(known)
     reasons += ["the log has another line of its id" for line in lacking if line.entry.id in own_ids]
     obstacle = f"{count_phrase(len(reasons), 'line')} can't be taken in: {reasons[0]}" if reasons else ""
     return LogCopy(path=path, original=original, lacking=tuple(lacking), obstacle=obstacle)
