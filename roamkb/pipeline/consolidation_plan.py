@@ -9,10 +9,11 @@ import re
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
+from collections.abc import Set
+from functools import lru_cache
 from itertools import chain
 from itertools import islice
 from typing import Final
-from typing import NamedTuple
 
 from roamkb.core.ids import derived_id
 from roamkb.core.startup.dataclasses import dataclass
@@ -223,7 +224,7 @@ class KnownLearnings:
 
     def add_like(self, standings: Mapping[str, LearningState], observations: Iterable[Observation]) -> None:
         """Add the learnings that may be like an observation: to prepare one takes as long as to read twenty."""
-        wanted = [_word_beginnings(seen.text) for seen in observations if attention_to(seen.type).filter]
+        wanted = [seen.text for seen in observations if attention_to(seen.type).filter]
         for standing in standings.values():
             learning = standing.learning
             if standing.id not in self.shapes and _may_be_like(learning.content, wanted):
@@ -278,37 +279,34 @@ class KnownLearnings:
         return (id for id in ids if id != noticed.id and id not in self._gone)
 
 
-class _WordBeginnings(NamedTuple):
-    """The beginnings of a text's words, which their forms share; letter pairs of a script without blanks."""
-
-    #: Those of words that tell something.
-    long: frozenset[str]
-    all: frozenset[str]
-
-
-def _may_be_like(text: str, wanted: Iterable[_WordBeginnings]) -> bool:
+def _may_be_like(text: str, wanted: Iterable[str]) -> bool:
     """Say whether a text shares enough words with one of several that it may say the same or the contrary."""
     beginnings = _word_beginnings(text)
-    return any(
-        _share_part(beginnings.all, others.all)
-        if min(len(beginnings.long), len(others.long)) < _FEW_WORDS
-        else _share_part(beginnings.long, others.long)
-        for others in wanted
-    )
+    return any(_shares_words(text, beginnings, other) for other in wanted)
 
 
-def _share_part(first: frozenset[str], second: frozenset[str]) -> bool:
-    return _SHARED_PART * len(first & second) >= min(len(first), len(second))
+def _shares_words(text: str, beginnings: Set[str], other: str) -> bool:
+    others = _wanted_beginnings(other)
+    if min(len(beginnings), len(others)) < _FEW_WORDS:
+        beginnings, others = _word_beginnings(text, least=1), _wanted_beginnings(other, least=1)
+    return _SHARED_PART * len(beginnings & others) >= min(len(beginnings), len(others))
 
 
-def _word_beginnings(text: str) -> _WordBeginnings:
-    pairs = {pair for run in UNSPACED.findall(text) for pair in letter_pairs(run)}
-    words = set(_WORD.findall(UNSPACED.sub(" ", text).casefold())) - STOP_WORDS
-    telling = (word for word in words if len(word) >= _LONG_WORD or word.isdigit())
-    return _WordBeginnings(
-        frozenset(pairs.union(word[:_BEGINNING_LENGTH] for word in telling)),
-        frozenset(pairs.union(word[:_BEGINNING_LENGTH] for word in words)),
-    )
+def _word_beginnings(text: str, *, least: int = _LONG_WORD) -> Set[str]:
+    """Return the beginnings of words of so many letters, which their forms share.
+
+    Of scripts without blanks the letter pairs.
+    """
+    pairs: set[str] = set()
+    if not text.isascii():
+        pairs.update(pair for run in UNSPACED.findall(text) for pair in letter_pairs(run))
+        text = UNSPACED.sub(" ", text)
+    words = set(_WORD.findall(text.casefold())) - STOP_WORDS
+    return pairs.union(word[:_BEGINNING_LENGTH] for word in words if len(word) >= least or word.isdigit())
+
+
+#: Of what is wanted: a long log's learnings are compared with it one by one.
+_wanted_beginnings = lru_cache(maxsize=1024)(_word_beginnings)
 
 
 def _shown_texts(shown_learnings: Iterable[str], state: LogState) -> Iterator[str]:
