@@ -14,6 +14,9 @@ from typing import Final
 
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import fold_text
+from roamkb.text.denial import SENTENCE_END
+from roamkb.text.denial import falsity_words
+from roamkb.text.denial import negates
 from roamkb.text.language import is_english
 from roamkb.text.pasted_blocks import own_words
 from roamkb.text.similarity import contradiction
@@ -21,7 +24,6 @@ from roamkb.text.similarity import jaccard
 from roamkb.text.similarity.contradiction import are_kin
 from roamkb.text.similarity.synonyms import FUNCTION_WORDS
 from roamkb.text.similarity.synonyms import NEGATIONS
-from roamkb.text.similarity.synonyms import UNSPACED_NEGATION
 from roamkb.text.similarity.synonyms import are_contrary
 from roamkb.text.similarity.synonyms import spelt_out
 from roamkb.text.store.lexicons import lexicon
@@ -31,7 +33,6 @@ from roamkb.text.tokenize import split_words
 from roamkb.text.tokenize import terms_of
 
 _BLANKS: Final = lazily(r"\s+")
-SENTENCE_END: Final = lazily(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 _EXCEPTION: Final = lazily(rf"\b(?:{'|'.join(' '.join(lexicon('exceptions')).split())})\b", re.IGNORECASE)
 #: A clause with a conjunction of its own belongs to the one before: "es stimmt nicht, dass …".
 _CLAUSE_END: Final = lazily(r"[,;:–—]\s(?!(?:dass|daß|что|że|hogy)\b)|[、，；：]")
@@ -48,9 +49,6 @@ _WHETHER_UNSPACED: Final = lazily("|".join(" ".join(lexicon("unspaced_whether"))
 _HEARSAY: Final = lazily("|".join(lexicon("hearsay")))
 _POSSIBILITY: Final = lazily("|".join(lexicon("possibility")))
 _FORGETTING: Final = lazily("|".join(lexicon("forgetting")))
-#: Words that turn what is said into its contrary, as a negation does: "it is a myth that".
-_FALSITY: Final = vocabulary("falsity")
-_FALSITY_UNSPACED: Final = lazily("|".join(" ".join(lexicon("unspaced_falsity")).split()))
 #: How a clause takes back what stands before it.
 _TAKING_BACK: Final = lazily("|".join(lexicon("taking_back")))
 #: The share of a claim's words in a sentence that may correct the rest: whoever corrects a number says the rest of it.
@@ -117,7 +115,7 @@ def _differ_in_negation(text: str, sentence: str) -> bool:
         return False
     said = _without_forgetting(_clauses_about(sentence, terms), terms)
     # a lie and a myth is as false as either
-    turning_words = bool(_falsity_words(said) - _falsity_words(text)) + _count_contraries(text, said)
+    turning_words = bool(falsity_words(said) - falsity_words(text)) + _count_contraries(text, said)
     if negates(text) and negates(said) and not turning_words:
         return _negate_otherwise(text, said)
     return negates(text) != (negates(said) != (turning_words % 2 == 1))
@@ -139,10 +137,6 @@ def _count_contraries(text: str, said: str) -> int:
     mine, theirs = (set(split_words(fold_text(side))) for side in (text, said))
     others = (theirs - mine) if len(said) <= _LONGEST_STATEMENT else ()
     return sum(any(are_contrary(word, other) for other in others) for word in mine - theirs)
-
-
-def _falsity_words(text: str) -> set[str]:
-    return {*_FALSITY.intersection(split_words(fold_text(text))), *_FALSITY_UNSPACED.findall(text)}
 
 
 def _without_forgetting(text: str, terms: frozenset[str]) -> str:
@@ -196,17 +190,6 @@ def _clauses_about(sentence: str, terms: frozenset[str]) -> str:
     clauses = _CLAUSE_END.split(sentence)
     about = [place for place, clause in enumerate(clauses) if not terms.isdisjoint(content_terms(clause))]
     return ", ".join(clauses[about[0] : about[-1] + 1]) if about else ""
-
-
-def negates(text: str) -> bool:
-    """Return whether a text has a negation."""
-    plain_words = split_words(fold_text(spelt_out(text)))
-    return not NEGATIONS.isdisjoint(plain_words) or UNSPACED_NEGATION.search(text) is not None
-
-
-def turns(text: str) -> bool:
-    """Return whether a text denies something: it negates, or calls it false."""
-    return negates(text) or bool(_falsity_words(text))
 
 
 def is_taken_back(sentence: str) -> bool:

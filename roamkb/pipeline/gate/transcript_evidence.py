@@ -22,7 +22,6 @@ from roamkb.core.text import one_line
 from roamkb.harnesses.transcript import Speaker
 from roamkb.harnesses.transcript import TranscriptPassage
 from roamkb.log.state.learning_state import LearningState
-from roamkb.pipeline.gate.sentences import SENTENCE_END
 from roamkb.pipeline.gate.sentences import content_terms
 from roamkb.pipeline.gate.sentences import correction_of
 from roamkb.pipeline.gate.sentences import count_shared
@@ -35,9 +34,10 @@ from roamkb.pipeline.gate.sentences import only_asks
 from roamkb.pipeline.gate.sentences import own_statements
 from roamkb.pipeline.gate.sentences import sentences_with
 from roamkb.pipeline.gate.sentences import statements_after
-from roamkb.pipeline.gate.sentences import turns
 from roamkb.pipeline.gate.sentences import without_blanks
 from roamkb.text.code_identifiers import names_of
+from roamkb.text.denial import SENTENCE_END
+from roamkb.text.denial import turns
 from roamkb.text.pasted_blocks import own_words
 from roamkb.text.tokenize import UNSPACED
 

@@ -1,0 +1,32 @@
+"""Sentences that deny: where one ends, and whether it negates what it says, or calls it false."""
+
+from roamkb.core.startup.lazy_regex import lazily
+from roamkb.core.startup.typing import Final
+from roamkb.core.text import fold_text
+from roamkb.text.similarity.synonyms import NEGATIONS
+from roamkb.text.similarity.synonyms import UNSPACED_NEGATION
+from roamkb.text.similarity.synonyms import spelt_out
+from roamkb.text.store.lexicons import lexicon
+from roamkb.text.store.lexicons import vocabulary
+from roamkb.text.tokenize import split_words
+
+SENTENCE_END: Final = lazily(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+#: Words that turn what is said into its contrary, as a negation does: "it is a myth that".
+_FALSITY: Final = vocabulary("falsity")
+_FALSITY_UNSPACED: Final = lazily("|".join(" ".join(lexicon("unspaced_falsity")).split()))
+
+
+def negates(text: str) -> bool:
+    """Return whether a text has a negation."""
+    plain_words = split_words(fold_text(spelt_out(text)))
+    return not NEGATIONS.isdisjoint(plain_words) or UNSPACED_NEGATION.search(text) is not None
+
+
+def falsity_words(text: str) -> set[str]:
+    """Return the words of a text that call something false."""
+    return {*_FALSITY.intersection(split_words(fold_text(text))), *_FALSITY_UNSPACED.findall(text)}
+
+
+def turns(text: str) -> bool:
+    """Return whether a text denies something: it negates, or calls it false."""
+    return negates(text) or bool(falsity_words(text))
