@@ -35,7 +35,7 @@ from roamkb.text.tokenize import terms_of
 _BLANKS: Final = lazily(r"\s+")
 _EXCEPTION: Final = lazily(rf"\b(?:{'|'.join(' '.join(lexicon('exceptions')).split())})\b", re.IGNORECASE)
 #: A clause with a conjunction of its own belongs to the one before: "es stimmt nicht, dass …".
-_CLAUSE_END: Final = lazily(r"[,;:–—]\s(?!(?:dass|daß|что|że|hogy)\b)|[、，；：]")
+_CLAUSE_END: Final = lazily(r"[,;:–—]\s(?!(?:dass|daß|что|że|hogy)\b)|(?<=[.!?])\s+|\n+|[、，；：。！？]")
 #: The share of a claim's words in a sentence that says it, or denies it.
 _SAID_SHARE: Final = 0.75
 #: Words that say how the others hang together, or deny them.
@@ -84,9 +84,10 @@ def only_asks(claim: str, sentence: str) -> bool:
 
 def denies(claim: str, quote: str, sentence: str) -> bool:
     """Return whether a sentence denies a claim whose words it has, or the quote that was cut out of it."""
-    if _differ_beside_exceptions(claim, sentence):
+    if _differ_beside_exceptions(claim, _from_quote(quote, sentence, content_terms(claim))):
         return True
-    return not negates(claim) and not negates(quote) and _differ_beside_exceptions(quote, sentence)
+    said = _from_quote(quote, sentence, content_terms(quote))
+    return not negates(claim) and not negates(quote) and _differ_beside_exceptions(quote, said)
 
 
 def _differ_beside_exceptions(text: str, sentence: str) -> bool:
@@ -183,6 +184,19 @@ def count_shared(terms: frozenset[str], text: str) -> int:
 def may_cover(claim: str, text: str) -> bool:
     """Return whether two texts are in one language, so that one may have the other's words."""
     return is_english(split_words(claim)) == is_english(split_words(text))
+
+
+def _from_quote(quote: str, sentence: str, terms: frozenset[str]) -> str:
+    """Return a sentence from a quote's first clause on, and of what stands before it what has others of some terms.
+
+    "Not there, here" denies nothing of "here"; "no tea, coffee or milk" denies the milk.
+    """
+    squeezed_quote = without_blanks(quote)
+    starts = [0, *(match.end() for match in _CLAUSE_END.finditer(sentence))]
+    start = next((place for place in reversed(starts) if squeezed_quote in without_blanks(sentence[place:])), 0)
+    missing = terms - content_terms(sentence[start:])
+    before = _CLAUSE_END.split(sentence[:start])
+    return ", ".join([*(clause for clause in before if missing & content_terms(clause)), sentence[start:]])
 
 
 def _clauses_about(sentence: str, terms: frozenset[str]) -> str:

@@ -386,6 +386,47 @@ def test_an_agents_statement_falls_with_the_humans_no(reply: str, stands: bool) 
     assert (stands, stands) == (weighed.is_good, not weighed.taken_back)
 
 
+@pytest.mark.parametrize(
+    ("said", "quote", "claim", "is_good"),
+    [
+        (
+            "The port of the fig service wasn't right, the port of the fig service is 8089",
+            "the port of the fig service is 8089",
+            "The fig service has the port 8089",
+            True,
+        ),
+        (
+            "Der Port des Feigendienstes war nicht richtig, der Feigendienst läuft auf Port 8089",
+            "der Feigendienst läuft auf Port 8089",
+            "Der Feigendienst läuft auf Port 8089",
+            True,
+        ),
+        (
+            "No!\nThe fig macro is hygienic\nMuch code depends on it",
+            "No!\nThe fig macro is hygienic\nMuch code depends on it",
+            "The fig macro is hygienic, and much code depends on it",
+            True,
+        ),
+        (
+            "We use Redis for figs, no wait, we don't use Redis for figs any more",
+            "We use Redis for figs",
+            "Figs use Redis",
+            False,
+        ),
+        (
+            "Redis isn't used by the plum service, the fig service or us",
+            "the fig service or us",
+            "Redis is used by the fig service",
+            False,
+        ),
+    ],
+)
+def test_what_stands_before_a_quote_denies_something_else(said: str, quote: str, claim: str, is_good: bool) -> None:
+    """Unless the claim has words from there, as of a list; and what follows takes it back."""
+    weighed = weigh_claim(claim, quote, [human(said)])
+    assert is_good is weighed.is_good, weighed.why_not
+
+
 def test_who_denies_something_says_that_it_is_not_so() -> None:
     """A claim that denies the same is his."""
     said = [human("Don't ever run the migration on the replica, it locks.")]
