@@ -7,8 +7,11 @@ from typing import Final
 from roamkb.core.startup.lazy_regex import lazily
 
 _TICKED: Final = lazily(r"(?<!`)`([^`\n]{1,120})`(?!`)")
-#: A word as code has it: within a path, an option, a call, an address, a dotted or joined name, a version.
-_TOKEN: Final = lazily(r"(?<![\w@])(?:--?|[~./@$%]{1,3})?\w(?:[\w./:@#%+*=-]*[\w*/])?(?:\(\))?", re.ASCII)
+#: A word as code has it: within a path, an option, a call, an address, a dotted or joined name, a version. It doesn't
+#: begin within a word of Latin, Greek or Cyrillic letters: "vê-se" has no option.
+_TOKEN: Final = lazily(
+    r"(?<![\w@\u00c0-\u024f\u0370-\u04ff])(?:--?|[~./@$%]{1,3})?\w(?:[\w./:@#%+*=-]*[\w*/])?(?:\(\))?", re.ASCII
+)
 _CODE: Final = lazily(
     r"\w[./:@#_=\\]+\w|->|\(\)\Z|\A--?\w|\A[~./@$%]{1,3}\w|[a-z][A-Z]|\*|\w-\w*\d|\d\w*-\w|[A-Za-z]\d|\d[A-Za-z]",
     re.ASCII,

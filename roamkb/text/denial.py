@@ -11,8 +11,9 @@ from roamkb.text.store.lexicons import vocabulary
 from roamkb.text.tokenize import split_words
 
 SENTENCE_END: Final = lazily(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
-#: Words that turn what is said into its contrary, as a negation does: "it is a myth that".
-_FALSITY: Final = vocabulary("falsity")
+#: Words that turn what is said into its contrary, as a negation does: "it is a myth that"; as written, and folded.
+_FALSITY: Final = frozenset(" ".join(lexicon("falsity")).casefold().split())
+_FOLDED_FALSITY: Final = vocabulary("falsity")
 _FALSITY_UNSPACED: Final = lazily("|".join(" ".join(lexicon("unspaced_falsity")).split()))
 
 
@@ -23,8 +24,11 @@ def negates(text: str) -> bool:
 
 
 def falsity_words(text: str) -> set[str]:
-    """Return the words of a text that call something false."""
-    return {*_FALSITY.intersection(split_words(fold_text(text))), *_FALSITY_UNSPACED.findall(text)}
+    """Return the words of a text, folded, that call something false."""
+    # who types leaves accents out, and puts none in: "lié" is no lie
+    written = {word.casefold() for word in split_words(text)}
+    words = {fold_text(word) for word in written if word in _FALSITY or (word.isascii() and word in _FOLDED_FALSITY)}
+    return words.union(_FALSITY_UNSPACED.findall(text))
 
 
 def turns(text: str) -> bool:

@@ -134,8 +134,11 @@ def _affirmed_roots(claim: contradiction.Claim) -> set[str]:
 
 
 def _count_contraries(text: str, said: str) -> int:
-    """Return the number of words of a text whose contrary is in the other: "not before" is "after"."""
-    mine, theirs = (set(split_words(fold_text(side))) for side in (text, said))
+    """Return the number of words of a text whose contrary is in the other: "not before" is "after".
+
+    "Without" is a negation already.
+    """
+    mine, theirs = (set(split_words(fold_text(side))) - NEGATIONS for side in (text, said))
     others = (theirs - mine) if len(said) <= _LONGEST_STATEMENT else ()
     return sum(any(are_contrary(word, other) for other in others) for word in mine - theirs)
 

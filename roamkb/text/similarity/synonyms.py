@@ -10,11 +10,13 @@ from functools import lru_cache
 
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import fold_text
+from roamkb.text.language import is_english
 from roamkb.text.porter import inflection_stem
 from roamkb.text.porter import stem
 from roamkb.text.store.lexicons import lexicon
 from roamkb.text.store.lexicons import vocabulary
 from roamkb.text.tokenize import STOP_WORDS
+from roamkb.text.tokenize import split_words
 
 #: Words that say how a claim hangs together, and not what it is about.
 FUNCTION_WORDS = STOP_WORDS | vocabulary("function_words")
@@ -110,7 +112,8 @@ _SUFFIX = lazily(r"(?<=\w)['’](?:s|re|ve|ll|m|d)\b", re.IGNORECASE)
 
 def spelt_out(text: str) -> str:
     """Return `text` with *do not* for *don't*, and without the *'s* of *it's*."""
-    if _CONTRACTED_END.search(text):
+    # in French "dont" is "of which"
+    if _CONTRACTED_END.search(text) and is_english(split_words(text)):
         text = _CONTRACTED.sub(_without_contraction, text)
     return _SUFFIX.sub("", text) if "'" in text or "’" in text else text
 

@@ -163,6 +163,7 @@ def test_a_call_of_learn_is_its_own_quote() -> None:
         ("`load(path, now)` and `store(), dry()` of release 2.x", ("load",)),
         ("Session '<name>' fails for `task#NNN`, `{id}`", ()),
         ("read/write, client-side, e.g. and/or at 5", ()),
+        ("No fim vê-se o verso; поле-б, с опцией --dry", ("--dry",)),
     ],
 )
 def test_names_are_what_is_written_letter_by_letter(text: str, names: tuple[str, ...]) -> None:
@@ -424,6 +425,27 @@ def test_an_agents_statement_falls_with_the_humans_no(reply: str, stands: bool) 
 def test_what_stands_before_a_quote_denies_something_else(said: str, quote: str, claim: str, is_good: bool) -> None:
     """Unless the claim has words from there, as of a list; and what follows takes it back."""
     weighed = weigh_claim(claim, quote, [human(said)])
+    assert is_good is weighed.is_good, weighed.why_not
+
+
+@pytest.mark.parametrize(
+    ("said", "claim", "is_good"),
+    [
+        ("The fig build runs without the network.", "The fig build runs with the network", False),
+        ("The fig build runs without the network.", "The fig build never runs with the network", True),
+        ("I want services with a future, and no lock-in.", "They want services of a future without lock-in", True),
+        ("Nobody reviews changes of the fig build.", "Everybody reviews changes of the fig build", False),
+        ("Le réticule est lié au vecteur de la caméra.", "Le réticule suit le vecteur de la caméra", True),
+        (
+            "La tourelle suit la caméra, sa vitesse est limitée.",
+            "La tourelle, dont la vitesse est limitée, suit la caméra",
+            True,
+        ),
+    ],
+)
+def test_a_word_denies_once_and_in_its_own_language(said: str, claim: str, is_good: bool) -> None:
+    """ "Without" is both a negation and the contrary of "with"; "lié" is no lie, and "dont" no "don't"."""
+    weighed = weigh_claim(claim, said, [human(said)])
     assert is_good is weighed.is_good, weighed.why_not
 
 
