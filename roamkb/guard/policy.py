@@ -191,6 +191,14 @@ def rule_denial() -> Denial:
     )
 
 
+def unread_settings_denial() -> Denial:
+    """Return the denial of a change to a project's settings that the call doesn't spell out."""
+    return Denial(
+        reason="that may change the settings that make the rule count, and doesn't say how: only your human does that",
+        hint="write a project's own settings with your file tool, which shows what they will say",
+    )
+
+
 def share_denial(program: str, path: str) -> Denial:
     """Return the denial of a container that could write to notes, or to what guards them, in or below `path`."""
     return Denial(

@@ -34,6 +34,7 @@ from roamkb.guard.policy import patch_paths
 from roamkb.guard.policy import protected_files
 from roamkb.guard.policy import rule_denial
 from roamkb.guard.policy import share_denial
+from roamkb.guard.policy import unread_settings_denial
 from roamkb.guard.shell_state import ShellCall
 from roamkb.guard.shell_state import ShellState
 from roamkb.harnesses.registry import declared
@@ -159,9 +160,11 @@ class _ShellJudge:
         stdin = stdin and expand_variables(stdin, scene.variables)
         call = ShellCall(scene.expand_words(command, substituted), cwd, scene, stdin=stdin, text=self._text)
         call.scope, call.fed = command.scope, self._input_file(command, call, substituted)
+        call.is_fed_unread = not command.spells_input
         for sign, target in command.redirections:
             if ">" in sign and not (sign.endswith("&") and re.fullmatch(_DUPLICATED_DESCRIPTOR, target)):
-                contents = call.known_output(command) if sign == ">" else None
+                contents = call.known_output(command)
+                contents = contents if sign == ">" or contents == UNKNOWN else None
                 self._deny_write(expand_variables(target, scene.variables), call, "the redirection", contents=contents)
         if not call.words and call.fed and scene.read:
             scene.variables.update(dict.fromkeys(scene.read, call.fed))
@@ -224,7 +227,7 @@ class _ShellJudge:
                 call.folder = self._kb.resolve_word(place, call.folder).removesuffix("/.git")
         for word in call.option_values("out"):
             if word != "-":
-                self._deny_write(word, call)
+                self._deny_write(word, call, contents=UNKNOWN)
         for word in call.option_values("run") if call.program.kind not in ("runs", "starts") else ():
             # `-c core.pager=…`, `--checkpoint-action=exec=…`
             self._judge_inner_script(re.sub(r"^[\w.-]+=", "", word).lstrip("|!"), call)
@@ -251,9 +254,9 @@ class _ShellJudge:
     def _judge_reads(self, call: ShellCall) -> str:
         operands = call.operands
         if call.has_flag("last") and len(operands) > 1:
-            self._deny_write(operands[-1], call)
+            self._deny_write(operands[-1], call, contents=UNKNOWN)
         if call.has_flag("archive") and operands:
-            self._deny_write(operands[0], call)
+            self._deny_write(operands[0], call, contents=UNKNOWN)
         return (
             self._named_operand(call) or self._path_in_text(" ".join(operands), call)
             if call.command_name in _ECHO_PROGRAMS
@@ -341,6 +344,7 @@ class _ShellJudge:
             return ""
         inner = ShellCall(words, call.folder, call.scene, stdin=call.stdin, text=self._text)
         inner.fed, inner.scope, inner.settings = input_file, call.scope, dict(call.settings)
+        inner.is_fed_unread = call.is_fed_unread
         self._depth += 1
         emission = self._run_call(inner)
         self._depth -= 1
@@ -438,17 +442,17 @@ class _ShellJudge:
         """Judge a word that names a path that would be written.
 
         `how`: it is taken along with all that lies below (`deep`), much is put into it (`filled`), or
-        nothing was there before (`new`). `contents` is all that will be in it, where that is known.
+        nothing was there before (`new`). `contents` is all that will be in it, None where the call
+        spells it out in several places, UNKNOWN where it doesn't.
         """
         reach, path = self._rule.find_reach(word, call.folder)
-        target_path = self._kb.resolve_word(word, call.folder)
-        is_brought = call.program.kind in ("last", "moves")
-        if (
-            reach is PathReach.INSIDE
-            or (reach and self._includes_contents(path, how))
-            or (self._is_settings(target_path) and (is_brought or self._may_disable_hooks(contents)))
-        ):
+        if reach is PathReach.INSIDE or (reach and self._includes_contents(path, how)):
             raise _DeniedError(rule_denial())
+        if self._is_settings(self._kb.resolve_word(word, call.folder)):
+            if contents == UNKNOWN or call.program.kind in ("last", "moves") or call.is_fed_unread:
+                raise _DeniedError(unread_settings_denial())
+            if self._may_disable_hooks(contents):
+                raise _DeniedError(rule_denial())
         self._deny_reach(word, call, f"{actor or f'`{call.command_name}`'} would write to {{path}}", how)
 
     def _may_disable_hooks(self, contents: str | None) -> bool:

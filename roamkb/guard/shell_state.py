@@ -11,8 +11,8 @@ from roamkb.shell.programs import ProgramRow
 from roamkb.shell.programs import ShellCommand
 from roamkb.shell.programs import program_name
 
-#: What may make `cat` another program.
-_OTHER_CAT = r"\b(?:alias|function|enable|hash)\b|\bcat\s*\("
+#: What may make `cat`, `echo` or `printf` another program.
+_OTHER_PROGRAM = r"\b(?:alias|function|enable|hash)\b|\b(?:cat|echo|printf)\s*\("
 _READS_NAMES = frozenset("read mapfile readarray".split())
 
 
@@ -107,7 +107,8 @@ class ShellCall:
     """A simple command that is about to run."""
 
     __slots__ = (
-        "cwd", "fed", "folder", "parsed", "program", "scene", "scope", "settings", "stdin", "text", "words",
+        "cwd", "fed", "folder", "is_fed_unread", "parsed", "program", "scene", "scope", "settings", "stdin", "text",
+        "words",
     )  # fmt: skip
 
     def __init__(self, words: list[str], cwd: str, scene: ShellState, *, text: str, stdin: str | None = None) -> None:
@@ -119,6 +120,8 @@ class ShellCall:
         self.scene = scene
         self.text = text
         self.stdin = stdin
+        #: Whether more may come from its input than the script spells out.
+        self.is_fed_unread = False
         #: A file that stands for those whose names it reads.
         self.fed = ""
         self.scope: tuple[int, ...] = ()
@@ -133,12 +136,13 @@ class ShellCall:
         return program_name(self.words[0]) if self.words else ""
 
     def known_output(self, command: ShellCommand) -> str | None:
-        """Return all that a `cat` of a heredoc prints, where no expansion and no other `cat` is in sight; else None."""
-        is_plain = self.words == ["cat"] and command.heredoc_text is not None and not command.is_fed
-        is_alone = all(">" in sign for sign, _ in command.redirections)
-        if not (is_plain and is_alone) or re.search(_OTHER_CAT, self.text):
-            return None
-        return None if re.search(r"[$`\\]", command.heredoc_text or "") else command.heredoc_text
+        """Return all that `command` prints, None where the script spells it out in other ways than a heredoc's.
+
+        UNKNOWN stands for what it doesn't spell out.
+        """
+        if not command.spells_output or re.search(_OTHER_PROGRAM, self.text):
+            return UNKNOWN
+        return command.stdin if command.words == ["cat"] and "\\" not in (command.stdin or "\\") else None
 
     @property
     def operands(self) -> list[str]:

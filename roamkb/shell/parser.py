@@ -27,6 +27,7 @@ _IN_SINGLE = r"'([^']*+)'"
 _IN_ANSI = r"(?s)\$'((?:[^'\\]|\\.)*)'"
 _IN_BACKTICKS = r"(?s)`((?:[^`\\]|\\.)*)`"
 _ESCAPED = r"\\([$`\\\n])"
+_EXPANSION = r"(?<!\\)(?:\\\\)*+[$`]"
 _INDENTATION = r"(?m)^\t++"
 #: The tabs of a line that continues another are none of its indentation.
 _ESCAPED_OR_INDENTATION = r"(?m)\\([$`\\]|\n\t*+)|^\t++"
@@ -93,6 +94,7 @@ class _ShellReader:
         #: How many commands stood on lines that are known to be whole.
         self._whole = 0
         self._closing = _closing_parentheses(text)
+        self._expansions = 0
 
     def read_all(self) -> list[ShellCommand]:
         try:
@@ -162,8 +164,9 @@ class _ShellReader:
             self._found.append(command)
 
     def _add_word(self, command: ShellCommand, opened: list[str], heredocs: list[_PendingHeredoc]) -> None:
-        start = self._at
+        start, expansions = self._at, self._expansions
         word = self._read_word()
+        command.expands |= self._expansions > expansions
         if self._next_character() in ("<", ">") and re.fullmatch(_DESCRIPTOR, written := self._text[start : self._at]):
             self._read_redirection(command, written, heredocs)
         elif command.words or word not in _RESERVED:
@@ -182,7 +185,7 @@ class _ShellReader:
             return
         sign, self._at = operator["redirect"], operator.end()
         self._skip_match(_BLANKS)
-        start = self._at
+        start, expansions = self._at, self._expansions
         target = self._read_word()
         if sign in ("<<", "<<-"):
             is_quoted = any(mark in self._text[start : self._at] for mark in "'\"\\")
@@ -190,6 +193,7 @@ class _ShellReader:
             heredocs.append(_PendingHeredoc(reader, target, is_quoted=is_quoted, is_indented=sign == "<<-"))
         elif sign == "<<<":
             command.stdin = target + "\n" if descriptor in ("", "0") else command.stdin
+            command.expands |= self._expansions > expansions
         else:
             command.redirections.append((sign, target))
         if sign in (">", ">|") and descriptor in ("", "1"):
@@ -209,6 +213,7 @@ class _ShellReader:
             if heredoc.is_quoted:
                 body = re.sub(_INDENTATION, "", body) if heredoc.is_indented else body
             else:
+                heredoc.command.expands |= re.search(_EXPANSION, body) is not None
                 body = re.sub(_ESCAPED_OR_INDENTATION if heredoc.is_indented else _ESCAPED, _unescape_match, body)
             heredoc.command.stdin = body
         heredocs.clear()
@@ -262,6 +267,7 @@ class _ShellReader:
 
     def _read_dollar(self, *, is_quoted: bool) -> str:
         next_character = self._text[self._at + 1 : self._at + 2]
+        self._expansions += next_character not in "'\""
         if next_character == "(":
             start = self._at
             self._at += 1
@@ -282,6 +288,7 @@ class _ShellReader:
     def _read_substitution(self, opening: int, *, runs: bool = True) -> str:
         """Read `$(…)`, `<(…)` or `(…)`: keep its commands, and return its text as written."""
         start, count_before, scope = self._at, len(self._found), self._scope
+        self._expansions += 1
         self._at += opening
         self._enter_nesting()
         self._enter_subshell()
@@ -309,6 +316,7 @@ class _ShellReader:
 
     def _read_backticks(self) -> str:
         written = self._take_match(_IN_BACKTICKS)
+        self._expansions += 1
         self._enter_nesting()
         inner = _ShellReader(
             re.sub(_ESCAPED, _unescape_match, written[1]), depth=self._depth, scope=(*self._scope, -self._at)

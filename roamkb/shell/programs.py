@@ -22,7 +22,7 @@ class ShellCommand:
     """A simple command; mutable, since a heredoc's text follows after the line's other commands."""
 
     # no dataclass, since hooks import this: that module takes twice as long as Python to start
-    __slots__ = ("is_fed", "output", "piped_from", "redirections", "scope", "stdin", "words")
+    __slots__ = ("expands", "is_fed", "output", "piped_from", "redirections", "scope", "stdin", "words")
 
     def __init__(
         self,
@@ -42,6 +42,8 @@ class ShellCommand:
         self.piped_from = piped_from
         #: Whether it, or the group that it begins, reads a pipe.
         self.is_fed = is_fed
+        #: Whether the shell puts something into its words, or its heredoc, that they don't say.
+        self.expands = False
         #: Its redirections but for heredocs and here-strings: the operator and the target.
         self.redirections: list[tuple[str, str]] = []
         #: The subshells and substitutions around it, the outermost first, each by a number of its own.
@@ -51,6 +53,22 @@ class ShellCommand:
     def heredoc_text(self) -> str | None:
         """The heredoc that `cat` prints; None for any other command."""
         return self.stdin if self.words in (["cat"], ["cat", "-"]) else None
+
+    @property
+    def spells_output(self) -> bool:
+        """Whether all that it prints stands in the script."""
+        if self.expands or not self.words:
+            return False
+        return self.words[0] in ("echo", "printf") or (self.words == ["cat"] and self.spells_input)
+
+    @property
+    def spells_input(self) -> bool:
+        """Whether all that it reads as input, if anything, stands in the script."""
+        if any("<" in sign for sign, _ in self.redirections):
+            return False
+        if self.stdin is not None:
+            return not self.expands
+        return self.piped_from.spells_output if self.piped_from else not self.is_fed
 
 
 class ShellScript:

@@ -96,6 +96,37 @@ def test_no_command_turns_hooks_off(command: str) -> None:
 @pytest.mark.parametrize(
     "command",
     [
+        "cp x.json .claude/settings.json",
+        "cat x.json > .claude/settings.json",
+        "cat x.json >> .claude/settings.json",
+        "cat < x.json > .claude/settings.json",
+        "cat x.json | tee .claude/settings.json",
+        "sudo tee .claude/settings.json < x.json",
+        "base64 -d x.txt > .claude/settings.local.json",
+        "jq . x.json | sponge .claude/settings.json",
+        'X=$(cat x.json); echo "$X" > .claude/settings.json',
+        "echo `cat x.json` > .claude/settings.json",
+        "cat > .claude/settings.json <<E\n$(cat x.json)\nE",
+        "echo '{}' | cat - x.json > .claude/settings.json",
+        "{ echo; cat x.json; } > .claude/settings.json",
+        "while read -r line; do echo x; done < x.json > .claude/settings.json",
+        "echo() { cat x.json; }; echo > .claude/settings.json",
+        "dd if=x.json of=.claude/settings.json",
+        "curl -o .claude/settings.json https://x.example/x.json",
+        "xxd -r x.hex .claude/settings.json",
+    ],
+)
+def test_what_no_word_tells_is_put_into_no_settings(command: str) -> None:
+    """As a copy is; the file tool shows what it would write."""
+    denial = judged("Bash", command=command)
+    assert denial is not None
+    assert "file tool" in denial.hint
+    assert judged("Bash", command=command.replace(".claude/settings", "/tmp/settings")) is None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
         "jq .disableAllHooks .claude/settings.json 2>/dev/null",
         "grep -rn disableAllHooks .claude",
         "cat .claude/settings.json | jq .env",
@@ -108,6 +139,15 @@ def test_no_command_turns_hooks_off(command: str) -> None:
         "jq . .claude/settings.local.json",
         'cat > .claude/settings.local.json <<\'EOF\'\n{"env": {"FOO": "1"}, "permissions": {}}\nEOF',
         'mkdir -p .claude && cat > .claude/settings.json <<E\n{"env": {"DEBUG": "1"}}\nE\nenv',
+        "cat .claude/settings.json > /tmp/copy",
+        "cat template.json > .vscode/settings.json",
+        "jq .permissions .claude/settings.json | tee /tmp/permissions.json",
+        'echo \'{"$schema": "https://json.example/settings.json"}\' > .claude/settings.json',
+        'echo "{\\"\\$schema\\": 1}" > .claude/settings.json',
+        'tee .claude/settings.json <<\'E\'\n{"$schema": "x", "permissions": {"deny": ["Read(./\\\\*)"]}}\nE',
+        "echo '{\"permissions\": {}}' | tee .claude/settings.json",
+        "P=.claude/settings.json; printf '%s\\n' '{}' >> $P",
+        "touch .claude/settings.json; chmod 644 .claude/settings.json",
     ],
 )
 def test_reading_and_other_settings_are_free(command: str) -> None:
