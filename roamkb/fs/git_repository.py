@@ -41,6 +41,8 @@ _VALUE_PIECE = lazily(r'"((?:[^"\\]|\\.)*)"|(\\.)|([#;].*)|(.)')
 #: Of a line: an escape, a quote, a comment, anything else.
 _LINE_PIECE = lazily(r"\\.|(\")|([#;])|[^\"\\#;]+|\\$")
 _PLAIN_VALUE = lazily(r"[^\"\\#;]*")
+#: The program that serves a repository, by whatever path.
+_PLAIN_SERVICE = lazily(r"(?:[\w./~+-]*/)?git-(?:upload|receive)-pack")
 #: A configuration that includes itself ends somewhere.
 _MOST_CONFIGS = 32
 #: Of one repository, with those that a configuration may rewrite them to.
@@ -54,18 +56,14 @@ class RepositoryPointers:
     paths: tuple[str, ...]
     #: Of its remotes, as written and as a configuration may rewrite them.
     urls: tuple[str, ...] = ()
-    #: `core.sshCommand` of the repository itself, and of the user.
-    ssh_commands: tuple[str, ...] = ()
-    user_ssh_commands: tuple[str, ...] = ()
+    #: `core.sshCommand` and `core.gitProxy` of the repository itself, and of the user: the key and the command.
+    commands: tuple[tuple[str, str], ...] = ()
+    user_commands: tuple[tuple[str, str], ...] = ()
     doubt: str | None = None
 
 
 class _BrokenPointer(Exception):
     """A pointer to a missing or unusable repository; the message is a clause."""
-
-
-class _TooManyFiles(_BrokenPointer):
-    """A configuration that includes more files than are read."""
 
 
 def is_project_root(folder: str) -> bool:
@@ -107,8 +105,8 @@ def read_repository_pointers(
     return RepositoryPointers(
         paths=tuple(paths),
         urls=tuple(urls),
-        ssh_commands=_ssh_commands(remotes.settings),
-        user_ssh_commands=_ssh_commands(remotes.user_settings),
+        commands=_transport_commands(remotes.settings),
+        user_commands=_transport_commands(remotes.user_settings),
         doubt=doubt,
     )
 
@@ -154,11 +152,9 @@ class _Remotes:
         for config in user_configs if self.urls else ():
             try:
                 self.user_settings += _read_settings(config, homes)
-            except _TooManyFiles as broken:
-                self.doubt = str(broken)
-            except _BrokenPointer:
+            except _BrokenPointer as broken:
                 # git, too, does without a user's file that it may not read
-                continue
+                self.doubt = str(broken) if os.access(config, os.R_OK) else self.doubt
 
     def urls_in_force(self) -> Iterator[str]:
         """Yield the URLs as written, and as they may be rewritten."""
@@ -175,8 +171,9 @@ class _Remotes:
                 yield from (name + url[length:] for name in sorted(names.get(url[:length], ())) if length <= len(url))
 
 
-def _ssh_commands(settings: Sequence["_GitSetting"]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(setting.value for setting in settings if setting.is_of("core", "sshcommand")))
+def _transport_commands(settings: Sequence["_GitSetting"]) -> tuple[tuple[str, str], ...]:
+    commands = (s for s in settings if s.is_of("core", "sshcommand", "gitproxy"))
+    return tuple(dict.fromkeys((setting.key, setting.value) for setting in commands))
 
 
 def _configured_urls(settings: Sequence["_GitSetting"]) -> Iterator[str]:
@@ -189,6 +186,9 @@ def _configured_urls(settings: Sequence["_GitSetting"]) -> Iterator[str]:
         elif setting.is_of("remote", "url", "pushurl"):
             helper = helper_of.get(setting.name)
             yield f"{helper}::{setting.value}" if helper else setting.value
+        elif setting.is_of("remote", "uploadpack", "receivepack") and not _PLAIN_SERVICE.fullmatch(setting.value):
+            # of a remote that is a path, it runs here
+            yield f"ext::{setting.value}"
         elif (
             setting.is_of("branch", "remote", "pushremote") or setting.is_of("remote", "pushdefault")
         ) and setting.value not in names:
@@ -317,7 +317,7 @@ def _read_settings(config: str, homes: Sequence[str] = ()) -> Iterator[_GitSetti
         if config in visited:
             continue
         if len(visited) == _MOST_CONFIGS:
-            raise _TooManyFiles(f"more than {_MOST_CONFIGS} files belong to the configuration {first}")
+            raise _BrokenPointer(f"more than {_MOST_CONFIGS} files belong to the configuration {first}")
         visited.add(config)
         for setting in _parse_settings(config):
             if setting.section in ("include", "includeif") and setting.key == "path":

@@ -549,6 +549,11 @@ REPOSITORIES: list[Case] = [
         for url in (
             "ssh://localhost/HOME/projects/work/r",
             "ssh://me@[::1]:22/~/projects/work/r",
+            "ssh://127.1/HOME/projects/work/r",
+            "ssh://2130706433/HOME/projects/work/r",
+            "ssh://[::ffff:127.0.0.1]/HOME/projects/work/r",
+            "me@10.0.0.7:projects/work/r",
+            "git://localhost/HOME/projects/work/r",
             "localhost:projects/work/r",
             "me@box:HOME/projects/work/r",
             "~/projects/work/r",

@@ -221,12 +221,11 @@ class RuleOnDisk:
         )
 
     def _find_owners(self, pointers: "git_repository.RepositoryPointers") -> Iterator[str]:
-        commands = (*pointers.ssh_commands, *pointers.user_ssh_commands)
         for url in pointers.urls:
-            yield from self._addresses.find_owners(url, ssh_commands=commands)
+            yield from self._addresses.find_owners(url, commands=(*pointers.commands, *pointers.user_commands))
 
     def _find_doubt(self, pointers: "git_repository.RepositoryPointers") -> str | None:
-        doubts = (self._addresses.find_doubt(url, ssh_commands=pointers.ssh_commands) for url in pointers.urls)
+        doubts = (self._addresses.find_doubt(url, commands=pointers.commands) for url in pointers.urls)
         return pointers.doubt or next(filter(None, doubts), None)
 
     def _local_remotes(self, pointers: "git_repository.RepositoryPointers", folder: str) -> Iterator[str]:

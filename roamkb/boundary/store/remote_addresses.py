@@ -37,8 +37,8 @@ _FILE = lazily(r"(?i)file:(?://[^/]*(?=/))?")
 _SERVICE_PREFIXES = ("ssh", "altssh", "vs-ssh", "www")
 #: The end of a host of the internet; any other word may be an alias of a configuration that isn't seen.
 _TOP_NAME = lazily(r"[a-z]+|xn--[a-z0-9-]+")
-_IP_NUMBER = lazily(r"[\d.]+|(?=[^:]*:)[0-9a-f:]+")
-_THIS_MACHINE = lazily(r"127(?:\.\d+){3}|0\.0\.0\.0|::1?")
+#: As inet_aton(3) reads it: `127.1`, `0x7f.1` and `2130706433` are one address.
+_IP_NUMBER = lazily(r"(?:0x[0-9a-f]*|\d+)(?:\.(?:0x[0-9a-f]*|\d+)){0,3}")
 _SSH_KEY = lazily(r'\s*(?:([A-Za-z]+)(?:\s*=\s*|\s+)|"([A-Za-z]+)"\s*(?:=\s*)?)')
 #: Of the words of a line: an escape, a piece in quotes of either kind, a gap and a comment behind it, anything else.
 _WORD_PIECE = lazily(
@@ -74,7 +74,20 @@ class _Address:
 
     host: str | None
     path: str
-    is_ssh: bool = False
+    scheme: str = ""
+
+    @property
+    def is_ssh(self) -> bool:
+        return "ssh" in self.scheme
+
+    def find_leading_setting(self, commands: Iterable[tuple[str, str]]) -> str | None:
+        """Return the setting whose command may lead elsewhere than the host says."""
+        for key, command in commands:
+            if key == "sshcommand" and self.is_ssh and _leads_elsewhere(command):
+                return "core.sshCommand"
+            if key == "gitproxy" and self.scheme == "git" and command.split()[:1] != ["none"]:
+                return "core.gitProxy"
+        return None
 
 
 class RemoteAddresses:
@@ -91,10 +104,11 @@ class RemoteAddresses:
             *(join(home, name) for home in self.homes for name in (".config/git/config", ".gitconfig")),
         )
 
-    def find_owners(self, url: str, *, ssh_commands: Sequence[str] = ()) -> Iterator[str]:
+    def find_owners(self, url: str, *, commands: Sequence[tuple[str, str]] = ()) -> Iterator[str]:
         """Yield the host of a remote and the first name of its path there, `HOST/OWNER`: whose it is.
 
         Without an owner the whole host is one's. `/OWNER` says that the host can't be told, `/` that nothing can.
+        `commands` are the configured ones, as `RepositoryPointers` has them.
         """
         address = _parse_address(url)
         if address.host is None or len(address.host) > _LONGEST_HOST:
@@ -103,7 +117,7 @@ class RemoteAddresses:
         hosts = tuple(self._real_hosts(address.host))
         for host in hosts:
             yield from _accounts(host, parts)
-        if not self._is_told(address, own_name=hosts[-1], ssh_commands=ssh_commands):
+        if not self._is_told(address, own_name=hosts[-1], commands=commands):
             yield from ("/" + account.partition("/")[2] for account in _accounts(hosts[-1], parts))
 
     def find_local_paths(self, url: str, folder: str) -> Iterator[str]:
@@ -112,9 +126,9 @@ class RemoteAddresses:
         tops: tuple[str, ...] = (folder,)
         if address.host is not None:
             if (
-                not address.is_ssh
+                not (address.is_ssh or address.scheme == "git")
                 or len(address.host) > _LONGEST_HOST
-                or not any(map(_is_this_machine, self._real_hosts(address.host)))
+                or not any(_is_this_machine(name) or _is_number(name) for name in self._real_hosts(address.host))
             ):
                 return
             tops = self.homes
@@ -126,7 +140,7 @@ class RemoteAddresses:
             for top in self.homes if is_in_home else tops:
                 yield join(realpath(top), path.removeprefix("/").removeprefix("~/") if is_in_home else path)
 
-    def find_doubt(self, url: str, *, ssh_commands: Sequence[str] = ()) -> str | None:
+    def find_doubt(self, url: str, *, commands: Sequence[tuple[str, str]] = ()) -> str | None:
         """Return why it can't be told where a remote leads to, as a clause: a command says it, or too much does."""
         address = _parse_address(url)
         if len(url) > _LONGEST_ADDRESS or len(address.host or "") > _LONGEST_HOST:
@@ -134,11 +148,9 @@ class RemoteAddresses:
         for helper in _helpers(url):
             if helper[1].casefold() in ("ext", "fd"):
                 return f"its remote {helper[1]}::… is a command, which may lead anywhere"
-        if address.is_ssh and any(map(_leads_elsewhere, ssh_commands)):
-            return "its core.sshCommand may lead anywhere"
-        if address.is_ssh and not self._ssh.is_whole:
-            return f"more than {_MOST_CONFIGS} files belong to ssh's configuration"
-        return None
+        if setting := address.find_leading_setting(commands):
+            return f"its {setting} may lead anywhere"
+        return self._ssh.doubt if address.is_ssh else None
 
     def _real_hosts(self, host: str) -> Iterator[str]:
         """Yield the names of a host that ssh may know it by, the real ones first, and its own."""
@@ -149,12 +161,11 @@ class RemoteAddresses:
         ]
         yield from dict.fromkeys(map(_canonical_host, (*names, host)))
 
-    def _is_told(self, address: _Address, *, own_name: str, ssh_commands: Sequence[str]) -> bool:
+    def _is_told(self, address: _Address, *, own_name: str, commands: Sequence[tuple[str, str]]) -> bool:
         """Say whether it is known which host that is; a `Match` may be for another one."""
         host = address.host or ""
-        if address.is_ssh and (
-            any(patterns is None or patterns.match(host) for patterns in self._ssh.leading)
-            or any(map(_leads_elsewhere, ssh_commands))
+        if address.find_leading_setting(commands) or (
+            address.is_ssh and any(patterns is None or patterns.match(host) for patterns in self._ssh.leading)
         ):
             return False
         return (
@@ -175,7 +186,7 @@ class RemoteAddresses:
             if config in visited:
                 continue
             if len(visited) == _MOST_CONFIGS:
-                ssh.is_whole = False
+                ssh.doubt = f"more than {_MOST_CONFIGS} files belong to ssh's configuration"
                 break
             visited.add(config)
             pending += ((path, folder) for word in ssh.read(config) for path in _included(word, folder))
@@ -192,14 +203,20 @@ class _SshConfig:
         self.telling: list[_HostPatterns] = []
         #: Of the hosts whose name doesn't tell where ssh leads.
         self.leading: list[_HostPatterns | None] = []
-        self.is_whole = True
+        #: Why it may say more, as a clause.
+        self.doubt: str | None = None
 
     def read(self, config: str) -> list[str]:
         """Read one file, and return the words of its `Include` lines."""
         patterns: _HostPatterns | None = _HostPatterns(["*"])
         is_match = False
         included: list[str] = []
-        for key, words in _ssh_settings(config):
+        data = read_file(Path(config))
+        if isinstance(data, UnreadableFile):
+            # ssh, too, does without a file that it may not read
+            self.doubt = f"ssh's file {config} {data.reason}" if os.access(config, os.R_OK) else self.doubt
+            return []
+        for key, words in _ssh_settings(os.fsdecode(data)):
             if key == "include":
                 included += words
             elif key in ("host", "match"):
@@ -291,9 +308,9 @@ def _parse_address(url: str) -> _Address:
     scheme, is_url, rest = url.partition("://")
     if is_url and _SCHEME.fullmatch(scheme):
         name, slash, path = rest.partition("/")
-        return _Address(host=_unquote(_host_of(name)), path=slash + path, is_ssh="ssh" in scheme.casefold())
+        return _Address(host=_unquote(_host_of(name)), path=slash + path, scheme=scheme.casefold())
     host, path = _split_scp(url)
-    return _Address(host=_host_of(host), path=path, is_ssh=True) if host else _Address(host=None, path=url)
+    return _Address(host=_host_of(host), path=path, scheme="ssh") if host else _Address(host=None, path=url)
 
 
 def _split_scp(url: str) -> tuple[str, str]:
@@ -366,26 +383,24 @@ def _is_full_name(host: str) -> bool:
     if not host.isascii():
         # a browser's rules make `github.com` of letters that look so
         return False
-    return bool(top[0] and _TOP_NAME.fullmatch(top[2])) or _IP_NUMBER.fullmatch(host) is not None
+    return bool(top[0] and _TOP_NAME.fullmatch(top[2]))
+
+
+def _is_number(host: str) -> bool:
+    """Say whether a host is an address by number, in whatever form: it may be any host's, this machine's as well."""
+    return ":" in host or _IP_NUMBER.fullmatch(host) is not None
 
 
 def _is_this_machine(host: str) -> bool:
     name = os.uname().nodename.casefold()
-    return (
-        host == "localhost"
-        or host.endswith(".localhost")
-        or _THIS_MACHINE.fullmatch(host) is not None
-        or host in (name, name.partition(".")[0], f"{name}.local")
-    )
+    return host == "localhost" or host.endswith(".localhost") or host in (name, name.partition(".")[0], f"{name}.local")
 
 
-def _ssh_settings(config: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the entries of one file; one that can't be read has none, and its aliases can't be told."""
-    data = read_file(Path(config))
-    if not isinstance(data, UnreadableFile):
-        for line in os.fsdecode(data).split("\n"):
-            if key := _SSH_KEY.match(line):
-                yield (key[1] or key[2]).casefold(), _split_words(line[key.end() :].strip())
+def _ssh_settings(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the entries of one file."""
+    for line in text.split("\n"):
+        if key := _SSH_KEY.match(line):
+            yield (key[1] or key[2]).casefold(), _split_words(line[key.end() :].strip())
 
 
 def _split_words(text: str) -> list[str]:

@@ -215,6 +215,7 @@ CANONICAL = "CanonicalizeHostname yes\nCanonicalDomains com\n"
 OWN = "code/web/.git/config"
 INSTEAD = '[url "https://github.com/acme/"]\n insteadOf = "w:"\n'
 SSH_FILES = {f".ssh/c/{n}": "Host gh.work\n HostName github.com\n" if n == 39 else "Host z\n" for n in range(40)}
+LONG = "#" * 1024 * 1024
 MANY = "".join(f"[include]\n path = i{n}\n" for n in range(40))
 
 
@@ -250,6 +251,27 @@ MANY = "".join(f"[include]\n path = i{n}\n" for n in range(40))
         (GH, "git@a.github:ada/x", {".ssh/config": CANONICAL}, "personal"),
         (GH, "git@nas:x", {".ssh/config": "Match user a\n HostName github.com\n"}, "unknown"),
         (GH, "hg::EXT::ssh web hg", {}, "unknown"),
+        (GH, "git://h.org/x/y", {OWN: "[core]\n gitProxy = ./proxy\n"}, "unknown"),
+        (GH, "git://h.org/x/y", {OWN: "[core]\n gitProxy = none\n"}, "personal"),
+        (GH, "https://h.org/x/y", {OWN: "[core]\n gitProxy = ./proxy\n"}, "personal"),
+        (GH, "git://h.org/acme/x", {".gitconfig": "[core]\n gitProxy = proxy for h.org\n"}, "unknown"),
+        (GH, "git://h.org/ada/x", {".gitconfig": "[core]\n gitProxy = proxy for h.org\n"}, "personal"),
+        (GH, "/srv/x", {OWN: ' uploadpack = "ssh github.com git-upload-pack acme/x"\n'}, "unknown"),
+        (
+            GH,
+            "h.org:x/y",
+            {OWN: " uploadpack = /opt/git/bin/git-upload-pack\n receivepack = git-receive-pack\n"},
+            "personal",
+        ),
+        # an address by number may be any host's
+        (GH, "git@140.82.121.3:acme/x", {}, "unknown"),
+        (GH, "https://140.82.121.3/acme/x", {}, "unknown"),
+        (GH, "ssh://git@[2001:db8::1]/acme/x", {}, "unknown"),
+        (GH, "ssh://git@2354215171/acme/x", {}, "unknown"),
+        (GH, "git@140.82.121.3:ada/x", {}, "personal"),
+        (GH, "git@10.0.0.7:acme/x", {".ssh/config": "Host 10.0.0.7\n User git\n"}, "personal"),
+        ("git@10.0.0.7:acme/a", "git@git.acme.com:acme/x", {}, "unknown"),
+        ("git@10.0.0.7:a", "git@10.0.0.7:x", {}, "unknown"),
         # what more there is to read
         (GH, "git@h.org:x/y", {OWN: '[svn-remote "x"]\n url = https://github.com/acme/x\n'}, "unknown"),
         (GH, "git@h.org:x/y", {OWN: MANY}, "unknown"),
@@ -261,6 +283,10 @@ MANY = "".join(f"[include]\n path = i{n}\n" for n in range(40))
         (GH, "git@h.org:x/y", {".ssh/config": "Include c/*\n", **{f".ssh/c/{n}": "" for n in range(300)}}, "unknown"),
         (GH, "git@h.org:x/y", {".ssh/config": "Include config\n"}, "personal"),
         (GH, "w:x", {".gitconfig": "[include]\n path = ~/inc\n", "inc": INSTEAD}, "unknown"),
+        (GH, "w:x", {".gitconfig": INSTEAD + LONG}, "unknown"),
+        (GH, "w:x", {".gitconfig": "[include]\n path = ~/inc\n", "inc": INSTEAD + LONG}, "unknown"),
+        (GH, "git@gh.work:acme/x", {".ssh/config": "Host gh.work\n HostName github.com\n" + LONG * 17}, "unknown"),
+        (GH, "https://h.org/x/y", {".ssh/config": LONG * 17}, "personal"),
         # one's own machines
         (GH, "git@nas:acme/x.git", {".ssh/config": "Host nas\n User git\n"}, "personal"),
         (GH, "git@nas:acme/x.git", {".ssh/config": "Host *\n User git\n"}, "unknown"),
