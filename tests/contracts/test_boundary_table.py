@@ -1231,6 +1231,14 @@ def test_a_harness_may_begin_a_session_for_each_command(command: str, world: Wor
 
 
 @linux
+@pytest.mark.parametrize("start", ["-w", "-f"])
+def test_a_harness_without_a_terminal_is_no_daemon(start: str, world: World) -> None:
+    """One that a service began at work, or that was left behind there, works there for one session."""
+    kind, reason = hidden(world, f"cp /bin/sh claude && setsid {start} ./claude -c 'sh -c \"$0\"; true' ASK")
+    assert ("work", True) == (kind, "the parent process claude" in reason), reason
+
+
+@linux
 @pytest.mark.parametrize("mark", ["CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED"])
 def test_codex_s_sandbox_without_a_session_is_unknown(mark: str, world: World) -> None:
     """It hides the parents by design, and the session's id alone says whose it is."""

@@ -16,13 +16,9 @@ from roamkb.boundary.process_ancestry import AncestorProcess
 from roamkb.boundary.process_ancestry import ProcessAncestry
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.harnesses.registry import declared_by
-from roamkb.harnesses.registry import declared_of
 
 #: More parents than any session has; who has more hides something, and is told so.
 _MAX_PARENTS = 512
-#: The first word of a harness's background server, and whose it is.
-_SERVERS = declared_by("server_words")
 #: The machine's own namespace of processes, by the number that Linux gives it.
 _MACHINE_NAMESPACE = "pid:[4026531836]"
 #: What the root of a container's files is, or where its makers keep it.
@@ -77,10 +73,11 @@ def parent_processes(pid: int, proc: Path) -> Iterator[ParentProcess | TooManyPa
         if status is None:
             continue
         if _is_daemon(pid, status, proc):
-            owner = _SERVERS.get("".join(_command_words(pid, proc)[1:2]), "")
-            if owner and status.name.startswith(declared_of(owner, "programs")):
+            daemon = _read_process(pid, proc)
+            if daemon and daemon.is_server:
                 return
-            continue
+            if not (daemon and daemon.is_harness):
+                continue
         try:
             folder = str((proc / str(pid) / "cwd").readlink())
         except OSError:

@@ -39,7 +39,7 @@ def test_each_parent_is_told_with_its_words(tmp_path: Path) -> None:
     ("name", "words", "told"),
     [
         ("codex", b"codex\0app-server\0", [9]),
-        ("codex", b"codex\0exec\0", [9, 6]),
+        ("codex", b"codex\0exec\0", [9, 8, 6]),
         ("bash", b"bash\0app-server\0", [9, 6]),
     ],
 )
