@@ -216,14 +216,13 @@ def _urls_in_files(git: str) -> Iterator[str]:
 def _git_folders(folder: str) -> Iterator[str]:
     """Yield the git folders of the repository whose root or git folder `folder` is."""
     git = join(folder, ".git")
-    if is_bare_repository(folder):
-        git = folder
-    elif _is_file(git):
+    if _is_file(git):
         git = _named_git_folder(git)
-    yield git
-    common = join(git, "commondir")
-    if _is_file(common):
-        yield _join_real_folder(git, _read_pointer(common))
+    for git_folder in (git, folder) if is_bare_repository(folder) else (git,):
+        yield git_folder
+        common = join(git_folder, "commondir")
+        if _is_file(common):
+            yield _join_real_folder(git_folder, _read_pointer(common))
     jj = join(folder, ".jj", "repo")
     if _is_file(jj):
         jj = _join_real_folder(dirname(jj), _read_pointer(jj))
@@ -241,6 +240,8 @@ def _linked_folders(folder: str) -> Iterator[str]:
     git = join(folder, ".git")
     if _path_exists(git):
         yield from _git_linked_folders(git)
+    if is_bare_repository(folder):
+        yield from _git_linked_folders(folder)
     jj = join(folder, ".jj", "repo")
     if _is_file(jj):
         # a second workspace: the file holds the path of the first one's

@@ -441,6 +441,37 @@ REPOSITORIES: list[Case] = [
         ),
     ),
     (
+        "a bare clone of a work repository is work itself",
+        WORK,
+        folder("code/x.git/info", repo("projects/work/r"), clone("--bare", "projects/work/r", "code/x.git")),
+    ),
+    (
+        "so is one that shares its objects, and has no remote",
+        WORK,
+        folder(
+            "code/x.git",
+            repo("projects/work/r"),
+            lambda w: w.git("clone", "--quiet", "--bare", "--shared", "projects/work/r", "code/x.git"),
+            lambda w: w.git("remote", "remove", "origin", at="code/x.git"),
+        ),
+    ),
+    (
+        "a clone that looks bare as well is work",
+        WORK,
+        folder(
+            "code/r",
+            repo("projects/work/r"),
+            clone("projects/work/r", "code/r"),
+            mk("code/r/objects"),
+            text("code/r/HEAD", ""),
+        ),
+    ),
+    (
+        "a bare repository of one's own is personal",
+        PERSONAL,
+        folder("code/x.git", repo("code/x"), clone("--bare", "code/x", "code/x.git")),
+    ),
+    (
         "a clone of a worktree of a work repository is work",
         WORK,
         folder(

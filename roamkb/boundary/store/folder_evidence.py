@@ -171,9 +171,9 @@ class RuleOnDisk:
         marked: dict[str, None] = {}
         tops: dict[str, None] = {}
         for folder in dict.fromkeys((path, identity.real)):
-            project_roots = tuple(self._project_roots(folder))
-            tops[project_roots[0] if project_roots else folder] = None
-            marked.update(dict.fromkeys(project_roots))
+            repositories = tuple(self._repositories(folder))
+            tops[next(filter(git_repository.is_project_root, repositories), folder)] = None
+            marked.update(dict.fromkeys(repositories))
         for folder in marked:
             pointers = self._read_pointers(folder)
             places += (
@@ -248,10 +248,7 @@ class RuleOnDisk:
             visited.add(remote)
             yield self.identify_path(remote, "its remote ")
             with suppress(OSError):
-                for top in (
-                    *([remote] if git_repository.is_bare_repository(remote) else ()),
-                    *self._project_roots(remote),
-                ):
+                for top in self._repositories(remote):
                     remote_pointers = self._read_pointers(top)
                     yield from (
                         self.identify_path(_with_physical_dots(pointer), "its remote ")
@@ -277,15 +274,15 @@ class RuleOnDisk:
             doubt=typed_survey.doubt or real_survey.doubt,
         )
 
-    def _project_roots(self, folder: str) -> Iterator[str]:
-        """Yield the project roots from `folder` upwards.
+    def _repositories(self, folder: str) -> Iterator[str]:
+        """Yield the project roots and bare repositories from `folder` upwards.
 
         The climb ends at the entry of the rule that the folder lies under, so that a
         version-controlled HOME is nobody's project. All are yielded, not only the
         nearest: a repository inside a work repository's worktree is work as well.
         """
         while True:
-            if git_repository.is_project_root(folder):
+            if git_repository.is_project_root(folder) or git_repository.is_bare_repository(folder):
                 yield folder
             top = dirname(folder)
             if top == folder or any(is_under(folder, entry) and not is_under(top, entry) for entry in self._stops):
