@@ -1,10 +1,16 @@
-"""Waiting calls: kept from the notes by their sandbox, and carried out by a hook outside of it."""
+"""Waiting calls: kept from the notes by their sandbox, and carried out by a hook outside of it.
 
+Each is JSON in a file of the project, where any program can put one.
+"""
+
+import json
+import math
 from collections.abc import Mapping
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
+from roamkb.core.ids import is_id
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import count_phrase
 
@@ -15,6 +21,7 @@ ParameterValues = Mapping[str, str | int | bool | tuple[str, ...] | None]
 CALL_LIFETIME: Final = 86_400.0
 #: Seconds by which two clocks of one machine may differ.
 _MAX_CLOCK_SKEW: Final = 60.0
+_FORMAT_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,3 +81,58 @@ class QueuedCall:
     call: SpooledCall
     #: Where it waits.
     path: str
+
+
+def render_spooled(call: SpooledCall) -> bytes:
+    """Return the file's bytes."""
+    call_fields = {
+        "v": _FORMAT_VERSION,
+        "id": call.id,
+        "ts": call.ts,
+        "session": call.session,
+        "folder": call.folder,
+        "project": call.project,
+        "verb": call.verb,
+        "values": {name: list(value) if isinstance(value, tuple) else value for name, value in call.values.items()},
+    }
+    return json.dumps(call_fields).encode() + b"\n"
+
+
+def parse_spooled(data: bytes) -> SpooledCall | None:
+    """Return the call; None where the data is not of this format."""
+    try:
+        parsed = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    if (
+        not isinstance(parsed, dict)
+        or parsed.get("v") != _FORMAT_VERSION
+        or not isinstance(parsed.get("ts"), int | float)
+    ):
+        return None
+    texts = [parsed.get(name) for name in ("id", "session", "folder", "verb")]
+    call_id, session, folder, verb = (text if isinstance(text, str) and "\0" not in text else "" for text in texts)
+    project, values = parsed.get("project"), _parse_values(parsed.get("values"))
+    if not (
+        is_id(call_id) and session and folder.startswith("/") and math.isfinite(parsed["ts"]) and values is not None
+    ):
+        return None
+    if project is not None and (not isinstance(project, str) or "\0" in project):
+        return None
+    return SpooledCall(
+        id=call_id, verb=verb, values=values, folder=folder, project=project, session=session, ts=parsed["ts"]
+    )
+
+
+def _parse_values(parsed: object) -> ParameterValues | None:
+    if not isinstance(parsed, dict):
+        return None
+    values: dict[str, str | int | bool | tuple[str, ...] | None] = {}
+    for name, value in parsed.items():
+        if isinstance(value, list) and all(isinstance(item, str) for item in value):
+            values[name] = tuple(value)
+        elif value is None or isinstance(value, str | int | bool):
+            values[name] = value
+        else:
+            return None
+    return values

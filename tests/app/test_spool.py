@@ -23,7 +23,7 @@ import pytest
 
 from roamkb.core.ids import new_id
 from roamkb.spool.call import SpooledCall
-from roamkb.spool.call_json import parse_spooled
+from roamkb.spool.call import parse_spooled
 from roamkb.spool.store.waiting_calls import MAX_CALLS
 from roamkb.spool.store.waiting_calls import call_file_name
 from roamkb.spool.store.waiting_calls import spool_call

@@ -6,14 +6,19 @@ from roamkb.boundary.human_consent import HumanAtTerminal
 from roamkb.boundary.human_consent import HumanWithKey
 from roamkb.boundary.human_consent import require_human
 from roamkb.boundary.human_consent import require_yes
+from roamkb.core.data_tables import data_lines
 from roamkb.core.errors import UsageError
 from roamkb.log.proof.event_proof import Yes
-from roamkb.log.proof.four_words import four_words
 from roamkb.log.proof.store.approver_keys import Approvers
 from roamkb.log.proof.store.proof_check import ProofCheck
 from roamkb.log.state.learning_state import LedgerEvent
 
 _NO_SIGNATURE: Final = "no approver key signed it; nothing was written"
+#: For a digest that a human compares where it is shown twice, at a terminal and on the page.
+_LIST: Final = "digest_words.txt"
+_WORDS: Final = 4
+_WORD_BITS: Final = 11
+_DIGEST_BITS: Final = 256
 
 
 def ask_for_events(check: ProofCheck, human: HumanAtTerminal | None, yes: Yes, *, word: str) -> tuple[LedgerEvent, ...]:
@@ -52,3 +57,10 @@ def ask_key(human: HumanAtTerminal | None, approvers: Approvers, message: bytes,
     if not isinstance(human, HumanWithKey):
         return b""
     return human.sign(message, approvers.keys, shown=shown)
+
+
+def four_words(digest: str) -> str:
+    """Return four words for a SHA-256 in hexadecimal: its first 44 bits."""
+    words, number = data_lines(_LIST), int(digest, 16)
+    places = (_DIGEST_BITS - _WORD_BITS * place for place in range(1, _WORDS + 1))
+    return " ".join(words[number >> place & (1 << _WORD_BITS) - 1] for place in places)

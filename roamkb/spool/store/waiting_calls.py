@@ -28,8 +28,8 @@ from roamkb.fs.files import create_file
 from roamkb.fs.files import disk_error
 from roamkb.fs.locks import make_private_folder
 from roamkb.spool.call import SpooledCall
-from roamkb.spool.call_json import parse_spooled
-from roamkb.spool.call_json import render_spooled
+from roamkb.spool.call import parse_spooled
+from roamkb.spool.call import render_spooled
 
 #: Of one call, and of all that may wait: more is no work of an agent's between two hooks.
 MAX_CALL_BYTES: Final = 256 * 1024

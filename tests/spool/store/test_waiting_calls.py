@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from roamkb.core.errors import DiskError
 from roamkb.core.ids import is_id
 from roamkb.spool.call import SpooledCall
-from roamkb.spool.call_json import parse_spooled
-from roamkb.spool.call_json import render_spooled
+from roamkb.spool.call import parse_spooled
+from roamkb.spool.call import render_spooled
 from roamkb.spool.store.waiting_calls import MAX_CALL_BYTES
 from roamkb.spool.store.waiting_calls import open_spool
 from roamkb.spool.store.waiting_calls import spool_call

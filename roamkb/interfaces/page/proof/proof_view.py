@@ -1,7 +1,11 @@
 """The page's views for a signed yes: an act with its question and four words, and a key for the page."""
 
 import json
+import secrets
 import sys
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
 from collections.abc import Mapping
 from functools import partial
 from shlex import quote
@@ -11,22 +15,24 @@ from starlette.requests import Request
 
 from roamkb.app import server
 from roamkb.core.errors import NotFound
+from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.interfaces.page.decisions.forms import BACK_FIELD
 from roamkb.interfaces.page.decisions.forms import FormFields
 from roamkb.interfaces.page.decisions.forms import OperationForm
 from roamkb.interfaces.page.decisions.forms import own_address
 from roamkb.interfaces.page.decisions.outcomes import FormOutcome
+from roamkb.interfaces.page.proof.page_human import PATIENCE
 from roamkb.interfaces.page.proof.page_human import Assertion
 from roamkb.interfaces.page.proof.page_human import PageHuman
 from roamkb.interfaces.page.proof.page_human import decode_url
-from roamkb.interfaces.page.proof.pending import PendingAct
-from roamkb.interfaces.page.proof.pending import PendingActs
 from roamkb.interfaces.page.templating import render_page
 from roamkb.log.proof.key_signature import credential_comment
 from roamkb.log.proof.key_signature import page_key
 from roamkb.log.proof.key_signature import public_point
 
+#: Who asks for more has forgotten the first.
+_MOST_PENDING: Final = 8
 #: Acts that take a human's yes, by the last part of their address.
 HUMAN_ACTS: Final[Mapping[str, OperationForm]] = {
     "approve": OperationForm(operation="approve", parameters=("id", "digest")),
@@ -39,6 +45,68 @@ HUMAN_ACTS: Final[Mapping[str, OperationForm]] = {
 }
 #: The parameter that names an act that waits.
 YES_PARAMETER: Final = "yes"
+
+
+class PendingAct:
+    """One act: what it asks, and what came of it."""
+
+    def __init__(self, human: PageHuman, carry_out: Callable[[PageHuman], FormOutcome], *, back: str) -> None:
+        """Begin the act, which asks the human and then waits."""
+        self.human = human
+        self.back = back
+        self._carry_out = carry_out
+        self._outcome: FormOutcome | None = None
+        self._error: Exception | None = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._outcome = self._carry_out(self.human)
+        except (RoamkbError, OSError) as error:
+            self._error = error
+        finally:
+            self.human.is_asked.set()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it has asked, once there is a question or an end."""
+        self.human.is_asked.wait(PATIENCE)
+        return self.human.question is not None and self._thread.is_alive()
+
+    def finish(self, assertion: Assertion | None) -> FormOutcome:
+        """Answer it, and return what it did; raises what it raised."""
+        self.human.answer(assertion)
+        self._thread.join(PATIENCE)
+        if self._error is not None:
+            raise self._error
+        if self._outcome is None:
+            raise RoamkbError("it isn't done yet, and the server's terminal says why")
+        return self._outcome
+
+
+class PendingActs:
+    """The acts that wait, by names that only the session's browser is told."""
+
+    def __init__(self) -> None:
+        self._acts: OrderedDict[str, PendingAct] = OrderedDict()
+
+    def add(self, act: PendingAct) -> str:
+        """Keep an act, and return its name; the oldest of too many is answered by no."""
+        name = secrets.token_urlsafe(18)
+        self._acts[name] = act
+        while len(self._acts) > _MOST_PENDING:
+            _, oldest = self._acts.popitem(last=False)
+            oldest.human.answer(None)
+        return name
+
+    def find(self, name: str) -> PendingAct | None:
+        """Return an act that waits."""
+        return self._acts.get(name)
+
+    def take(self, name: str) -> PendingAct | None:
+        """Return an act that waits, which is answered now: what answers it a second time finds nothing."""
+        return self._acts.pop(name, None)
 
 
 class ProofDesk:

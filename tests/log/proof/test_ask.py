@@ -3,7 +3,7 @@
 import pytest
 
 from roamkb.core.data_tables import data_lines
-from roamkb.log.proof.four_words import four_words
+from roamkb.log.proof.ask import four_words
 
 
 @pytest.mark.parametrize(
