@@ -7,9 +7,9 @@ from roamkb.core.model import Note
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.org.agent_node import AGENT_TAG
 from roamkb.org.agent_node import is_agent_node
-from roamkb.org.breaks import BREAK
 from roamkb.org.escape import unescape_lines
 from roamkb.org.escape import unescape_text
+from roamkb.org.syntax.syntax_table import BREAK
 from roamkb.org.syntax.syntax_table import SPACE
 
 #: Tells by its head that a note may be an agent's, whose text has marks to take off.

@@ -30,9 +30,9 @@ from enum import auto
 from itertools import accumulate
 
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.org.breaks import BREAK
 from roamkb.org.syntax import active_content
 from roamkb.org.syntax import inline_objects
+from roamkb.org.syntax.syntax_table import BREAK
 
 #: Known to Emacs or its common packages. Org calls the function LANGUAGE-mode just to colour a block, so
 #: an unknown word is a call of the writer's choice (`server`, `desktop-save`); org's own mode obeys keywords.

@@ -20,7 +20,6 @@ from urllib.parse import unquote
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.org import markdown_footnotes
-from roamkb.org.breaks import BREAK
 from roamkb.org.escape import LANGUAGES
 from roamkb.org.syntax.inline_objects import InlineObject
 from roamkb.org.syntax.inline_objects import NoDate
@@ -29,6 +28,7 @@ from roamkb.org.syntax.inline_objects import ObjectSet
 from roamkb.org.syntax.links import LinkFinder
 from roamkb.org.syntax.syntax_table import AFTER_EMPHASIS
 from roamkb.org.syntax.syntax_table import BEFORE_EMPHASIS
+from roamkb.org.syntax.syntax_table import BREAK
 
 if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode

@@ -13,7 +13,6 @@ from roamkb.core.model import Note
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.org.agent_node import is_agent_node
-from roamkb.org.breaks import BREAK
 from roamkb.org.escape import unescape_name
 from roamkb.org.file_variables import mode_fault
 from roamkb.org.file_variables import other_mode
@@ -35,6 +34,7 @@ from roamkb.org.syntax.property_drawers import heading_drawer
 from roamkb.org.syntax.property_values import UnbalancedQuote
 from roamkb.org.syntax.property_values import split_quoted
 from roamkb.org.syntax.refs import read_refs
+from roamkb.org.syntax.syntax_table import BREAK
 
 _NEWLINE = lazily("\n")
 

@@ -2,8 +2,8 @@
 
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import one_line
-from roamkb.org.breaks import BREAK
 from roamkb.org.escape import defuse_line
+from roamkb.org.syntax.syntax_table import BREAK
 
 #: What an id must not hold to stand in a link as it is.
 _UNLINKABLE = lazily(r"[\[\]\\\s]|::")

@@ -25,11 +25,11 @@ from roamkb.core.text import one_line
 from roamkb.org.agent_node import AGENT_TAG
 from roamkb.org.agent_node import is_agent_node
 from roamkb.org.body import body_of
-from roamkb.org.breaks import BREAK
 from roamkb.org.escape import defuse_line
 from roamkb.org.escape import escape_name
 from roamkb.org.escape import escape_text
 from roamkb.org.escape import unescape_text
+from roamkb.org.syntax.syntax_table import BREAK
 
 #: Longer than any sentence; a list of titles stays a list that a person or a prompt can hold.
 TITLE_LIMIT = 300

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from roamkb.org.breaks import BREAK
 from roamkb.org.escape import escape_text
 from roamkb.org.from_markdown import org_from_markdown
+from roamkb.org.syntax.syntax_table import BREAK
 from tests.examples import IS_THOROUGH
 
 _SIZE = 900 if IS_THOROUGH else 300

@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from roamkb.org.breaks import BREAK
 from roamkb.org.escape import LANGUAGES
 from roamkb.org.escape import defuse_line
 from roamkb.org.escape import escape_text
 from roamkb.org.escape import unescape_text
+from roamkb.org.syntax.syntax_table import BREAK
 from tests.examples import examples
 
 #: The zero-width space, made visible.

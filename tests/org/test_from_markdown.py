@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from roamkb.org.breaks import BREAK
 from roamkb.org.escape import escape_text
 from roamkb.org.escape import unescape_text
 from roamkb.org.from_markdown import org_from_markdown
+from roamkb.org.syntax.syntax_table import BREAK
 from tests.examples import examples
 
 Z = BREAK

@@ -12,10 +12,10 @@ from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Ref
 from roamkb.org.body import body_of
-from roamkb.org.breaks import BREAK
 from roamkb.org.escape import escape_name
 from roamkb.org.reader import parse_note
 from roamkb.org.syntax.links import TYPES
+from roamkb.org.syntax.syntax_table import BREAK
 from roamkb.org.writer import BODY_LIMIT
 from roamkb.org.writer import TITLE_LIMIT
 from roamkb.org.writer import NodeDraft

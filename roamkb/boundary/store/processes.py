@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
 from roamkb.boundary.process_ancestry import AncestorProcess
@@ -64,26 +65,21 @@ def parent_processes(pid: int, proc: Path) -> Iterator[ParentProcess | TooManyPa
     where there is no process table: parents only ever add a denial. A harness's background server
     runs for all sessions, and the one whose screen began it is none of the others' parent.
     """
-    status = _read_status(_pid_in_table(pid, proc), proc)
-    for _ in range(_MAX_PARENTS):
-        if status is None or status.parent == 0:
+    for number, (parent, status) in enumerate(_statuses_above(pid, proc)):
+        if number == _MAX_PARENTS:
+            yield TooManyParents(seen=_MAX_PARENTS)
             return
-        pid = status.parent
-        status = _read_status(pid, proc)
-        if status is None:
-            continue
-        if _is_daemon(pid, status, proc):
-            daemon = _read_process(pid, proc)
+        if _is_daemon(parent, status, proc):
+            daemon = _read_process(parent, proc)
             if daemon and daemon.is_server:
                 return
             if not (daemon and daemon.is_harness):
                 continue
         try:
-            folder = str((proc / str(pid) / "cwd").readlink())
+            folder = str((proc / str(parent) / "cwd").readlink())
         except OSError:
             continue
-        yield ParentProcess(pid=pid, name=status.name, folder=folder.removesuffix(" (deleted)"))
-    yield TooManyParents(seen=_MAX_PARENTS)
+        yield ParentProcess(pid=parent, name=status.name, folder=folder.removesuffix(" (deleted)"))
 
 
 def parent_commands(pid: int, proc: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -92,14 +88,16 @@ def parent_commands(pid: int, proc: Path) -> Iterator[tuple[str, tuple[str, ...]
     With the number stands when it began, in the system's ticks, since numbers come again. What can't be
     looked into is passed over; where there is no process table there is nothing to tell.
     """
+    for parent, status in islice(_statuses_above(pid, proc), _MAX_PARENTS):
+        yield f"{parent}.{status.start}", (status.name, *_command_words(parent, proc))
+
+
+def _statuses_above(pid: int, proc: Path) -> Iterator[tuple[int, _ProcessStatus]]:
+    """Yield each parent of `pid` that can be looked into, the nearest first."""
     status = _read_status(_pid_in_table(pid, proc), proc)
-    for _ in range(_MAX_PARENTS):
-        if status is None or status.parent == 0:
-            return
-        pid = status.parent
-        status = _read_status(pid, proc)
-        if status is not None:
-            yield f"{pid}.{status.start}", (status.name, *_command_words(pid, proc))
+    while status and status.parent and (above := _read_status(status.parent, proc)):
+        yield status.parent, above
+        status = above
 
 
 def read_ancestry(pid: int, proc: Path) -> ProcessAncestry:

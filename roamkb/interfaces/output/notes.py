@@ -31,7 +31,7 @@ from roamkb.kb import write as kb_write
 from roamkb.kb.graph import link_graph
 from roamkb.kb.notes.store.bibliographies import describe_entry
 from roamkb.org.agent_node import SUPERSEDED_BY
-from roamkb.org.breaks import BREAK
+from roamkb.org.syntax.syntax_table import BREAK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 
 from roamkb.core.text import fold_to_line
-from roamkb.org.breaks import BREAK
 from roamkb.org.syntax.links import displayed_text
+from roamkb.org.syntax.syntax_table import BREAK
 
 #: Spellings that are offered in place of one that no node has.
 _MOST_OFFERED = 3

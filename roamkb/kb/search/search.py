@@ -37,8 +37,8 @@ from roamkb.kb.search.hits import UnknownWord
 from roamkb.kb.search.query import Query
 from roamkb.kb.search.query import TermWeights
 from roamkb.kb.search.store import grep as search_grep
-from roamkb.org import breaks
 from roamkb.org.excerpt import excerpt_of
+from roamkb.org.syntax import syntax_table
 from roamkb.text.inflection import holds_form
 from roamkb.text.tokenize import identifier_parts
 from roamkb.text.tokenize import split_words
@@ -422,7 +422,7 @@ def hit_of(answer: PassageHit, kb: Path, number: int, text: str, *, is_sure: boo
 
 def _remove_breaks(line: str) -> str:
     """Return a line without the breaks that keep org from acting on it, since a reader may copy it."""
-    return line.replace(breaks.BREAK, "")
+    return line.replace(syntax_table.BREAK, "")
 
 
 def _matching_hits(

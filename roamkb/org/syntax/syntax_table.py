@@ -10,6 +10,8 @@ _SPACES = frozenset("\t\n\f\r \xa0\u202f\u205f\u3000").union(map(chr, range(0x20
 #: White space, between the brackets of a pattern's set: a zero-width space is, NEL, the Ogham mark and the
 #: separators of lines and paragraphs are not.
 SPACE = "".join(sorted(_SPACES))
+#: The manual's own escape character, U+200B: invisible, and what it splits stays readable.
+BREAK = "\u200b"
 
 #: What may stand before and behind a marked stretch (`org-emphasis-regexp-components`).
 BEFORE_EMPHASIS = rf"[-{SPACE}('\"{{]"
