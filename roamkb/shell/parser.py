@@ -27,7 +27,7 @@ _IN_SINGLE = r"'([^']*+)'"
 _IN_ANSI = r"(?s)\$'((?:[^'\\]|\\.)*)'"
 _IN_BACKTICKS = r"(?s)`((?:[^`\\]|\\.)*)`"
 _ESCAPED = r"\\([$`\\\n])"
-_EXPANSION = r"(?<!\\)(?:\\\\)*+[$`]"
+_EXPANSION = r"(?<!\\)(?:\\\\)*[$`]"
 _INDENTATION = r"(?m)^\t++"
 #: The tabs of a line that continues another are none of its indentation.
 _ESCAPED_OR_INDENTATION = r"(?m)\\([$`\\]|\n\t*+)|^\t++"
