@@ -7,14 +7,10 @@ such as watchdog and watchfiles, can't promise that.
 
 import os
 import stat
-from pathlib import Path
 from typing import Final
 
 from inotify_simple import INotify
 from inotify_simple import flags
-
-from roamkb.fs.mounts import parse_mounts
-from roamkb.fs.mounts import path_below
 
 #: Whatever changes a file's content, name or rights; a mapping of its memory tells when it is closed.
 _EVENTS: Final = (
@@ -31,10 +27,6 @@ _EVENTS: Final = (
 )
 #: After one of these, what changed isn't known; in a folder that changed, other folders may be new.
 _UNCLEAR: Final = flags.Q_OVERFLOW | flags.UNMOUNT | flags.IGNORED | flags.DELETE_SELF | flags.MOVE_SELF | flags.ISDIR
-#: File systems that only this kernel writes to, so that it knows of every change.
-_LOCAL: Final = frozenset("bcachefs btrfs ext2 ext3 ext4 f2fs jfs reiserfs tmpfs xfs zfs".split())
-#: They have other device numbers than the mount table says.
-_WITH_SUBVOLUMES: Final = frozenset(("bcachefs", "btrfs"))
 
 
 class FolderWatch:
@@ -63,41 +55,6 @@ class FolderWatch:
     def close(self) -> None:
         """Close the queue."""
         self._queue.close()
-
-
-class MountedFolder:
-    """The folder that a path names, and the mounts by which it does: another one has other events."""
-
-    __slots__ = ("_identity", "_mounts", "_real")
-
-    def __init__(self, folder: Path) -> None:
-        """Read them; raise `OSError` where the folder or the mount table can't be read."""
-        table = Path("/proc/self/mountinfo").read_bytes()
-        self._real = real = os.path.realpath(folder)
-        # what is mounted elsewhere changes nothing here
-        self._mounts = [
-            mount
-            for mount in parse_mounts(table)
-            if path_below(real, mount.point) is not None or path_below(mount.point, real)
-        ]
-        places = [(mount.number, mount.device, mount.inside, mount.point) for mount in self._mounts]
-        status = folder.stat()
-        self._identity = (real, status.st_dev, status.st_ino, places)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, MountedFolder) and self._identity == other._identity
-
-    __hash__ = None  # type: ignore[assignment]
-
-    @property
-    def is_local(self) -> bool:
-        """Whether the kernel hears of all changes in the folder: one file system, which others can't change."""
-        if not self._mounts or any(path_below(mount.point, self._real) for mount in self._mounts):
-            return False
-        # of the same point the last one shows
-        mount = max(enumerate(self._mounts), key=lambda place: (len(place[1].point), place[0]))[1]
-        device = f"{os.major(self._identity[1])}:{os.minor(self._identity[1])}"
-        return mount.file_system in _LOCAL and (mount.file_system in _WITH_SUBVOLUMES or mount.device == device)
 
 
 def link_target(place: str) -> tuple[str, tuple[int, int, int] | None]:

@@ -6,7 +6,7 @@ of it that shows there.
 """
 
 # pathlib alone takes as long to import as Python to start, and hooks ask for this
-# ruff: noqa: PTH118, PTH123
+# ruff: noqa: PTH116, PTH118, PTH123
 
 import os
 import re
@@ -14,6 +14,10 @@ import sys
 from collections.abc import Iterator
 
 _OCTAL_ESCAPE = rb"\\([0-7]{3})"
+#: File systems that only this kernel writes to, so that it knows of every change.
+_LOCAL = frozenset("bcachefs btrfs ext2 ext3 ext4 f2fs jfs reiserfs tmpfs xfs zfs".split())
+#: They have other device numbers than the mount table says.
+_WITH_SUBVOLUMES = frozenset(("bcachefs", "btrfs"))
 
 
 class Mount:
@@ -31,6 +35,42 @@ class Mount:
         self.point = point
         self.device = device
         self.inside = inside
+
+
+class MountedFolder:
+    """The folder that a path names, and the mounts by which it does: another one has other events."""
+
+    __slots__ = ("_identity", "_mounts", "_real")
+
+    def __init__(self, folder: "str | os.PathLike[str]") -> None:
+        """Read them; raise `OSError` where the folder or the mount table can't be read."""
+        with open("/proc/self/mountinfo", "rb") as file:
+            table = file.read()
+        self._real = real = os.path.realpath(folder)
+        # what is mounted elsewhere changes nothing here
+        self._mounts = [
+            mount
+            for mount in parse_mounts(table)
+            if path_below(real, mount.point) is not None or path_below(mount.point, real)
+        ]
+        places = [(mount.number, mount.device, mount.inside, mount.point) for mount in self._mounts]
+        status = os.stat(folder)
+        self._identity = (real, status.st_dev, status.st_ino, places)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MountedFolder) and self._identity == other._identity
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the kernel hears of all changes in the folder: one file system, which others can't change."""
+        if not self._mounts or any(path_below(mount.point, self._real) for mount in self._mounts):
+            return False
+        # of the same point the last one shows
+        mount = max(enumerate(self._mounts), key=lambda place: (len(place[1].point), place[0]))[1]
+        device = f"{os.major(self._identity[1])}:{os.minor(self._identity[1])}"
+        return mount.file_system in _LOCAL and (mount.file_system in _WITH_SUBVOLUMES or mount.device == device)
 
 
 def read_mounts(proc: "str | os.PathLike[str]") -> tuple[Mount, ...]:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from roamkb.fs.change_watch import FolderWatch
-from roamkb.fs.change_watch import MountedFolder
 from roamkb.fs.change_watch import link_target
+from roamkb.fs.mounts import MountedFolder
 from roamkb.fs.mounts import parse_mounts
 
 if sys.platform != "linux":

@@ -10,6 +10,7 @@ import pytest
 
 from roamkb.fs.tree_digest import IGNORED_ENDS
 from roamkb.fs.tree_digest import IGNORED_STARTS
+from roamkb.fs.tree_digest import KnownTree
 from roamkb.fs.tree_digest import digest_tree
 from roamkb.kb.notes.file_names import is_copied_note
 from roamkb.kb.notes.file_names import is_encrypted_name
@@ -118,3 +119,73 @@ def test_names_that_are_no_text_have_a_digest(tree: Path) -> None:
     before = hex_of(tree)
     Path(os.fsdecode(os.fsencode(tree) + b"/\xff\xfe.org")).write_text("")
     assert before != hex_of(tree) == hex_of(tree)
+
+
+#: Nanoseconds after which the times of all that was written before are trusted.
+_LATER = 3_000_000_000
+
+
+def known_of(tree: Path, *, later: int = _LATER) -> KnownTree:
+    """The folders of a tree that was written so long ago, as another process reads them."""
+    digest = digest_tree(str(tree), clock=lambda: time.time_ns() + later)
+    assert digest and digest.is_complete
+    known = KnownTree.from_json(digest.to_json().encode(), clock=lambda: time.time_ns() + later)
+    assert known
+    # the clock of a file system ticks every few milliseconds
+    time.sleep(0.02)
+    return known
+
+
+def hex_by(known: KnownTree, tree: Path) -> str:
+    """The digest of a tree whose folders are known."""
+    digest = digest_tree(str(tree), known=known)
+    assert digest and not digest.is_complete
+    return digest.hex
+
+
+@pytest.mark.parametrize("change", [lambda _: None, *_CHANGES])
+def test_known_folders_give_the_digest_of_all_files(tree: Path, change: Callable[[Path], object]) -> None:
+    """Of a file that was written lately even where a program wrote into it as it lay there."""
+    known = known_of(tree)
+    change(tree)
+    assert hex_of(tree) == hex_by(known, tree)
+
+
+def test_what_is_written_into_an_old_file_shows_with_the_next_change_of_its_folder(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As an editor's lock file is, or a note that is added: until then the folder is as it was."""
+    monkeypatch.setattr("roamkb.fs.tree_digest._MOST_RECENT", 1)
+    time.sleep(0.02)
+    (tree / "data" / "c.png").write_text("the last one")
+    before, known = hex_of(tree), known_of(tree)
+    (tree / "a.org").write_text("other")
+    assert before == hex_by(known, tree) != hex_of(tree)
+    (tree / ".#a.org").symlink_to("human@host.1234")
+    assert hex_of(tree) == hex_by(known, tree)
+
+
+def test_a_folder_that_just_changed_is_not_known(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It might change again and have the same time; so might one of a time to come."""
+    monkeypatch.setattr("roamkb.fs.tree_digest._MOST_RECENT", 0)
+    for later in (0, -_LATER):
+        known = known_of(tree, later=later)
+        (tree / "a.org").write_text(f"other {later}")
+        assert hex_of(tree) == hex_by(known, tree)
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"7", b"{}", b'{"taken_at": "", "form": 1}', b"\xff"])
+def test_what_is_no_list_of_folders_is_none(data: bytes) -> None:
+    """All is looked at then."""
+    assert KnownTree.from_json(data) is None
+
+
+def test_folders_are_known_for_some_minutes(tree: Path) -> None:
+    """Neither longer nor from a time to come; nor as another release wrote them."""
+    digest = digest_tree(str(tree))
+    assert digest
+    text, hour = digest.to_json(), 3_600_000_000_000
+    assert KnownTree.from_json(text.encode()) is not None
+    assert KnownTree.from_json(text.encode(), clock=lambda: time.time_ns() + hour) is None
+    assert KnownTree.from_json(text.encode(), clock=lambda: time.time_ns() - hour) is None
+    assert KnownTree.from_json(text.replace('"form": 1', '"form": 0').encode()) is None

@@ -140,9 +140,10 @@ class HookEventSession(HookSession):
 
         `seen_tree` is the notes' folder, where this hook has looked at it already.
         """
-        self.knowledge_base.seen_tree = seen_tree
         prompt = self.payload_text("prompt")
         self.record_payload()
+        # for suggestions alone: not every note need have been looked at
+        self.knowledge_base.seen_tree = seen_tree
         if not prompt.strip() or not self.may_inject:
             return HookSuggestions()
         if log := self._project_log.log_or_none():

@@ -322,9 +322,10 @@ def _answer_subagent_start(payload: "Payload") -> "Answer":
 
 def _answer_prompt(payload: "Payload") -> "Answer":
     id = payload.get("session_id", "")
-    quiet = glance.find_quiet_journals(id)
+    quiet = glance.find_quiet_journals(id, trusts_folders=True)
     for journal in quiet:
-        glance.begin_turn(journal.folder, id)
+        # what wasn't seen is told from what this turn does by its time
+        glance.begin_turn(journal.folder, id, goes_on=not journal.tree.is_complete)
     journal_line = "" if quiet else _event_session(payload).session_journal.start_turn()
     return _with_human_message(_suggest_for_prompt(payload, quiet[0].tree if quiet else None), journal_line)
 

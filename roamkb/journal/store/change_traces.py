@@ -5,6 +5,7 @@ file after the note, git's own record of what it did; and what a human's hand is
 """
 
 import contextlib
+import math
 import os
 import struct
 import time
@@ -23,6 +24,7 @@ from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.fs.files import content_digest
 from roamkb.fs.files import read_file
+from roamkb.fs.mounts import MountedFolder
 from roamkb.journal.human_edits import is_human_like_edit
 from roamkb.journal.moments import ChangeKind
 from roamkb.journal.moments import ChangeMaker
@@ -50,13 +52,13 @@ _REFLOG_LINE: Final = lazily(rb"> (\d+) [+-]\d{4}\t(\w[\w-]*)")
 
 
 class ChangeTraces:
-    """The present traces in one knowledge base; `is_idle` where no agent is at work."""
+    """The present traces in one knowledge base; until `idle_end` (`Journal.find_idle_end`) no agent was at work."""
 
-    def __init__(self, kb: Path, *, own_writes: OwnWrites, home: Path | None, is_idle: bool) -> None:
+    def __init__(self, kb: Path, *, own_writes: OwnWrites, home: Path | None, idle_end: float) -> None:
         self._kb = os.fsencode(os.path.realpath(kb))
         self._own = own_writes
         self._home = home
-        self._is_idle = is_idle
+        self._idle_end = idle_end
 
     def __call__(self, changes: Sequence[EntryChange], read_content: ReadContent) -> list[ChangeMaker]:
         """Return the maker of each change."""
@@ -82,8 +84,28 @@ class ChangeTraces:
         if any(map(self._is_held_by_vim, paths)):
             return ChangeMaker.VIM
         if self._is_by_git(paths[-1]):
-            return ChangeMaker.IDLE if self._is_idle else ChangeMaker.GIT
+            return ChangeMaker.IDLE if self._is_idle_change(change) else ChangeMaker.GIT
         return ChangeMaker.UNKNOWN
+
+    def _is_idle_change(self, change: EntryChange) -> bool:
+        """Say whether no agent was at work when the change was made.
+
+        The look before a turn may leave out what was written into a file as it lay there: its time tells it from
+        what is the turn's, by the system's own clock.
+        """
+        if change.what is not ChangeKind.CHANGED or not self._is_local or math.isinf(self._idle_end):
+            return math.isinf(self._idle_end)
+        try:
+            return os.lstat(self._absolute_path(change.path)).st_ctime_ns < self._idle_end
+        except OSError:
+            return False
+
+    @cached_property
+    def _is_local(self) -> bool:
+        try:
+            return MountedFolder(os.fsdecode(self._kb)).is_local
+        except OSError:
+            return False
 
     def _absolute_path(self, relative: bytes) -> bytes:
         return self._kb + b"/" + relative
@@ -155,7 +177,7 @@ class ChangeTraces:
         """Return the maker of a change that a human's hand could have made; else None."""
         if not is_human_like_edit(change, read_content):
             return None
-        if self._is_idle:
+        if self._is_idle_change(change):
             return ChangeMaker.IDLE
         # saved once in this Emacs, and not touched since
         return ChangeMaker.EMACS if self._home and self._has_backup(change) and self._is_emacs_running else None
@@ -213,7 +235,7 @@ class ChangeTraces:
 def find_change_traces(journal: Journal, *, home: Path | None) -> ChangeTraces:
     """Return the traces around a journal's notes."""
     own_writes = OwnWrites(kb=journal.kb, folder=journal.folder)
-    return ChangeTraces(journal.kb, own_writes=own_writes, home=home, is_idle=not journal.sessions_at_work())
+    return ChangeTraces(journal.kb, own_writes=own_writes, home=home, idle_end=journal.find_idle_end())
 
 
 def _is_this_machine(host: str) -> bool:

@@ -12,6 +12,8 @@ import time
 
 from roamkb.boundary.store.kb_paths import kb_folders
 from roamkb.core.startup import digests
+from roamkb.fs.mounts import MountedFolder
+from roamkb.fs.tree_digest import KnownTree
 from roamkb.fs.tree_digest import TreeDigest
 from roamkb.fs.tree_digest import digest_tree
 from roamkb.fs.user_dirs import JOURNAL
@@ -22,6 +24,8 @@ from roamkb.journal.names import session_key
 
 #: Beside the database.
 TURNS_FOLDER = "turns"
+#: Likewise: what a prompt knows of the notes' folders, so that it needn't ask for each file.
+_TREE_FILE = "tree.json"
 _TOLD_TREE_QUERY = (
     "SELECT value FROM fact, session WHERE name = 'tree' AND session.id = ? AND told = (SELECT max(id) FROM moment)"
 )
@@ -46,18 +50,72 @@ class QuietJournal:
         self.tree = tree
 
 
-def find_quiet_journals(session: str) -> list[QuietJournal]:
-    """Return the journals of all knowledge bases if all is recorded and nothing is left to report; else none."""
+def find_quiet_journals(session: str, *, trusts_folders: bool = False) -> list[QuietJournal]:
+    """Return the journals of all knowledge bases if all is recorded and nothing is left to report; else none.
+
+    Where it `trusts_folders`, what was written into an old file as it lay there may be left to the next look.
+    """
     journals: list[QuietJournal] = []
     for real in kb_folders():
         key = digests.sha256(os.fsencode(real)).hexdigest()[:_KEY_LENGTH]
         folder = os.path.join(default_state_dir(), JOURNAL, key)
         recorded = _told_tree(os.path.join(folder, JOURNAL_DB), session_key(session))
-        tree = digest_tree(real, deadline=time.monotonic() + _MAX_GLANCE_SECONDS) if recorded else None
-        if tree is None or tree.hex != recorded:
+        tree = _find_recorded_tree(folder, real, recorded, session if trusts_folders else None) if recorded else None
+        if tree is None:
             return []
         journals.append(QuietJournal(folder, tree))
     return journals
+
+
+def _find_recorded_tree(folder: str, real: str, recorded: str, trusting_session: str | None) -> TreeDigest | None:
+    """Return the notes' digest if it is the recorded one; for a `trusting_session` by the folders where it can be."""
+    known = None
+    if trusting_session is not None and not _has_background_commands(folder, trusting_session):
+        known = _load_known_tree(folder)
+    tree = _tree_as_recorded(real, recorded, known) if known else None
+    if tree is None and (tree := _tree_as_recorded(real, recorded)):
+        _save_known_tree(folder, real, tree)
+    return tree
+
+
+def _tree_as_recorded(real: str, recorded: str, known: KnownTree | None = None) -> TreeDigest | None:
+    """Return the folder's digest; None where it isn't the one that was recorded."""
+    tree = digest_tree(real, deadline=time.monotonic() + _MAX_GLANCE_SECONDS, known=known)
+    return tree if tree is not None and tree.hex == recorded else None
+
+
+def _load_known_tree(folder: str) -> KnownTree | None:
+    try:
+        with open(os.path.join(folder, _TREE_FILE), "rb") as file:  # noqa: PTH123
+            return KnownTree.from_json(file.read())
+    except OSError:
+        return None
+
+
+def _save_known_tree(folder: str, real: str, tree: TreeDigest) -> None:
+    """Save the tree for prompts, where the system tells of a change in a folder by the folder's times."""
+    path = os.path.join(folder, _TREE_FILE)
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        if not MountedFolder(real).is_local:
+            return
+        try:
+            with open(temporary, "x", encoding="utf-8") as file:  # noqa: PTH123
+                file.write(tree.to_json())
+            os.replace(temporary, path)  # noqa: PTH105
+        except OSError:
+            os.unlink(temporary)  # noqa: PTH108
+    except OSError:
+        # without one each file is asked
+        return
+
+
+def _has_background_commands(folder: str, session: str) -> bool:
+    """Say whether the session's turn goes on in commands that it left behind."""
+    try:
+        return bool(os.stat(os.path.join(folder, TURNS_FOLDER, session_key(session))).st_size)  # noqa: PTH116
+    except OSError:
+        return False
 
 
 def _told_tree(database: str, session: str) -> str | None:
@@ -78,13 +136,13 @@ def _told_tree(database: str, session: str) -> str | None:
         db.close()
 
 
-def begin_turn(folder: str, session: str) -> None:
-    """Record that a session's agent is at work from now on."""
+def begin_turn(folder: str, session: str, *, goes_on: bool = False) -> None:
+    """Record that a session's agent is at work from now on; a turn that `goes_on`, if there is one, began before."""
     turns = os.path.join(folder, TURNS_FOLDER)
     try:
         os.makedirs(turns, mode=0o700, exist_ok=True)  # noqa: PTH103
         path = os.path.join(turns, session_key(session))
-        flags = os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+        flags = os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC | (os.O_EXCL if goes_on else os.O_TRUNC)
         os.close(os.open(path, flags, 0o600))
         os.utime(path)
     except OSError:

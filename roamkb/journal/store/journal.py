@@ -6,6 +6,7 @@ is put aside and never thrown away.
 """
 
 import contextlib
+import math
 import os
 import sqlite3
 import time
@@ -218,6 +219,18 @@ class Journal:
                 else:
                     Path(turn.path).unlink(missing_ok=True)
         return tuple(sorted(sessions))
+
+    def find_idle_end(self) -> float:
+        """Return until when no agent was at work since the last look, in nanoseconds since 1970.
+
+        Infinite where none is now; 0 where commands ran on that an agent left behind, whenever these began.
+        """
+        idle_end = math.inf
+        for name in self.sessions_at_work():
+            with contextlib.suppress(FileNotFoundError):
+                turn = (self.folder / TURNS_FOLDER / name).stat()
+                idle_end = min(idle_end, 0 if turn.st_size else turn.st_mtime_ns)
+        return idle_end
 
     def _is_turn_over(self, turn: str) -> bool:
         """Say whether an agent ended its turn, and its background commands ended as well."""

@@ -354,6 +354,88 @@ def test_a_turn_begins_and_ends_where_there_is_nothing_to_see(notes: World) -> N
     assert {"changed b.org": "unknown"} == changes(notes, "s-1")
 
 
+@pytest.fixture
+def old_notes(world: World) -> World:
+    """So many notes that the first isn't among those that were written last, and a session whose turn is over."""
+    for number in range(300):
+        world.node(f"deep/{number}.org", f"id-{number}", f"Note {number}", "walnut\n" * 9)
+    began(world)
+    hook(world, "stop")
+    time.sleep(2.1)
+    # the first trusts the times of all, the second leaves what prompts know of the folders
+    for _ in range(2):
+        world.run("search", "walnut")
+        hook(world, "stop")
+    assert list(world.home.rglob("tree.json"))
+    return world
+
+
+def append(world: World, name: str, text: str) -> None:
+    """Write behind a note as it lies there, which no folder tells of; the file system's clock ticks before and after."""
+    time.sleep(0.02)
+    with (world.kb / name).open("a") as file:
+        file.write(text)
+    time.sleep(0.02)
+
+
+def test_what_a_human_wrote_into_an_old_note_before_a_turn_is_not_its_agents(old_notes: World) -> None:
+    """The prompt may not see it; the look at the turn's end tells by the times which was first."""
+    append(old_notes, "deep/0.org", "of the human\n")
+    assert {} == hook(old_notes, "user-prompt-submit", prompt="go on")
+    append(old_notes, "deep/1.org", "of the agent\n")
+    told = str(hook(old_notes, "stop")["systemMessage"])
+    assert "1 file of the knowledge base changed" in told and "deep/1.org changed" in told
+    assert {"changed deep/0.org": "no session", "changed deep/1.org": "unknown"} == changes(old_notes, "s-1")
+
+
+def test_a_second_prompt_of_a_turn_excuses_nothing(old_notes: World) -> None:
+    """As after an interruption, of which no hook tells: what the agent wrote before it is the turn's."""
+    assert {} == hook(old_notes, "user-prompt-submit", prompt="go on")
+    append(old_notes, "deep/1.org", "of the agent\n")
+    assert {} == hook(old_notes, "user-prompt-submit", prompt="no, go on with the other one")
+    assert "deep/1.org changed" in str(hook(old_notes, "stop")["systemMessage"])
+    assert {"changed deep/1.org": "unknown"} == changes(old_notes, "s-1")
+
+
+def test_what_another_session_writes_meanwhile_is_its_own(old_notes: World) -> None:
+    """Its turn began before this one, and goes on."""
+    hook(old_notes, "user-prompt-submit", prompt="tidy up", session="s-2")
+    # which knows then that another one began
+    hook(old_notes, "stop")
+    append(old_notes, "deep/1.org", "of the other agent\n")
+    assert {} == hook(old_notes, "user-prompt-submit", prompt="go on")
+    assert "deep/1.org changed" in str(hook(old_notes, "stop")["systemMessage"])
+
+
+def test_a_prompt_looks_at_all_while_commands_run_on(old_notes: World) -> None:
+    """Whose beginning isn't known: what they write is told at once."""
+    hook(old_notes, "user-prompt-submit", prompt="go on")
+    with subprocess.Popen(["sleep", "100"], env={"CLAUDE_CODE_SESSION_ID": "s-1", **old_notes.environment()}) as left:
+        try:
+            hook(old_notes, "stop")
+            append(old_notes, "deep/1.org", "of a command\n")
+            answer = hook(old_notes, "user-prompt-submit", prompt="go on")
+        finally:
+            left.kill()
+    assert "deep/1.org changed" in str(answer["systemMessage"])
+
+
+def test_an_old_note_that_was_written_into_is_shown_as_it_is(old_notes: World) -> None:
+    """Although the prompt's look left it out; and found by its new words after the next search."""
+    old_notes.node("deep/0.org", "id-0", "Zebra crossings", "zebra crossings need paint")
+    for number in range(1, 300):
+        (old_notes.kb / f"deep/{number}.org").touch()
+    time.sleep(2.1)
+    for _ in range(2):
+        old_notes.run("search", "zebra")
+        hook(old_notes, "stop")
+    text = (old_notes.kb / "deep/0.org").read_text().replace("paint", "light")
+    time.sleep(0.02)
+    (old_notes.kb / "deep/0.org").write_text(text)
+    answer = json.dumps(hook(old_notes, "user-prompt-submit", prompt="what do zebra crossings need?"))
+    assert "zebra crossings need light" in answer and "paint" not in answer
+
+
 def test_what_is_no_change_is_compared_once(notes: World) -> None:
     """A syncer's leftover that the journal doesn't keep: the next hook compares all, and those after it needn't."""
     hook(notes, "session-start", source="startup")

@@ -126,6 +126,16 @@ class Notes:
             self._tree = digest_tree(os.path.realpath(self.kb))
         return self._tree
 
+    @property
+    def trusts_folders(self) -> bool:
+        """Whether the digest that it was given leaves out files in folders that are as they were."""
+        return self._tree is not None and not self._tree.is_complete
+
+    def ask_each_file(self) -> TreeDigest | None:
+        """Return the digest of the folder with each file's stat, in place of one that `trusts_folders`."""
+        self._tree = None
+        return self.tree_before_walk()
+
     def find_note_file(self, file: str) -> NoteFile | None:
         """Return the note at `file`, relative to the knowledge base; None where nothing is there."""
         place = str(self.kb / file)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from roamkb.fs import change_watch
+from roamkb.fs.mounts import MountedFolder
 from roamkb.kb.notes.file_names import CONFLICT_MARK
 from roamkb.kb.notes.file_names import is_encrypted_name
 from roamkb.kb.notes.file_names import is_note_folder
@@ -122,7 +123,7 @@ class _WatchedNotes:
         self._kb = kb
         self._watch = change_watch.FolderWatch()
         try:
-            self._identity = change_watch.MountedFolder(kb)
+            self._identity = MountedFolder(kb)
             if not self._identity.is_local:
                 raise OSError(f"{kb} may be changed by others than this system")
             walker = _WatchingWalker(kb, self._watch)
@@ -152,7 +153,7 @@ class _WatchedNotes:
                 changes is not None
                 and self._is_settled
                 and kb == self._kb
-                and self._identity == change_watch.MountedFolder(kb)
+                and self._identity == MountedFolder(kb)
                 and all(change_watch.link_target(place) == target for place, target in self._links.items())
                 # through a link, as in the walk
                 and all(stat_of(os.stat(note.place)) == note.stat for note in self._shared_notes)  # noqa: PTH116

@@ -35,6 +35,7 @@ from roamkb.kb.search.index.refresh import apply_changes
 from roamkb.kb.search.index.refresh import faulty_notes
 from roamkb.kb.search.index.refresh import files_with_other_setups
 from roamkb.kb.search.index.refresh import find_changes
+from roamkb.kb.search.index.refresh import has_changed_file
 from roamkb.kb.search.index.refresh import has_unread_notes
 from roamkb.kb.search.index.refresh import remember_agreed_files
 from roamkb.kb.search.index.schema import count_copies
@@ -86,7 +87,17 @@ class Index:
         Raises:
             NoKnowledgeBase: there is nothing to search.
         """
-        return self._query_fresh_index(lambda db, changes: self._find_answers(db, changes, query, limit, near_best))
+
+        def find_answers(db: sqlite3.Connection, changes: IndexChanges) -> tuple[PassageHits, bool]:
+            passages = self._find_answers(db, changes, query, limit, near_best)
+            files = (answer.file for answer in passages.answers) if self._notes.trusts_folders else ()
+            return passages, has_changed_file(db, self._notes, files)
+
+        passages, is_stale = self._query_fresh_index(find_answers)
+        if is_stale:
+            self._notes.ask_each_file()
+            passages, _ = self._query_fresh_index(find_answers)
+        return passages
 
     def read_ahead(self, seconds: float) -> None:
         """Read notes into the stored index for about `seconds` seconds; leave the rest for the next time."""
@@ -163,6 +174,9 @@ class Index:
         is_agreed = agreed is not None and (agreed.seal, agreed.tree) == (seal, tree.hex)
         if agreed and is_agreed and not files_with_other_setups(db, self._notes):
             return IndexChanges(notes=agreed.notes, conflict_copies=agreed.conflict_copies)
+        if self._notes.trusts_folders:
+            each_tree = self._notes.ask_each_file()
+            return self._compare_tree(db, file, seal, each_tree) if each_tree else self._compare_files(db, file, seal)
         changes = find_changes(db, self._notes, clock=self._clock)
         is_whole = changes.are_none and not changes.unreadable and not tree.has_links
         # as above

@@ -123,6 +123,16 @@ def find_changes(
     return changes
 
 
+def has_changed_file(db: sqlite3.Connection, notes: Notes, files: Iterable[str]) -> bool:
+    """Say whether any of `files` isn't as the index read it, by its stat."""
+    for file in files:
+        row = db.execute("SELECT stat FROM note WHERE file = ?", (file,)).fetchone()
+        note_file = notes.find_note_file(file)
+        if row is None or note_file is None or row[0] != _STAT % note_file.stat:
+            return True
+    return False
+
+
 def agreed_files(seal: str) -> tuple[NoteFile, ...] | None:
     """Return the files that an index in the state `seal` agreed with, as this process walked them."""
     return _AGREED.get(seal)

@@ -12,7 +12,7 @@ from typing import IO
 import pytest
 
 from roamkb.core.errors import NoKnowledgeBase
-from roamkb.fs.change_watch import MountedFolder
+from roamkb.fs.mounts import MountedFolder
 from roamkb.kb.notes.store import watched_walk
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.notes.store.walk import walk_checked
@@ -135,7 +135,7 @@ def test_a_kept_index_that_another_process_changed_is_compared_anew(
 ) -> None:
     """What agreed with one state of it says nothing of another state, whether or not folders are watched."""
     if not is_local:
-        monkeypatch.setattr("roamkb.fs.change_watch._LOCAL", frozenset())
+        monkeypatch.setattr("roamkb.fs.mounts._LOCAL", frozenset())
     walk, cache = WatchedWalk(), tmp_path / "cache"
     query = parse_query("tapir zebra", today=TODAY)
     fresh = Index(Notes(kb), None).find_passages(query)
@@ -201,7 +201,7 @@ def test_a_queue_that_overflowed_makes_the_walk_a_whole_one(kb: Path) -> None:
 
 def test_where_no_folder_can_be_watched_each_walk_is_a_whole_one(kb: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a network's file system, say: here, where no file system counts as this system's own."""
-    monkeypatch.setattr("roamkb.fs.change_watch._LOCAL", frozenset())
+    monkeypatch.setattr("roamkb.fs.mounts._LOCAL", frozenset())
     walk = WatchedWalk()
     agree(walk, kb, "at first")
     (kb / "a.org").write_text("other")
