@@ -125,9 +125,9 @@ class KnowledgeBaseContext(ABC):
     @property
     def rule(self) -> Rule:
         """The rule that holds here, for this knowledge base; raise `BadRule` where it can't be read."""
-        rule = installed_rule.load_rule(
-            self.environment.home, account_home=self.environment.account_home, kb_name=self.kb_name
-        )
+        rule = self.find_rule()
+        if isinstance(rule, BadRule):
+            raise rule
         self._require_own_places(rule)
         return rule
 

@@ -208,12 +208,13 @@ def with_present_flags(
 
     `learn` compares with what the log has; a merge brings together what nobody compared.
     """
-    others = [(other, jaccard.prepare_text(other.learning.content)) for other in among]
+    # at most prompts nothing is told, and to take the texts apart reads all synonyms
+    others = [(other, jaccard.prepare_text(other.learning.content)) for other in (among if standings else ())]
     return tuple(replace(one, flags=_present_flags(one, state, others)) for one in standings)
 
 
 def _present_flags(
-    standing: LearningState, state: LogState, others: Sequence[tuple[LearningState, jaccard.PreparedText]]
+    standing: LearningState, state: LogState, others: "Sequence[tuple[LearningState, jaccard.PreparedText]]"
 ) -> dict[str, str]:
     flags = dict(state.flags_in_force(standing))
     prepared = jaccard.prepare_text(standing.learning.content)

@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 
 from roamkb.core.text import fold_text
-from roamkb.text.language import is_english
+from roamkb.text import language
 from roamkb.text.tokenize import split_words
 
 _VOWELS = frozenset("aeiou")
@@ -75,7 +75,7 @@ def is_in_english(text: str) -> bool:
     """Return whether the words of plain letters in a text are English, by its beginning: in Russian they are, too."""
     beginning = text[:_TELLING_LETTERS]
     is_other_script = len(beginning.encode("utf-8", "replace")) > _BYTES_A_LETTER * len(beginning)
-    return is_other_script or is_english(split_words(beginning))
+    return is_other_script or language.is_english(split_words(beginning))
 
 
 def _holds_ending(folded_text: str, word: str) -> bool:

@@ -18,6 +18,7 @@ from roamkb.app.log import brief as log_brief
 from roamkb.app.log import project_log as log_project_log
 from roamkb.boundary.store.call_origin import CallOrigin
 from roamkb.boundary.store.folder_evidence import classify_folder
+from roamkb.core.errors import BadRule
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import Refused
@@ -83,6 +84,14 @@ class _HookKnowledgeBase(KnowledgeBase):
         project = super().current_project
         record_judgement(self.environment, self._payload, project)
         return project
+
+    @cached_property
+    def _found_rule(self) -> Rule | BadRule:
+        return super().find_rule()
+
+    def find_rule(self, kb_name: str = "") -> Rule | BadRule:
+        """Return the rule, read once, or its fault as a value."""
+        return super().find_rule(kb_name) if kb_name else self._found_rule
 
     @cached_property
     def rule(self) -> Rule:
@@ -204,7 +213,7 @@ class HookSession:
             self._refused += (event for event in observed.declined if event.is_refused)
         return tool_events
 
-    def _is_of_work(self, passage: transcript.TranscriptPassage) -> bool:
+    def _is_of_work(self, passage: "transcript.TranscriptPassage") -> bool:
         """Return whether a call names something that is work's: the log of no other project may tell of it."""
         named = (word.partition("=")[2] or word for word in _PLACE.findall(passage.command))
         return any(map(self._lies_at_work, (*passage.edits, *named)))

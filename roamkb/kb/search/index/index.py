@@ -21,13 +21,13 @@ from roamkb.fs.tree_digest import TreeDigest
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.hits import PassageHits
+from roamkb.kb.search.index import near_words
 from roamkb.kb.search.index.document_frequency import has_uncounted
 from roamkb.kb.search.index.file import LONG_WAIT
 from roamkb.kb.search.index.file import SHORT_WAIT
 from roamkb.kb.search.index.file import AgreedTree
 from roamkb.kb.search.index.file import IndexFile
 from roamkb.kb.search.index.file import in_memory
-from roamkb.kb.search.index.near_words import find_unknown_words
 from roamkb.kb.search.index.query import IndexQuery
 from roamkb.kb.search.index.refresh import IndexChanges
 from roamkb.kb.search.index.refresh import agreed_files
@@ -239,7 +239,7 @@ class Index:
             conflict_copies=changes.conflict_copies + count_copies(db),
             left_out=index_query.left_out,
             # of a question some words are seldom in any note
-            unknown=tuple(find_unknown_words(db, query.words))
+            unknown=tuple(near_words.find_unknown_words(db, query.words))
             if near_best and (not answers or len(query.words) <= _MOST_EXPLAINED) and not _is_held(query, answers)
             else (),
         )

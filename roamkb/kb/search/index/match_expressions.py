@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from roamkb.core.startup.typing import NamedTuple
 from roamkb.core.text import fold_text
 from roamkb.core.text import strip_points
-from roamkb.kb.search.filters import tag_spellings
+from roamkb.kb.search import filters
 from roamkb.kb.search.index.schema import tag_set
 from roamkb.kb.search.query import Query
 from roamkb.kb.search.query import is_plain_word
@@ -120,7 +120,7 @@ def _filter_clauses(query: Query) -> Iterator[tuple[str, str | int]]:
 
 def _tag_sets(tag: str) -> str:
     """Return the sets of one tag to look for, one for each spelling."""
-    return _json_list(list(dict.fromkeys(tag_set([spelling]) for spelling in tag_spellings(tag))))
+    return _json_list(list(dict.fromkeys(tag_set([spelling]) for spelling in filters.tag_spellings(tag))))
 
 
 def adjacent_expression(piece: str) -> str:
