@@ -9,13 +9,7 @@ from collections.abc import Sequence
 from itertools import chain
 
 from roamkb.context import brief_text
-from roamkb.context.relevance_threshold import INTERRUPTION_THRESHOLD
-from roamkb.context.relevance_threshold import START_THRESHOLD
-from roamkb.context.relevance_threshold import Answer
-from roamkb.context.relevance_threshold import AskedText
-from roamkb.context.relevance_threshold import RelevanceThreshold
-from roamkb.context.relevance_threshold import asked_text
-from roamkb.context.relevance_threshold import weigh_answers
+from roamkb.context import relevance_threshold
 from roamkb.core.model import Hit
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import replace
@@ -105,13 +99,13 @@ def suggest_nodes(
     Nor what was promoted from learnings of which none is in force any more in `state`, the project's log.
     Where `loose`, one rare word's worth in the name is enough: nobody is interrupted.
     """
-    asked = asked_text(text)
+    asked = relevance_threshold.asked_text(text)
     query = parse_words(asked.text)
     if not query.terms:
         return Suggested()
     passages = finder.find_passages(query, limit=max(limit, _MOST_ANSWERS))
     current = [answer for answer in passages.answers if _IS_SUPERSEDED not in answer.why]
-    least = START_THRESHOLD if loose else INTERRUPTION_THRESHOLD
+    least = relevance_threshold.START_THRESHOLD if loose else relevance_threshold.INTERRUPTION_THRESHOLD
     worths, threshold = _weigh_passages(asked, current, passages.weights, least=least)
     hits: list[Hit] = []
     weighed: list[WeighedAnswer] = []
@@ -130,12 +124,12 @@ def suggest_learnings(
     finder: "log_index.LogIndex", state: LogState, text: str, *, limit: int, besides: Collection[str] = ()
 ) -> Suggested[LearningState]:
     """Return the learnings that are relevant enough to `text` to interrupt with, without `besides`, ids."""
-    asked = asked_text(text)
+    asked = relevance_threshold.asked_text(text)
     query = parse_words(asked.text)
     if not query.terms or not state.standings:
         return Suggested()
     current, weights = _answers_in_force(finder, state, query, limit=max(limit, _MOST_ANSWERS))
-    worths, threshold = _weigh_passages(asked, current, weights, least=INTERRUPTION_THRESHOLD)
+    worths, threshold = _weigh_passages(asked, current, weights, least=relevance_threshold.INTERRUPTION_THRESHOLD)
     dropped = {
         answer.file: _too_weak(bits, threshold) or _drop_reason(answer, state, besides) for answer, bits in worths
     }
@@ -282,12 +276,12 @@ def scores_of_relevant(
     finder: "log_index.LogIndex", state: LogState, text: str, *, is_interrupting: bool
 ) -> Mapping[str, float]:
     """Return the learnings in force that are relevant enough to `text`, by id, with scores from 1 down to 0."""
-    asked = asked_text(text)
+    asked = relevance_threshold.asked_text(text)
     query = parse_words(asked.text)
     if not query.terms:
         return {}
     current, weights = _answers_in_force(finder, state, query, limit=_MOST_ANSWERS)
-    least = INTERRUPTION_THRESHOLD if is_interrupting else START_THRESHOLD
+    least = relevance_threshold.INTERRUPTION_THRESHOLD if is_interrupting else relevance_threshold.START_THRESHOLD
     worths, threshold = _weigh_passages(asked, current, weights, least=least)
     relevant = (answer.file for answer, bits in worths if bits >= threshold)
     return {id: 1 - rank / _MOST_ANSWERS for rank, id in enumerate(relevant)}
@@ -303,14 +297,20 @@ def _answers_in_force(
 
 
 def _weigh_passages(
-    asked: AskedText, answers: Sequence[PassageHit], weights: TermWeights, *, least: RelevanceThreshold
+    asked: "relevance_threshold.AskedText",
+    answers: Sequence[PassageHit],
+    weights: TermWeights,
+    *,
+    least: "relevance_threshold.RelevanceThreshold",
 ) -> tuple[Sequence[tuple[PassageHit, float]], float]:
     """Return the answers, each with its odds in bits, and the threshold."""
-    bits, threshold = weigh_answers(asked, weights, [answer_of(passage) for passage in answers], limits=least)
+    bits, threshold = relevance_threshold.weigh_answers(
+        asked, weights, [answer_of(passage) for passage in answers], limits=least
+    )
     return list(zip(answers, bits, strict=True)), threshold
 
 
-def answer_of(passage: PassageHit) -> Answer:
+def answer_of(passage: PassageHit) -> "relevance_threshold.Answer":
     """Return a passage as it is weighed."""
     lines = "\n".join(line for _, line in passage.lines)
-    return Answer((passage.title, *passage.aliases), lines, passage.signals)
+    return relevance_threshold.Answer((passage.title, *passage.aliases), lines, passage.signals)

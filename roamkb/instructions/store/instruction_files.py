@@ -4,7 +4,6 @@ import contextlib
 import os
 from pathlib import Path
 
-from roamkb.boundary.store.folder_evidence import lies_within
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
@@ -34,7 +33,7 @@ def find_instruction_file(root: Path, path: Path) -> str:
         is_there = path.exists()
     except (OSError, ValueError):
         real, top, is_there = path, root, False
-    if not lies_within(real, top) or not real.is_relative_to(top):
+    if not real.is_relative_to(top):
         raise UsageError(
             f"{one_line(str(path))} isn't a file of {one_line(str(root))}",
             hint="name a file in the project's own tree",

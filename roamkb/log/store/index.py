@@ -22,10 +22,10 @@ from roamkb.core.model import Note
 from roamkb.core.text import one_line
 from roamkb.core.timestamps import format_iso
 from roamkb.kb.search.hits import PassageHit
+from roamkb.kb.search.index import query as index_queries
 from roamkb.kb.search.index.file import SHORT_WAIT
 from roamkb.kb.search.index.file import IndexFile
 from roamkb.kb.search.index.file import in_memory
-from roamkb.kb.search.index.query import IndexQuery
 from roamkb.kb.search.index.schema import SeenFile
 from roamkb.kb.search.index.schema import add_note
 from roamkb.kb.search.index.schema import create_tables
@@ -81,13 +81,13 @@ class LogIndex:
     def find_passages(self, query: Query, *, limit: int | None = None) -> tuple[PassageHit, ...]:
         """Return the best `limit` answers to `query`; the `file` of each is the learning's id."""
         with contextlib.closing(self._open_or_build()) as db:
-            return tuple(IndexQuery(db, query).find_answers(limit))
+            return tuple(index_queries.IndexQuery(db, query).find_answers(limit))
 
     @contextlib.contextmanager
     def open_query(self, query: Query) -> Iterator["LogIndexQuery"]:
         """Open a query, for a closer look at a few of its answers only."""
         with contextlib.closing(self._open_or_build()) as db:
-            yield LogIndexQuery(IndexQuery(db, query))
+            yield LogIndexQuery(index_queries.IndexQuery(db, query))
 
     def make_ready(self) -> None:
         """Build as much of a long index as the budget allows, so that no question meets it unfinished.
@@ -101,7 +101,7 @@ class LogIndex:
     def find_weighed(self, query: Query, *, limit: int) -> tuple[tuple[PassageHit, ...], TermWeights]:
         """Return the best `limit` answers to `query`, and the weight of each of its terms among all learnings."""
         with contextlib.closing(self._open_or_build()) as db:
-            index_query = IndexQuery(db, query)
+            index_query = index_queries.IndexQuery(db, query)
             return tuple(index_query.find_answers(limit)), index_query.term_weights()
 
     def _open_or_build(self) -> sqlite3.Connection:
@@ -279,7 +279,7 @@ def _filled_digest(db: sqlite3.Connection) -> str:
 class LogIndexQuery:
     """One query put to the index."""
 
-    def __init__(self, question: IndexQuery) -> None:
+    def __init__(self, question: "index_queries.IndexQuery") -> None:
         self._question = question
         self._keys: dict[str, int] = {}
 

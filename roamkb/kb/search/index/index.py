@@ -22,13 +22,13 @@ from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.hits import PassageHits
 from roamkb.kb.search.index import near_words
+from roamkb.kb.search.index import query as index_queries
 from roamkb.kb.search.index.document_frequency import has_uncounted
 from roamkb.kb.search.index.file import LONG_WAIT
 from roamkb.kb.search.index.file import SHORT_WAIT
 from roamkb.kb.search.index.file import AgreedTree
 from roamkb.kb.search.index.file import IndexFile
 from roamkb.kb.search.index.file import in_memory
-from roamkb.kb.search.index.query import IndexQuery
 from roamkb.kb.search.index.refresh import IndexChanges
 from roamkb.kb.search.index.refresh import agreed_files
 from roamkb.kb.search.index.refresh import apply_changes
@@ -230,7 +230,7 @@ class Index:
     def _find_answers(
         self, db: sqlite3.Connection, changes: IndexChanges, query: Query, limit: int | None, near_best: bool
     ) -> PassageHits:
-        index_query = IndexQuery(db, query, model=self.model)
+        index_query = index_queries.IndexQuery(db, query, model=self.model)
         answers = tuple(index_query.find_answers(limit, linked=True, near_best=near_best))
         return PassageHits(
             answers=answers,
