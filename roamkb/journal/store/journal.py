@@ -146,17 +146,19 @@ class Journal:
                 what=look_kind, session=session, during=self.sessions_at_work(), tracer=tracer, end=end
             )
             unread_before = None
-            while True:
-                look = self._take_step(db, request)
-                changes += look.changes
-                unread = count_unread(db) + look.postponed
-                if end is not None or not unread or unread == unread_before:
-                    break
-                unread_before, request = (
-                    unread,
-                    LookRequest(what="look", session=session, during=request.during, tracer=tracer),
-                )
-            untold = self._report_untold(db, session, look_kind) if session else ()
+            # a hook's one step is on the disk with its report: to sync takes longer than to look
+            with begin_transaction(db) if end is not None else contextlib.nullcontext():
+                while True:
+                    look = self._take_step(db, request)
+                    changes += look.changes
+                    unread = count_unread(db) + look.postponed
+                    if end is not None or not unread or unread == unread_before:
+                        break
+                    unread_before, request = (
+                        unread,
+                        LookRequest(what="look", session=session, during=request.during, tracer=tracer),
+                    )
+                untold = self._report_untold(db, session, look_kind) if session else ()
             if look_kind == "mark":
                 # of a session that was killed, and can't be told any more
                 untold = tuple(change for change in changes if not change.is_explained)

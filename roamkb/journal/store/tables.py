@@ -64,7 +64,10 @@ def make_tables(db: sqlite3.Connection) -> None:
 
 @contextlib.contextmanager
 def begin_transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """Run the statements within as one transaction, all or nothing."""
+    """Run the statements within as one transaction, all or nothing; or as a part of the one that is open."""
+    if db.in_transaction:
+        yield
+        return
     db.execute("BEGIN IMMEDIATE")
     try:
         yield
