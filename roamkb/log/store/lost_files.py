@@ -1,17 +1,10 @@
 """Files of a log that are gone or no files, told by what is left of it, and what puts them back."""
 
+import shlex
 import stat
 from pathlib import Path
 
-from roamkb import TYPE_CHECKING
-from roamkb import lazy_module
 from roamkb.core.errors import DiskError
-
-if TYPE_CHECKING:
-    import shlex
-else:
-    # each hook asks, and hardly any has to answer
-    shlex = lazy_module("shlex")
 
 
 def require_files(knowledge: Path, ledger: Path) -> None:
