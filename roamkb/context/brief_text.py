@@ -158,7 +158,7 @@ def _brief_lines(brief: SessionBrief) -> Iterator[str]:
         yield "Checklist, approved by the human:"
     yield from (f"- [ ] {_short_statement(standing)}" for standing in brief.checklist)
     yield from (f"- {learning_line(standing)}" for standing in brief.learnings)
-    yield from (f"- [node] {node_line(hit)}" for hit in brief.nodes)
+    yield from (f"- {node_line(hit)}" for hit in brief.nodes)
     yield from (f"Trouble: {one_line(trouble)}" for trouble in brief.troubles)
     if omitted_count := brief.left_out + brief.more:
         yield f"Left out: {omitted_count} more that fit."
@@ -224,8 +224,10 @@ def learning_line(standing: LearningState) -> str:
 
 
 def node_line(hit: Hit) -> str:
-    """Return a node on one line: its title, the line that fits best, its id."""
+    """Return a node on one line: the project that it was learned in, its title, the line that fits best, its id."""
     best_line = next((text for _, text in hit.lines if one_line(text) and one_line(text) != one_line(hit.title)), "")
     title = clip_text(one_line(hit.title), _LONGEST_TITLE)
     addition = f": {clip_text(one_line(best_line), _LONGEST_TITLE)}" if best_line else ""
-    return f"{title}{addition} (id:{one_line(hit.id or '')})"
+    # "this project" is the one that the agent was in, and the reader's is another
+    learned_in = f", learned in {clip_text(one_line(hit.project), _LONGEST_TITLE)}" if hit.project else ""
+    return f"[node{learned_in}] {title}{addition} (id:{one_line(hit.id or '')})"

@@ -206,7 +206,7 @@ class Successor:
 class Hit:
     """One node that a search found, and the reasons."""
 
-    JSON = "id title path line tags score text why sure date lines replaced_by? kb?"
+    JSON = "id title path line tags score text why sure date lines project? replaced_by? kb?"
     #: None for text in a file that holds no node around it.
     id: str | None
     title: str
@@ -222,6 +222,8 @@ class Hit:
     date: OrNull = ""
     #: The lines that answer best, with their numbers.
     lines: Annotated[tuple[tuple[int, str], ...], _strip_numbered_lines, Rows("line text")] = ()
+    #: The folder of the project that an agent wrote it in; None for a human's.
+    project: str | None = None
     #: What replaced it, and what replaced that, up to now; None in a search of the present.
     replaced_by: tuple[Successor, ...] | None = None
     #: The name of its knowledge base; None where there is one alone.

@@ -237,3 +237,24 @@ def test_each_is_named_so_that_what_came_of_it_can_be_said(world: World) -> None
     assert len(keys) == len(set(keys)) == 2
     for key in keys:
         assert world.run("used", key, "--outcome", "success").status == 0
+
+
+def test_a_node_is_offered_with_the_project_that_it_was_learned_in(world: World) -> None:
+    """What holds in "this project" holds in that one: in another the reader must know which; a human's has none."""
+    world.run("write", "This project installs packages by pnpm, not by npm", cwd=world.personal)
+    world.node("trees.org", "trees", "Quinces ripen in October", ":PROJECT: orchard")
+    other = world.personal.parent / "blog"
+    other.mkdir()
+    for folder in (other, world.work):
+        told = run_hook(
+            world, "user-prompt-submit", cwd=str(folder), session_id=folder.name, prompt="zod by pnpm or npm?"
+        )
+        assert "[node, learned in ~/code/site] This project installs packages by pnpm" in told
+    told = run_hook(world, "user-prompt-submit", cwd=str(other), session_id="s", prompt="when do quinces ripen?")
+    assert "[node] Quinces ripen in October" in told
+    (hit,) = world.run("search", "pnpm", "--json", cwd=other).json["hits"]
+    assert "~/code/site" == hit["project"]
+    (hit,) = world.run("search", "quinces", "--json", cwd=other).json["hits"]
+    assert "project" not in hit
+    (hit,) = world.run("search", "--regex", "by pnpm", "--json", cwd=other).json["hits"]
+    assert "~/code/site" == hit["project"]

@@ -80,9 +80,9 @@ def test_a_prompt_is_answered_once_and_most_with_nothing(claude: Claude) -> None
     """What fits is put beside the prompt; the same is never said twice in a session."""
     prompt = "the redirect uri of oauth does not match exactly, why?"
     first = claude.say(prompt, cwd=claude.machine.personal)
-    assert 1 == first.told.count("[node] OAuth redirect URIs must match exactly")
+    assert 1 == first.told.count("] OAuth redirect URIs must match exactly")
     again = claude.say(prompt, cwd=claude.machine.personal, session=first.id)
-    assert 1 == again.told.count("[node] OAuth redirect URIs must match exactly")
+    assert 1 == again.told.count("] OAuth redirect URIs must match exactly")
     other = claude.say("how tall is the tower in Paris?", cwd=claude.machine.personal)
     assert "what roamkb knows about this" not in other.told
 

@@ -109,7 +109,7 @@ def test_a_session_is_briefed_helped_and_recorded(codex: Codex, model: str) -> N
         model=model,
     )
     assert "This is a personal project" in session.told
-    assert 1 == session.told.count("[node] OAuth redirect URIs must match exactly")
+    assert 1 == session.told.count("] OAuth redirect URIs must match exactly")
     assert 1 == session.told.count('source="what is known of this file"')
     assert f"Put {name} on the path (worked 1 of 1 time)" in session.told
     assert roamkb("remedy", "suggest", "--error", error).startswith("2/2 worked")

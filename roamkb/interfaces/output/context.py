@@ -56,7 +56,7 @@ def suggestions_text(suggestions: "events.HookSuggestions", *, source: str) -> s
     """Return the suggestions for a prompt; empty where there are none."""
     items = [
         *map(learning_line, suggestions.learnings),
-        *(f"[node] {node_line(hit)}" for hit in suggestions.nodes),
+        *map(node_line, suggestions.nodes),
     ]
     return frame_items(items, source=source, nonce=_new_nonce()) if items else ""
 

@@ -49,8 +49,18 @@ def _refers_to(node: Node, key: str) -> bool:
 
 def is_agent_passage(passage: NotePassage) -> bool:
     """Say whether an agent wrote the passage: its node, or the file node around it."""
+    return _agent_node(passage) is not None
+
+
+def project_of_passage(passage: NotePassage) -> str:
+    """Return the folder of the project that an agent wrote the passage in, as its drawer says; else empty."""
+    node = _agent_node(passage)
+    return node.properties.get("PROJECT", "").strip() if node else ""
+
+
+def _agent_node(passage: NotePassage) -> Node | None:
     file_node = next((node for node in passage.note.nodes if not node.level), None)
-    return file_node is not None and is_agent_node(passage.note, file_node)
+    return file_node if file_node is not None and is_agent_node(passage.note, file_node) else None
 
 
 def _holds_any(passage: NotePassage, unwanted: Iterable[str]) -> bool:

@@ -49,6 +49,8 @@ class PassageHit:
     tags: tuple[str, ...]
     #: When it was made, local ISO; empty where nothing says so.
     date: str
+    #: The folder of the project that an agent wrote it in; empty for a human's.
+    project: str
     #: 1 for the best; 0 where nothing but filters was asked for.
     score: float
     #: What it owes its place to, strongest first.

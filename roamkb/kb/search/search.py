@@ -416,6 +416,7 @@ def hit_of(answer: PassageHit, kb: Path, number: int, text: str, *, is_sure: boo
         sure=is_sure,
         date=answer.date,
         lines=tuple(islice(_excerpts(answer), BEST_LINES)),
+        project=answer.project or None,
         replaced_by=answer.replaced_by,
     )
 
@@ -446,6 +447,7 @@ def _matching_hits(
                 text=text.rstrip("\r"),
                 why=("match",),
                 sure=True,
+                project=filters.project_of_passage(passage) or None,
             )
 
 

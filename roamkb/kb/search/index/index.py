@@ -453,7 +453,7 @@ def _is_damage(error: sqlite3.DatabaseError) -> bool:
 def _dump_entries(db: sqlite3.Connection) -> set[tuple[object, ...]]:
     """Return the content of the index, apart from its own numbers."""
     rows = db.execute(
-        "SELECT file, line, node, date, agent, length, tag_set, successor, called, named, tagged, numbers, "
+        "SELECT file, line, node, date, agent, project, length, tag_set, successor, called, named, tagged, numbers, "
         "title, alias, tags, body, hidden, data FROM entry JOIN content USING(id) LEFT JOIN vector USING(id)"
     )
     return {*rows, *db.execute("SELECT term, entries FROM held")}

@@ -69,7 +69,7 @@ CREATE TABLE name(spelling TEXT, note INTEGER, PRIMARY KEY(spelling, note)) WITH
 CREATE INDEX name_note ON name(note);
 CREATE TABLE entry(
   id INTEGER PRIMARY KEY, length INTEGER, note INTEGER, file TEXT, line INTEGER, node TEXT, date TEXT,
-  agent INTEGER, tag_set TEXT);
+  agent INTEGER, project TEXT, tag_set TEXT);
 CREATE INDEX entry_note ON entry(note);
 CREATE INDEX entry_node ON entry(node);
 CREATE TABLE content(
@@ -236,8 +236,8 @@ def add_note(
     ).lastrowid
     for row in entries:
         number = db.execute(
-            "INSERT INTO entry VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (row.length, id, seen_file.file, row.line, row.node, row.date, row.is_agent, row.tag_set),
+            "INSERT INTO entry VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (row.length, id, seen_file.file, row.line, row.node, row.date, row.is_agent, row.project, row.tag_set),
         ).lastrowid
         db.execute(
             "INSERT INTO content VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -280,6 +280,8 @@ class _PassageRow:
     node: str | None
     date: str
     is_agent: bool
+    #: The project that an agent wrote it in; empty for a human's.
+    project: str
     #: Words that count for its length.
     length: int
     tag_set: str
@@ -355,6 +357,7 @@ def _passage_row(passage: "passages.NotePassage") -> _PassageRow:
         node=node.id if node else None,
         date=passage.date,
         is_agent=is_agent,
+        project=storable_text(filters.project_of_passage(passage)[:_LONGEST_NAME]) if is_agent else "",
         length=len(passage_words) + len(hidden) + len(tags),
         tag_set=tag_set(tags),
         numbers=_format_ranges([number for number, _ in lines]),

@@ -72,8 +72,8 @@ class SnippetView:
         self, key: int, points: float, *, source: int | None = None, signals: RankSignals | None = None
     ) -> PassageHit:
         """Return one entry as a hit; `source` is an entry that links to it."""
-        node, file, line, date, replaced, numbers, title, alias, tags, body = self._db.execute(
-            f"SELECT node, file, line, date, {IS_REPLACED}, numbers, title, alias, tags, body "
+        node, file, line, date, project, replaced, numbers, title, alias, tags, body = self._db.execute(
+            f"SELECT node, file, line, date, project, {IS_REPLACED}, numbers, title, alias, tags, body "
             "FROM entry JOIN content USING(id) WHERE id = ?",
             (key,),
         ).fetchone()
@@ -90,6 +90,7 @@ class SnippetView:
             line=line,
             tags=_split_names(tags),
             date=date,
+            project=project,
             score=round(points, 4),
             why=tuple(self._match_reasons(title, alias, tags, bool(lines), bool(replaced), source))
             or ("meaning",) * self._by_meaning,
