@@ -213,7 +213,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "verify",
         "Put learnings through the gate: named checks, and a judge's scores.",
-        "roamkb verify --batch --judge heuristic",
+        "roamkb verify --batch",
         panel=_LOG,
     ),
     Operation(

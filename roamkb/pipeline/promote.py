@@ -253,7 +253,8 @@ def _passing_reason(standing: LearningState) -> str:
     why = f"what is about {learning_category(standing)} seldom lasts"
     if standing.confidence < DURABLE:
         present, least = standing.confidence / 100, DURABLE / 100
-        why = f"confidence {present:.2f}, from {least:.2f} on; each `roamkb used {key} --outcome success` raises it"
+        use = f"`roamkb used {key} --outcome success`"
+        why = f"its confidence is {present:.2f}, and {least:.2f} is needed; each {use} raises it"
     return f"it isn't durable: {why}; `roamkb pin {key}` says that it lasts"
 
 

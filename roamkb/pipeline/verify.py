@@ -70,7 +70,9 @@ class VerifyRequest:
     _: KW_ONLY
     batch: bool = flag_option("--batch", "All that have no verdict yet, or stand otherwise since.")
     task: str | None = text_option("--task", "With --batch: only those of this task.", metavar="ID", values="tasks")
-    judge: str | None = text_option("--judge", f"heuristic, {MODEL_NAMES}, or a command.", metavar="MODEL")
+    judge: str | None = text_option(
+        "--judge", f"heuristic (the default: by the evidence), {MODEL_NAMES}, or a command.", metavar="MODEL"
+    )
     accuracy: str | None = text_option("--accuracy", "Your own score, 0 to 1.", metavar="N")
     relevance: str | None = text_option("--relevance", "Your own score, 0 to 1.", metavar="N")
     specificity: str | None = text_option("--specificity", "Your own score, 0 to 1.", metavar="N")

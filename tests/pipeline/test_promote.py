@@ -330,4 +330,4 @@ def test_what_was_verified_and_is_left_is_counted_with_what_it_lacks(world: Worl
     log.verify(batch=True, judge=APPROVING)
     for words in (["promote"], ["promote", "--all", "--dry-run"]):
         said = world.run(*words).err
-        assert "1 verified learning left: isn't durable, which is a confidence of 0.80 or more" in said
+        assert "1 verified learning isn't durable: that takes a confidence of 0.80 or more and a category of " in said

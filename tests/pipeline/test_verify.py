@@ -223,10 +223,13 @@ def test_what_nobody_scored_says_so_and_what_next(world: World) -> None:
     log.init()
     key = learn(log, SAID).learning.key
     log.learn("Too short")
-    lines = world.run("verify", "--batch").out.splitlines()
-    assert f"unverified: {key} (nobody scored it)" in lines
-    assert 1 == sum("nobody scored it" in line for line in lines)
-    assert "what nobody scored stays unverified: --judge heuristic" in lines[-1]
+    for judge in ((), ("--judge", "heuristic")):
+        lines = world.run("verify", "--batch", *judge).out.splitlines()
+        assert f"unverified: {key} (no evidence)" in lines
+        assert 1 == sum("(no evidence)" in line for line in lines)
+        assert "no transcript of its session bears it out" in lines[-1]
+        assert "--accuracy" in lines[-1]
+        assert "heuristic" not in lines[-1], "what was just tried, named or not, is no next step"
 
 
 # A language model as judge

@@ -54,9 +54,9 @@ def verify(result: "pipeline_verify.VerifyResult") -> PrintedResult:
 
 
 _UNSCORED_HINT = (
-    "what nobody scored stays unverified: --judge heuristic scores what a transcript bears out; --judge MODEL, or "
-    "--accuracy, --relevance and --specificity of your own, from 0 to 1, score the rest; `roamkb write` makes a note "
-    "of what you know yourself, without any of it"
+    "no evidence: no transcript of its session bears it out, and no other session or use agrees; score it yourself by "
+    "--accuracy, --relevance and --specificity, from 0 to 1, or have a model score it by --judge MODEL; `roamkb write` "
+    "makes a note of what you know yourself, without any of it"
 )
 
 
@@ -66,7 +66,7 @@ def _is_unscored(judged: "pipeline_verify.JudgedLearning") -> bool:
 
 
 def _judged_lines(judged: "pipeline_verify.JudgedLearning") -> list[str]:
-    score_note = " (nobody scored it)" if _is_unscored(judged) else ""
+    score_note = " (no evidence)" if _is_unscored(judged) else ""
     if judged.scores:
         below = "" if judged.scores.mean_reaches(VERIFIED_FROM) else f", verified from {VERIFIED_FROM:.2f}"
         below += "".join(f", {name} under {NO_SCORE_UNDER:.2f}" for name in judged.scores.too_low)
@@ -122,7 +122,7 @@ def _hindrance_lines(result: "pipeline_promote.PromoteResult") -> Iterator[str]:
     if count := result.hindered.get(pipeline_promote.PromotionHindrance.PASSING):
         are = "isn't" if count == 1 else "aren't"
         yield (
-            f"{count_phrase(count, 'verified learning')} left: {are} durable, which is a confidence of "
+            f"{count_phrase(count, 'verified learning')} {are} durable: that takes a confidence of "
             f"{as_fraction(DURABLE):.2f} or more and a category of {', '.join(sorted(DURABLE_CATEGORIES))}; "
             "`roamkb promote KEY` says what one lacks"
         )
