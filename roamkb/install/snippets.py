@@ -24,6 +24,7 @@ EMACS_SETTING = f""";;; roamkb.el --- org-roam beside agents that write notes  -
 (defvar org-roam-db-location)
 (defvar org-roam-file-exclude-regexp)
 (declare-function org-roam-db-sync "org-roam-db")
+(declare-function org-roam-file-p "org-roam")
 
 ;; A conflict copy has the ID of its original: once indexed, it may take the original's
 ;; place. Syncthing's old versions do the same. data/ is org-roam's own default.
@@ -35,8 +36,16 @@ EMACS_SETTING = f""";;; roamkb.el --- org-roam beside agents that write notes  -
                    "\\\\(^\\\\|/\\\\)data/")
                  (remove "data/" (ensure-list org-roam-file-exclude-regexp))))))
 
-;; Notes that agents or other machines changed show up in open buffers.
-(global-auto-revert-mode 1)
+;; Notes that agents or other machines changed show up in their buffers. Other files are left to your own settings.
+(defun roamkb-auto-revert ()
+  "Have the buffer of a note follow its file."
+  (when (and buffer-file-name (featurep 'org-roam) (org-roam-file-p))
+    (auto-revert-mode 1)))
+
+(add-hook 'find-file-hook #'roamkb-auto-revert)
+(with-eval-after-load 'org-roam
+  (dolist (buffer (buffer-list))
+    (with-current-buffer buffer (roamkb-auto-revert))))
 
 ;; New notes show up in org-roam's index: at each pause of a minute, once.
 (defun roamkb-sync ()

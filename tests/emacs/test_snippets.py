@@ -55,7 +55,12 @@ _ASK = """
   (insert ":PROPERTIES:\\n:ID:       new\\n:END:\\n#+title: New\\n"))
 (roamkb-sync)
 (princ (format "new=%S\\n" (caar (org-roam-db-query [:select title :from nodes :where (= id "new")]))))
-(princ (format "revert=%S timer=%S\\n" global-auto-revert-mode (timerp roamkb-sync-timer)))
+(with-temp-file "other.org" (insert "* Mine"))
+(princ (format "revert=%S other=%S all=%S timer=%S\\n"
+               (with-current-buffer (find-file-noselect "kb/new.org") auto-revert-mode)
+               (with-current-buffer (find-file-noselect "other.org") (bound-and-true-p auto-revert-mode))
+               (bound-and-true-p global-auto-revert-mode)
+               (timerp roamkb-sync-timer)))
 (setq org-cite-global-bibliography (list (concat "~/" "refs \\"a\\"" ".bib")) org-roam-dailies-directory (concat "d" "/"))
 (roamkb-write-settings)
 (princ (format "locks=%S\\n" (and (string-match "^(setq create-lockfiles '\\\\(.*\\\\))$" (roamkb-settings-text))
@@ -92,7 +97,7 @@ def test_the_emacs_setting_does_what_it_says(tmp_path: Path, org_roam: OrgRoam) 
     assert "old.org" not in answers["files"]
     assert "sourdough" in answers["files"]
     assert '"New"' == answers["new"]
-    assert answers["revert"] == "t timer=t"
+    assert answers["revert"] == "t other=nil all=nil timer=t", "what else is open is its owner's to follow"
     assert answers["compiles"] == "t"
     assert ('"t"', "t") == (answers["locks"], answers["unlocked"])
     # what Emacs computed is known to roamkb
