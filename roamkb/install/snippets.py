@@ -60,7 +60,7 @@ EMACS_SETTING = f""";;; roamkb.el --- org-roam beside agents that write notes  -
 ;; roamkb reads init files as text; what they compute it reads here, as it was at the last start.
 (defconst roamkb-settings
   '(org-roam-directory org-roam-db-location org-roam-dailies-directory org-roam-file-exclude-regexp
-    org-cite-global-bibliography citar-bibliography bibtex-completion-bibliography
+    org-id-locations-file org-cite-global-bibliography citar-bibliography bibtex-completion-bibliography
     create-lockfiles lock-file-name-transforms)
   "The settings that roamkb wants to know.")
 

@@ -90,3 +90,23 @@ def test_an_id_that_emacs_finds_elsewhere_leads_out(world: World) -> None:
     for broken in (b"((((", b'(("' + b"x" * 9999, b"\xff\x00", b'(("\x00" "gone"))'):
         locations.write_bytes(broken)
         assert 3 == len(typed(NodeLinks, world.open().links("a")).dangling)
+
+
+@pytest.mark.parametrize(
+    ("name", "lisp"),
+    [
+        (".emacs.d/init.el", '(setq org-id-locations-file (expand-file-name "var/org/ids.el" user-emacs-directory))'),
+        (".emacs.d/roamkb-settings.el", '(setq org-id-locations-file \'"~/.emacs.d/var/org/ids.el")'),
+    ],
+)
+def test_an_id_leads_out_by_the_list_that_emacs_was_told_to_keep(name: str, lisp: str, world: World) -> None:
+    """As `org-id-locations-file` says, plainly or as Emacs wrote it down."""
+    locations = world.home / ".emacs.d" / "var" / "org" / "ids.el"
+    locations.parent.mkdir(parents=True)
+    (world.home / "todo.org").write_text("* Task\n:PROPERTIES:\n:ID: elsewhere\n:END:\n")
+    locations.write_text('(("~/todo.org" "elsewhere"))')
+    world.node("a.org", "a", "A", "[[id:elsewhere][x]]")
+    assert ["elsewhere"] == [link["id"] for link in world.run("hygiene", "--json").json["dangling"]]
+    (world.home / name).write_text(lisp)
+    assert [] == world.run("hygiene", "--json").json["dangling"]
+    assert () == typed(NodeLinks, world.open().links("a")).dangling

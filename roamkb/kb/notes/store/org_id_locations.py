@@ -11,8 +11,9 @@ from pathlib import Path
 from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.fs.files import read_file
+from roamkb.kb.notes.store.init_files import find_configured_paths
 
-#: Below the user's home: Emacs' default, the one of the XDG base directories, and Doom's.
+#: Below the user's home, where no setting says otherwise: Emacs' default, the one of the XDG base directories, Doom's.
 _LOCATIONS = (
     ".emacs.d/.org-id-locations",
     ".config/emacs/.org-id-locations",
@@ -30,11 +31,12 @@ _ESCAPE = lazily(r"\\(.)")
 def ids_outside(home: Path, kb: Path) -> dict[str, Path]:
     """Return the ids in files outside of `kb` that are there, each with its file; none where Emacs keeps none."""
     files_by_id: dict[str, Path] = {}
-    for place in _LOCATIONS:
-        data = read_file(home / place, limit=_LONGEST)
+    configured = find_configured_paths(home, kb, "org-id-locations-file")
+    for place in (*(home / name for name in _LOCATIONS), *configured):
+        data = read_file(place, limit=_LONGEST)
         text = "" if isinstance(data, UnreadableFile) else data.decode(errors="replace")
         for written_file, written_ids in _FILE_WITH_IDS.findall(text):
-            file = _expand(_plain_text(written_file), home, (home / place).parent)
+            file = _expand(_plain_text(written_file), home, place.parent)
             if _is_outside(file, kb):
                 files_by_id |= dict.fromkeys(map(_plain_text, _TEXT.findall(written_ids)), file)
     return files_by_id
