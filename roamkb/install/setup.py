@@ -434,7 +434,7 @@ def _index_steps(rule: Rule | None, context: SetupContext) -> Iterator[InstallSt
 
 
 def _next_commands(options: SetupOptions, rule: Rule | None, context: SetupContext) -> Iterator[str]:
-    """Yield three commands to try."""
+    """Yield commands to try: a search where a note has links, and two others."""
     if rule and not kb_fault(rule.kb) and (title := context.most_linked_title()):
         yield f"roamkb search {shlex.quote(title)}"
     if options.logs:

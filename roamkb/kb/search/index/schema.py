@@ -41,7 +41,7 @@ from roamkb.text.tokenize import split_words
 from roamkb.text.tokenize import text_terms
 
 #: Raise on any change of tables, tokens or what is stored; an index of another number is made anew.
-SCHEMA = 16
+SCHEMA = 17
 
 #: Names the index in the first bytes of its file, "roam".
 _APPLICATION = 0x726F616D
