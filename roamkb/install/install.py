@@ -172,7 +172,7 @@ def _require_named_folders(wishes: InstallOptions) -> None:
     kb = wishes.named_kb.folder if wishes.named_kb else wishes.kb
     if kb and not wishes.create_kb and (fault := kb_fault(kb)):
         raise UsageError(
-            f"no knowledge base at {kb}: {fault}; nothing was installed",
+            f"no knowledge base at {kb}: {fault}; neither rule nor hooks were written",
             hint="mount it or name another; --create-kb begins one there, with a first note",
         )
 
@@ -240,7 +240,7 @@ def _require_notes(kb: Path, *, home: Path) -> None:
     named = f"--kb {shlex.quote(str(notes[0].path))}" if notes else "--kb DIR, which --create-kb begins"
     raise UsageError(
         f"the rule would lead to {one_line(shorten_path(kb, home))}, where no notes are"
-        f"{f' (found: {one_line(found)})' if found else ''}; nothing was installed",
+        f"{f' (found: {one_line(found)})' if found else ''}; neither rule nor hooks were written",
         hint=f"`roamkb setup` in a terminal asks; or name them: roamkb install {named}",
     )
 

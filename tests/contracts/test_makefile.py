@@ -169,7 +169,7 @@ def test_install_again_and_uninstall(clone: Path, home: Path) -> None:
     command = home / ".local/bin/roamkb"
     early = run("make", "install", cwd=clone, home=home)
     assert early.returncode == 2
-    assert "nothing was installed" in early.stderr
+    assert "neither rule nor hooks were written" in early.stderr
     assert not (home / ".claude").exists()
     run("make", "uninstall", cwd=clone, home=home)
     assert [] == [path for path in home.rglob("*") if path.relative_to(home).parts[0] == ".local"]

@@ -528,7 +528,7 @@ def test_a_knowledge_base_that_isnt_there_is_refused(home: Path, state: str, dry
     elif state == "a file":
         (home / "other").write_text("x")
     before = everything(home)
-    with pytest.raises(UsageError, match="nothing was installed") as caught:
+    with pytest.raises(UsageError, match="neither rule nor hooks were written") as caught:
         put(home, kb=home / "other", has_kb=False, dry_run=dry_run)
     assert "--create-kb" in caught.value.hint
     assert before == everything(home)
@@ -551,7 +551,7 @@ def test_a_knowledge_base_is_never_made_at_work(home: Path) -> None:
 def test_without_the_wish_no_folder_is_made(home: Path) -> None:
     """A missing knowledge base may be an unmounted one; it is said that nothing is there, and no first rule leads to it."""
     shutil.rmtree(home / "sync")
-    with pytest.raises(UsageError, match="nothing was installed"):
+    with pytest.raises(UsageError, match="neither rule nor hooks were written"):
         put(home)
     assert {} == everything(home)
     (home / "sync/org/roam/.stfolder").mkdir(parents=True)
