@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from roamkb.core.text import fold_text
 from roamkb.text import language
+from roamkb.text.tokenize import SPACED_LETTER
 from roamkb.text.tokenize import split_words
 
 _VOWELS = frozenset("aeiou")
@@ -82,7 +83,7 @@ def _holds_ending(folded_text: str, word: str) -> bool:
     start = form_beginning(word)
     if start not in folded_text:
         return False
-    others = re.finditer(rf"(?<![^\W_]){re.escape(start)}[^\W\d_]*(?!\d)", folded_text)
+    others = re.finditer(rf"(?<!{SPACED_LETTER})(?<!\d){re.escape(start)}{SPACED_LETTER}*(?!\d)", folded_text)
     return any(is_form(match.group(), word) for match in others)
 
 
@@ -105,7 +106,8 @@ def _pattern_of(word: str) -> tuple[str, re.Pattern[str]]:
     """Return what all forms of a word begin with, and a pattern of them."""
     longest_first = sorted(map(re.escape, forms_of(word)), key=len, reverse=True)
     # an identifier holds its parts: parseReply, parse_reply
-    forms = rf"(?:(?<![^\W\d_])|(?<=[a-z])(?=[A-Z]))(?i:{'|'.join(longest_first)})(?:(?![^\W\d_])|(?=[A-Z]))"
+    any_form = "|".join(longest_first)
+    forms = rf"(?:(?<!{SPACED_LETTER})|(?<=[a-z])(?=[A-Z]))(?i:{any_form})(?:(?!{SPACED_LETTER})|(?=[A-Z]))"
     first, last = min(longest_first), max(longest_first)
     shared = next(
         (place for place, letters in enumerate(zip(first, last, strict=False)) if len(set(letters)) > 1), None

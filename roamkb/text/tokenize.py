@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import islice
+from itertools import pairwise
 
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.startup.lazy_regex import lazily_foreign
@@ -42,6 +43,8 @@ _MARKS = "".join(
 )
 #: What may follow a letter: marks, and the joiners that Indian scripts spell with.
 _FOLLOWING = f"(?:[{_MARKS}]|(?<=[\u0900-\u0dff])[\u200c\u200d])+"
+#: The pattern of a letter of all other scripts.
+SPACED_LETTER = f"[^\\W\\d_{_UNSPACED}]"
 _LETTERS = f"[^\\W{_UNSPACED}]"
 _WORD = lazily(f"[{_UNSPACED}]+|{_LETTERS}+(?:{_FOLLOWING}{_LETTERS}*)*")
 _ASCII_WORD = lazily(r"\w+", re.ASCII)
@@ -74,6 +77,17 @@ def _cached_words(text: str) -> tuple[str, ...]:
     if text.isascii():
         return tuple(_ASCII_WORD.findall(text))
     return tuple((_PLAIN_WORD if _PLAIN_TEXT.fullmatch(text) else _WORD).findall(text))
+
+
+def words_beside_unspaced(text: str) -> list[str]:
+    """Return the words of `text`, unfolded, with a letter of an unspaced script right before or behind them."""
+    if text.isascii() or not UNSPACED.search(text):
+        return []
+    touching: dict[int, str] = {}
+    for left, right in pairwise(_WORD.finditer(text)):
+        if left.end() == right.start():
+            touching |= {match.start(): match[0] for match in (left, right) if not UNSPACED.match(match[0])}
+    return list(touching.values())
 
 
 def text_terms(text: str) -> list[str]:

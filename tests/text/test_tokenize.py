@@ -10,6 +10,7 @@ from roamkb.text import tokenize
 from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import split_words
 from roamkb.text.tokenize import text_terms
+from roamkb.text.tokenize import words_beside_unspaced
 
 
 @pytest.mark.parametrize(
@@ -82,3 +83,18 @@ def test_plain_text_has_the_same_words_by_the_short_pattern() -> None:
     text = " ".join(f"a{char}b" for char in plain)
     assert tokenize._PLAIN_WORD.findall(text) == tokenize._WORD.findall(text)
     assert len(plain) > 5_000
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("はDockerを v2 で", ["Docker"]),
+        ("ปีcafe\u0301", ["cafe\u0301"]),
+        ("2024年 Python で", ["2024"]),
+        ("plain words", []),
+        ("Ünï çödé", []),
+    ],
+)
+def test_words_beside_unspaced_letters(text: str, expected: list[str]) -> None:
+    """On either side, each once; no blank may lie between."""
+    assert expected == words_beside_unspaced(text)

@@ -44,6 +44,15 @@ def test_titles_beat_tags_beat_text(zoo: World) -> None:
     assert {"Tapir", "Monday"} == set(titles(zoo, "zebra")[2:])
 
 
+def test_a_word_among_letters_without_blanks_is_that_word(world: World) -> None:
+    """It is sure, `-word` leaves it out, and so it is in a tag."""
+    world.node("a.org", "a", "配置", "使用Docker部署服务", tags=":検索:Linux版:")
+    world.node("b.org", "b", "容器", "使用Podman部署服务", tags=":other:")
+    for word in ("Docker", "検索", "Linux"):
+        assert [("配置", True)] == [(hit.title, hit.sure) for hit in world.open().search([word]).hits]
+    assert ["容器"] == titles(world, "部署 -Docker")
+
+
 @pytest.fixture
 def campus(world: World) -> World:
     """Notes with words of one stem, some more often than the word that is asked for."""

@@ -39,9 +39,10 @@ from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import identifier_parts
 from roamkb.text.tokenize import split_words
 from roamkb.text.tokenize import text_terms
+from roamkb.text.tokenize import words_beside_unspaced
 
 #: Raise on any change of tables, tokens or what is stored; an index of another number is made anew.
-SCHEMA = 17
+SCHEMA = 18
 
 #: Names the index in the first bytes of its file, "roam".
 _APPLICATION = 0x726F616D
@@ -345,11 +346,13 @@ def _passage_row(passage: "passages.NotePassage") -> _PassageRow:
     is_agent = node is not None and filters.is_agent_passage(passage)
     lines = tuple(line for line in _kept_lines(passage) if not (is_agent and _PROVENANCE.match(line[1])))
     body = "\n".join(text for _, text in lines)
-    passage_words = split_words(f"{title}\n{aliases}\n{body}")
+    tags = _kept_tags(passage)
+    names_and_body = f"{title}\n{aliases}\n{body}"
+    passage_words = split_words(names_and_body)
     is_foreign = not language.is_english(passage_words[:_TELLING])
     table = word_table()
-    hidden = _hidden_terms(passage_words, is_foreign)
-    tags = _kept_tags(passage)
+    unspaced_tags = SEPARATOR.join(filter(UNSPACED.search, tags))
+    hidden = _hidden_terms(f"{names_and_body}\n{unspaced_tags}", is_foreign)
     raw_columns = (title, aliases, SEPARATOR.join(tags), body, " ".join(hidden))
     indexed: tuple[str, str, str, str, str] = tuple(storable_text(text) for text in raw_columns)  # type: ignore[assignment]
     return _PassageRow(
@@ -404,16 +407,18 @@ def storable_text(text: str) -> str:
     return text.replace("\0", " ").encode("utf-8", "replace").decode()
 
 
-def _hidden_terms(word_list: Sequence[str], is_foreign: bool) -> list[str]:
+def _hidden_terms(text: str, is_foreign: bool) -> list[str]:
     """Return the extra terms for words that SQLite's own tokenizer doesn't split as needed."""
-    words = word_list
+    words = split_words(text)
     if not is_foreign:
         # nearly all words, of which SQLite sees what we see
         plain_words = {word for word in set(words) if word.isascii() and word.isalpha() and word.islower()}
         words = list(filterfalse(plain_words.__contains__, words))
     is_any_long = max(map(len, words), default=0) > _LONGEST_LINE
     parts_of = _hidden_parts.__wrapped__ if is_any_long else _hidden_parts
-    return list(chain.from_iterable(map(parts_of, words, repeat(is_foreign))))
+    terms = list(chain.from_iterable(map(parts_of, words, repeat(is_foreign))))
+    # SQLite takes a word and the unspaced letters beside it for one word
+    return terms + [strip_points(word) for word in words_beside_unspaced(text)]
 
 
 # the same words come again and again, in one note and in all

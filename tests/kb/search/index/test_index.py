@@ -96,6 +96,29 @@ def test_other_languages_are_found(base: Base, body: str, text: str) -> None:
     assert "Other" in base.titles(text)
 
 
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ("PythonでFTS5検索エンジンを作る", "Python"),
+        ("PythonでFTS5検索エンジンを作る", "FTS5"),
+        ("使用Docker Compose部署服务", "docker"),
+        ("使用Docker Compose部署服务", "compose -nothing"),
+        ("설정은 Kubernetes를 사용한다", "Kubernetes"),
+        ("เขียนด้วยPythonและSQLite", "sqlite"),
+        ("創業は2024年です", "2024"),
+        ("ランナーを走らせるrunners達", "runner"),
+        ("café部", "cafe"),
+    ],
+)
+@pytest.mark.parametrize("place", ["title", "body"])
+def test_a_word_is_found_beside_letters_that_put_no_blanks(base: Base, body: str, text: str, place: str) -> None:
+    """Chinese, Japanese, Korean and Thai write foreign words and numbers without a blank before or behind them."""
+    base.note(
+        "other.org", **({"title": body, "body": "empty"} if place == "title" else {"title": "Other", "body": body})
+    )
+    assert [body if place == "title" else "Other"] == base.titles(text)
+
+
 def test_what_is_no_word_is_found_as_it_stands(base: Base) -> None:
     """Arrows and emoji."""
     base.note("arrow.org", "Arrow", "a ⇒ b 🦓")
