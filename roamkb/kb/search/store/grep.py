@@ -6,7 +6,9 @@ import threading
 import warnings
 from collections.abc import Callable
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from contextlib import contextmanager
+from contextlib import nullcontext
 from types import FrameType
 from typing import Protocol
 
@@ -20,8 +22,10 @@ from roamkb.kb.notes.store import copied_notes
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.org.body import lines_as_shown
 
-#: Seconds that Python's backtracking `re` may take for a whole search; RE2 needs no limit.
+#: Seconds of the processor that Python's backtracking `re` may take for a whole search, and beyond them for each letter
+#: of the notes: twice and more what a pattern takes that doesn't backtrack. RE2 needs no limit.
 _PATIENCE = 10.0
+_PATIENCE_A_LETTER = 2e-7
 
 
 #: Python's `re` has no POSIX classes, ripgrep and the rule's own commands have.
@@ -100,11 +104,11 @@ class Grep:
             UsageError: the pattern took too long.
         """
         if self._is_linear:
-            return tuple(self._matching_notes())
-        with _time_limit():
-            return tuple(self._matching_notes())
+            return tuple(self._matching_notes(lambda _letters: nullcontext()))
+        with _matching_limit() as limit_for:
+            return tuple(self._matching_notes(limit_for))
 
-    def _matching_notes(self) -> Iterator[MatchedNote]:
+    def _matching_notes(self, limit_for: "_LimitForLetters") -> Iterator[MatchedNote]:
         self.skipped += self._notes.kb_walk.unreadable
         for file in self._notes.kb_walk.files:
             if file.file in self.copies:
@@ -113,7 +117,9 @@ class Grep:
             if isinstance(text, UnreadableFile):
                 self.skipped.append(text)
                 continue
-            if lines := tuple(self._matching_lines(text)):
+            with limit_for(len(text)):
+                lines = tuple(self._matching_lines(text))
+            if lines:
                 yield MatchedNote(note=self._notes.parse_text(file, text), lines=lines)
 
     def _matching_lines(self, text: str) -> Iterator[tuple[int, str]]:
@@ -179,11 +185,19 @@ def linear_matcher(pattern: str) -> Callable[[str], bool] | None:
     return lambda text: compiled.search(text) is not None
 
 
+#: Limits the time of matching so many letters.
+_LimitForLetters = Callable[[int], AbstractContextManager[None]]
+
+
 @contextmanager
-def _time_limit() -> Iterator[None]:
-    """Limit the time of `re`, which may be exponential: raise an error instead of hanging."""
+def _matching_limit() -> Iterator[_LimitForLetters]:
+    """Limit the time of `re`, which may be exponential, to raise an error instead of hanging.
+
+    Only matching counts: how long it takes to read the notes says nothing about the pattern.
+    """
     if threading.current_thread() is not threading.main_thread():
         raise UsageError("regular expressions need google-re2 here", hint="pip install google-re2")
+    left = _PATIENCE
 
     def raise_timeout(_signal: int, _frame: FrameType | None) -> None:
         raise UsageError(
@@ -191,10 +205,17 @@ def _time_limit() -> Iterator[None]:
             hint="make it simpler, or `pip install google-re2`, whose time is linear",
         )
 
-    previous_handler = signal.signal(signal.SIGALRM, raise_timeout)
-    signal.setitimer(signal.ITIMER_REAL, _PATIENCE)
+    @contextmanager
+    def limit_for(letters: int) -> Iterator[None]:
+        nonlocal left
+        signal.setitimer(signal.ITIMER_VIRTUAL, left + letters * _PATIENCE_A_LETTER)
+        try:
+            yield
+        finally:
+            left, _ = signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+
+    previous_handler = signal.signal(signal.SIGVTALRM, raise_timeout)
     try:
-        yield
+        yield limit_for
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, previous_handler)
+        signal.signal(signal.SIGVTALRM, previous_handler)

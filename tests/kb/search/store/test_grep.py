@@ -1,6 +1,7 @@
 """Grep takes a pattern as ripgrep does, or refuses it in words."""
 
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -61,3 +62,18 @@ def test_what_python_would_take_for_something_else_is_refused(
     assert "Warning" not in ran.err
     with pytest.raises(UsageError):
         lines(world, pattern)
+
+
+def test_many_notes_are_no_reason_to_refuse_a_pattern(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without RE2 a pattern has its time, and reading the notes takes none of it; one that backtracks is refused."""
+    monkeypatch.setitem(sys.modules, "re2", None)
+    monkeypatch.setattr("roamkb.kb.search.store.grep._PATIENCE", 0.02)
+    for number in range(1500):
+        world.note(f"{number}.org", f"note {number}\n")
+    started = time.process_time()
+    assert ["note 1499"] == lines(world, "e 1499$")
+    # as long as reading takes, or this proves nothing
+    assert time.process_time() - started > 0.02
+    world.note("long.org", "a" * 40 + "!\n")
+    with pytest.raises(UsageError, match="took more than"):
+        lines(world, "(a+)+$")
