@@ -3,6 +3,7 @@
 from roamkb.core.model import Successor
 from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import field
 from roamkb.core.startup.typing import NamedTuple
 from roamkb.kb.search.query import TermWeights
 
@@ -83,3 +84,5 @@ class PassageHits:
     left_out: int = 0
     #: Words of the query that no note has, where notes have some that are spelled nearly so.
     unknown: tuple[UnknownWord, ...] = ()
+    #: How many notes were read for this answer alone, since no index could be kept or used; the answer is the same.
+    read_without_index: int = field(default=0, compare=False)

@@ -60,6 +60,8 @@ _FAR_BELOW = "far below the best"
 _HELD = frozenset(("phrase", "title", "alias", "tag", "text"))
 #: Why an answer is printed where lines or files are asked for.
 _PRINTED = _HELD | {"meaning"}
+#: Notes from which on it takes seconds to read them all for one search.
+_MANY_READ = 500
 #: Lines of a node that a hit carries beside the one that it shows.
 BEST_LINES = 3
 #: What a sentence puts around a word.
@@ -256,8 +258,13 @@ def _search_words(
         nothing_sure=bool(sure) and not any(sure),
         left_out=answers.left_out if near_best else 0,
         trace=trace,
-        hints=(*query.hints, *map(_near_hint, unknown)),
+        hints=(*query.hints, *map(_near_hint, unknown), *_reading_hints(answers.read_without_index)),
     )
+
+
+def _reading_hints(read_without_index: int) -> Iterator[str]:
+    if read_without_index >= _MANY_READ:
+        yield f"no index could be used, so that {read_without_index} notes were read; `roamkb doctor` says why"
 
 
 def _near_hint(unknown: UnknownWord) -> str:

@@ -628,3 +628,18 @@ def test_what_holds_a_part_of_the_only_word_alone_is_not_sure(world: World) -> N
     world.node("two.org", "two", "Logging", "Of log4j only version 2 is mended.")
     hits = world.run("search", "log4j", "--json").json["hits"]
     assert [("two", True), ("one", False)] == [(hit["id"], hit["sure"]) for hit in hits]
+
+
+def test_a_search_says_that_it_read_all_notes_for_want_of_an_index(world: World, tmp_path: Path) -> None:
+    """Where none can be kept each search takes as long as the first one; of a few notes it says nothing."""
+    (tmp_path / "no_folder").write_text("")
+    unkept = {"XDG_STATE_HOME": str(tmp_path / "no_folder")}
+    world.note("zebra.org", "zebra\n")
+    few = world.run("search", "zebra", extra=unkept)
+    assert (0, "") == (few.status, few.err)
+    for number in range(500):
+        world.note(f"{number}.org", f"note {number}\n")
+    many = world.run("search", "zebra", extra=unkept)
+    assert (0, few.out) == (many.status, many.out)
+    assert "roamkb: no index could be used, so that 501 notes were read; `roamkb doctor` says why\n" == many.err
+    assert "" == world.run("search", "zebra").err

@@ -76,6 +76,8 @@ class Index:
         #: Rates nearness in meaning, if there is one.
         self.model = model
         self._changes: IndexChanges
+        #: Whether the index that answers is made for this one query.
+        self._is_made_for_one = False
         #: What the last copy took from its last note on: to sync it, and to read it for its digest.
         self._sealing_seconds = 0.0
 
@@ -238,6 +240,7 @@ class Index:
             skipped=(*changes.unreadable, *faulty_notes(db, self._notes.kb)),
             conflict_copies=changes.conflict_copies + count_copies(db),
             left_out=index_query.left_out,
+            read_without_index=changes.notes if self._is_made_for_one else 0,
             # of a question some words are seldom in any note
             unknown=tuple(near_words.find_unknown_words(db, query.words))
             if near_best and (not answers or len(query.words) <= _MOST_EXPLAINED) and not _is_held(query, answers)
@@ -255,6 +258,7 @@ class Index:
         self._notes.require_kb()
         for answer in self._query_stored_index(question, wait):
             return answer
+        self._is_made_for_one = True
         with contextlib.closing(self._build_in_memory()) as db:
             return self._run_in_transaction(question, db)
 
