@@ -353,6 +353,17 @@ def test_a_learning_is_found_by_the_words_of_its_latest_repetition(world: World)
         assert 0 == world.run("recall", f"quibble{number}").status
 
 
+def test_a_repetition_that_is_taken_back_leaves_no_alias(world: World) -> None:
+    """It was found by that before."""
+    world.run("init")
+    fact = "Invoice numbers restart at 1 every year"
+    key = world.run("learn", fact, "--json").json["key"]
+    world.run("learn", fact, "--alias", "quibble", "--session", "another")
+    assert 0 == world.run("recall", "quibble").status
+    world.run("undo", world.run("explain", key, "--json").json["history"][-1]["id"])
+    assert 1 == world.run("recall", "quibble").status
+
+
 def test_a_learning_has_a_few_short_aliases(world: World) -> None:
     """More would be a text of its own; nothing is written then."""
     world.run("init")

@@ -280,6 +280,9 @@ class StateShelf(Protocol):
     def events_named(self, names: Collection[str], latest: int | None = None) -> list[LedgerEvent]:
         """Return the events of those names, in order; if `latest` is given, at most so many."""
 
+    def count_events(self, name: str) -> int:
+        """Return the number of the events of that name that count."""
+
     def ids_since(self, digest: str) -> Sequence[str] | None:
         """Return the ids of the learnings added after the state with that digest; None if unknown."""
 
@@ -351,14 +354,29 @@ class LogState:
             return self.shelf.events_named(names, latest)
         return [event for event in self.events if event.event in names][-latest if latest else None :]
 
+    def count_events(self, name: str) -> int:
+        """Return the number of the events of that name that count."""
+        if self.shelf is not None:
+            return self.shelf.count_events(name)
+        return sum(event.event == name for event in self.events)
+
     @property
     def index_digest(self) -> str:
-        """`digest` and the greatest id of an event: a repetition adds words to a learning; empty where nobody says."""
-        return f"{self.digest} {self.reach[0]}" if self.digest and self.reach else ""
+        """`digest`, how many repetitions add words to learnings, and the greatest id of an event.
+
+        Empty where nobody says.
+        """
+        return f"{self.digest} {self.count_events('repeated')} {self.reach[0]}" if self.digest and self.reach else ""
 
     def ids_since(self, index_digest: str) -> Sequence[str] | None:
-        """Return the ids of the learnings added or repeated after the state with that digest; None if unknown."""
-        digest, _, last_id = index_digest.rpartition(" ")
+        """Return the ids of the learnings added or repeated after the state with that digest; None if unknown.
+
+        It isn't known where a repetition was taken back, or an earlier one came later.
+        """
+        digest, count, last_id = (*index_digest.rsplit(" ", 2), "", "")[:3]
+        repeated_ids = list(self._ids_repeated_after(last_id))
+        if count != str(self.count_events("repeated") - len(repeated_ids)):
+            return None
         before, added_ids = self.grown
         if digest == self.digest:
             added: Sequence[str] | None = ()
@@ -366,17 +384,21 @@ class LogState:
             added = added_ids
         else:
             added = None if self.shelf is None else self.shelf.ids_since(digest)
-        return None if added is None else tuple(dict.fromkeys((*added, *self._ids_repeated_after(last_id))))
+        return (
+            None
+            if added is None
+            else tuple(dict.fromkeys((*added, *filter(self.standings.__contains__, repeated_ids))))
+        )
 
     def _ids_repeated_after(self, last_id: str) -> Iterator[str]:
-        """Yield the ids of the learnings with an occurrence after the event with that id."""
+        """Yield the id of what was said again for each repetition after the event with that id."""
         count = _LATEST_REPETITIONS
         while (
             len(later := [event for event in self.events_named("repeated", latest=count) if event.id > last_id])
             == count
         ):
             count *= _LATEST_REPETITIONS
-        return (event.of for event in later if event.of in self.standings)
+        return (event.of for event in later)
 
     def load_all(self) -> "LogState":
         """Return the same state, all of it in memory."""

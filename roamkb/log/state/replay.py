@@ -176,6 +176,10 @@ class _GrownStates(Mapping[str, LearningState]):
         later = [event for event in self._events if event.event in names]
         return [*self._before.events_named(*names, latest=latest), *later][-latest if latest else None :]
 
+    def count_events(self, name: str) -> int:
+        """Return the number of the events of that name that count."""
+        return self._before.count_events(name) + sum(event.event == name for event in self._events)
+
     def ids_since(self, digest: str) -> None:
         """Return None: the state itself has the ids added since the one before."""
 

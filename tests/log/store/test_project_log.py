@@ -116,7 +116,7 @@ def test_a_process_that_asks_again_and_again_is_told_what_the_lines_say(log: Log
         shelves.append(state.shelf is not None)
     # from the second growth on all of it is in memory
     assert [True, False, False, False] == shelves
-    assert [f"L{n:06}"] == list(state.ids_since(f"{state.grown[0]} {n - 1}") or ())
+    assert [f"L{n:06}"] == list(state.ids_since(f"{state.grown[0]} 4 {n - 1}") or ())
     forget()
     assert log.read_contents().replay_state() == replayed()
     assert 800 == len(log.read_contents().contents_until(802.0).replay_state().standings)

@@ -183,6 +183,16 @@ class CachedStates(Mapping[str, LearningState]):
         events = [event for event in (self.all_events() if candidates is None else candidates) if event.event in names]
         return events[-latest if latest else None :]
 
+    def count_events(self, name: str) -> int:
+        """Return the number of the events of that name that count."""
+        rows = None
+        if self._events is None:
+            rows = self._query_rows("count(event.n)", f"event ON name IN ({marks_list([name])})", "1")
+        if rows is None:
+            return sum(event.event == name for event in self.all_events())
+        ((count,),) = rows
+        return int(count)
+
     def _standings_where(self, condition: str, *parameters: object) -> list[LearningState] | None:
         """Return the learning states of some rows; None where the file has changed."""
         ids: list[str] = []
@@ -251,6 +261,7 @@ class StatesWithTail:
         self.trait_values = shelf.trait_values
         self.count_learnings = shelf.count_learnings
         self.events_named = shelf.events_named
+        self.count_events = shelf.count_events
 
     def ids_since(self, digest: str) -> list[str] | None:
         """Return the ids of the learnings added after the state with that digest; None if unknown."""
