@@ -41,7 +41,7 @@ _SETTLED = 2_000_000_000
 #: The files written last, which are asked although their folder is as it was: what is edited is edited again.
 _MOST_RECENT = 256
 #: Nanoseconds after which all files are asked again.
-_KNOWN_FOR = 600_000_000_000
+KNOWN_FOR = 600_000_000_000
 #: Raise on any change of what a folder's digest is made of, or of how it is kept.
 _FORM = 1
 
@@ -122,7 +122,7 @@ class KnownTree:
         """Return the tree of a digest made lately; None where `data` isn't that."""
         try:
             known = json.loads(data)
-            is_recent = 0 <= clock() - known["taken_at"] < _KNOWN_FOR
+            is_recent = 0 <= clock() - known["taken_at"] < KNOWN_FOR
             return cls(known["folders"], known["recent"]) if is_recent and known["form"] == _FORM else None
         except (ValueError, TypeError, KeyError, RecursionError):
             return None

@@ -13,6 +13,7 @@ import time
 from roamkb.boundary.store.kb_paths import kb_folders
 from roamkb.core.startup import digests
 from roamkb.fs.mounts import MountedFolder
+from roamkb.fs.tree_digest import KNOWN_FOR
 from roamkb.fs.tree_digest import KnownTree
 from roamkb.fs.tree_digest import TreeDigest
 from roamkb.fs.tree_digest import digest_tree
@@ -142,9 +143,17 @@ def begin_turn(folder: str, session: str, *, goes_on: bool = False) -> None:
     try:
         os.makedirs(turns, mode=0o700, exist_ok=True)  # noqa: PTH103
         path = os.path.join(turns, session_key(session))
-        flags = os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC | (os.O_EXCL if goes_on else os.O_TRUNC)
-        os.close(os.open(path, flags, 0o600))
-        os.utime(path)
+        flags = os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+        fd = os.open(path, flags if goes_on else flags | os.O_TRUNC, 0o600)
+        try:
+            if goes_on:
+                # what is older was looked at file by file, and a turn that nobody ended is over after a day
+                began = max(os.fstat(fd).st_mtime_ns, time.time_ns() - KNOWN_FOR)
+                os.utime(fd, ns=(began, began))
+            else:
+                os.utime(fd)
+        finally:
+            os.close(fd)
     except OSError:
         # to lose it costs an explanation, and no note
         return

@@ -397,6 +397,17 @@ def test_a_second_prompt_of_a_turn_excuses_nothing(old_notes: World) -> None:
     assert {"changed deep/1.org": "unknown"} == changes(old_notes, "s-1")
 
 
+def test_a_turn_that_nobody_ended_yesterday_excuses_nothing_today(old_notes: World) -> None:
+    """It was interrupted, and its session goes on after more than a day: that is a turn of today."""
+    assert {} == hook(old_notes, "user-prompt-submit", prompt="go on")
+    (turn,) = old_notes.state.glob("journal/*/turns/*")
+    os.utime(turn, (time.time() - 90_000,) * 2)
+    assert {} == hook(old_notes, "user-prompt-submit", prompt="good morning, go on")
+    append(old_notes, "deep/1.org", "of the agent\n")
+    assert "deep/1.org changed" in str(hook(old_notes, "stop")["systemMessage"])
+    assert {"changed deep/1.org": "unknown"} == changes(old_notes, "s-1")
+
+
 def test_what_another_session_writes_meanwhile_is_its_own(old_notes: World) -> None:
     """Its turn began before this one, and goes on."""
     hook(old_notes, "user-prompt-submit", prompt="tidy up", session="s-2")
