@@ -29,6 +29,7 @@ from roamkb.text.similarity.synonyms import spelt_out
 from roamkb.text.store.lexicons import lexicon
 from roamkb.text.store.lexicons import vocabulary
 from roamkb.text.tokenize import STOP_WORDS
+from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import split_words
 from roamkb.text.tokenize import terms_of
 
@@ -192,14 +193,20 @@ def may_cover(claim: str, text: str) -> bool:
 def _from_quote(quote: str, sentence: str, terms: frozenset[str]) -> str:
     """Return a sentence from a quote's first clause on, and of what stands before it what has others of some terms.
 
-    "Not there, here" denies nothing of "here"; "no tea, coffee or milk" denies the milk.
+    "Not there, here" denies nothing of "here"; "no tea, coffee or milk" denies the milk. So does what has all terms.
     """
     squeezed_quote = without_blanks(quote)
     starts = [0, *(match.end() for match in _CLAUSE_END.finditer(sentence))]
     start = next((place for place in reversed(starts) if squeezed_quote in without_blanks(sentence[place:])), 0)
     missing = terms - content_terms(sentence[start:])
     before = _CLAUSE_END.split(sentence[:start])
-    return ", ".join([*(clause for clause in before if missing & content_terms(clause)), sentence[start:]])
+    about = (clause for clause in before if missing & content_terms(clause) or _says_all(clause, terms))
+    return ", ".join([*about, sentence[start:]])
+
+
+def _says_all(clause: str, terms: frozenset[str]) -> bool:
+    """Return whether a clause by itself has all of some terms; in a script without blanks a negation breaks a few."""
+    return _holds_most(clause, terms) if UNSPACED.search(clause) else bool(terms) and terms <= content_terms(clause)
 
 
 def _clauses_about(sentence: str, terms: frozenset[str]) -> str:

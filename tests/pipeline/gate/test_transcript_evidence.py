@@ -420,6 +420,24 @@ def test_an_agents_statement_falls_with_the_humans_no(reply: str, stands: bool) 
             "Redis is used by the fig service",
             False,
         ),
+        (
+            "The fig cache is never cleared on deploy, so your sentence, the fig cache is cleared on deploy, has to go",
+            "the fig cache is cleared on deploy",
+            "The fig cache is cleared on deploy",
+            False,
+        ),
+        (
+            "Der Feigencache wird beim Deploy nie geleert, der Satz, der Feigencache wird beim Deploy geleert, ist alt",
+            "der Feigencache wird beim Deploy geleert",
+            "Der Feigencache wird beim Deploy geleert",
+            False,
+        ),
+        (
+            "缓存在部署时不会清空，「缓存在部署时清空」是旧文档里的句子。",
+            "缓存在部署时清空",
+            "缓存在部署时清空",
+            False,
+        ),
     ],
 )
 def test_what_stands_before_a_quote_denies_something_else(said: str, quote: str, claim: str, is_good: bool) -> None:
