@@ -63,19 +63,20 @@ def translate_regexp(text: str) -> re.Pattern[str] | None:
         return None
     try:
         return re.compile("".join(filter(None, pieces)), re.IGNORECASE | re.DOTALL)
-    except re.error:
+    except (re.error, RecursionError):
         return None
 
 
 def _translated_pieces(text: str) -> Iterator[str | None]:
-    position = 0
+    position, before = 0, ""
     while position < len(text):
         match = _PIECE.match(text, position)
-        if match is None:
+        # to repeat a group may take ages, and to repeat what is repeated means something else here
+        if match is None or (match[0] in ("*", "+") and before in ("\\)", "*", "+", "?")):
             yield None
             return
         yield _translate_piece(match.lastgroup or "", match[0])
-        position = match.end()
+        position, before = match.end(), match[0]
 
 
 def _translate_piece(kind: str, piece: str) -> str:
