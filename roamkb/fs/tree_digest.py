@@ -168,7 +168,8 @@ def digest_tree(
             pending += (f"{prefix}{name}/" for name in listing.folders)
             if deadline is not None and time.monotonic() > deadline:
                 return None
-    except OSError:
+    except (OSError, TypeError, ValueError, AttributeError):
+        # it changes, or another program wrote what is `known`
         return None
     return TreeDigest(listings, taken_at=taken_at, is_complete=known is None)
 

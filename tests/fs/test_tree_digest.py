@@ -1,5 +1,6 @@
 """A folder's digest: another one after any change that a stat shows, the same one otherwise."""
 
+import json
 import math
 import os
 import time
@@ -134,6 +135,19 @@ def known_of(tree: Path, *, later: int = _LATER) -> KnownTree:
     # the clock of a file system ticks every few milliseconds
     time.sleep(0.02)
     return known
+
+
+@pytest.mark.parametrize(
+    "values", [{"folders": None}, {"folders": {"": 1}}, {"folders": {"": [1, "x", [], False]}}, {"recent": [1]}]
+)
+def test_what_another_program_wrote_in_its_place_is_no_known_tree(tree: Path, values: dict[str, object]) -> None:
+    """Each file is asked then, by whoever gets no digest."""
+    digest = digest_tree(str(tree), clock=lambda: time.time_ns() + _LATER)
+    assert digest
+    kept = json.dumps({**json.loads(digest.to_json()), **values}).encode()
+    known = KnownTree.from_json(kept, clock=lambda: time.time_ns() + _LATER)
+    found = digest_tree(str(tree), known=known)
+    assert found is None or found.hex == digest.hex
 
 
 def hex_by(known: KnownTree, tree: Path) -> str:
