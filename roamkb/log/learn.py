@@ -33,6 +33,7 @@ from roamkb.log.new_learning import THIN_FLAG
 from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory
 from roamkb.log.new_learning import NewLearning
+from roamkb.log.new_learning import alias_fault
 from roamkb.log.new_learning import check_new_learning
 from roamkb.log.new_learning import contradiction_pairs
 from roamkb.log.new_learning import draft_learning
@@ -256,7 +257,7 @@ def _record_repetition(
         superseded=superseded.learning if superseded else None,
         warnings=(
             *_wrong_warnings(duplicate),
-            *_text_warnings(new_learning.aliases),
+            *_repetition_warnings(new_learning.aliases),
             *stale_note_warnings(superseded),
         ),
         path=log.ledger,
@@ -281,6 +282,13 @@ def _learn_warnings(new_learning: NewLearning, learning: Learning) -> Iterator[s
         yield f"it begins at {MOST_AT_FIRST / 100:.2f}: for more a human says `roamkb override`"
     if learning.key != label_of(learning.type, learning.content):
         yield f"another learning has that key; this one is {learning.key}"
+
+
+def _repetition_warnings(aliases: Sequence[str]) -> Iterator[str]:
+    """Yield why aliases of a repetition are left out, and what in the others may be a secret."""
+    faults = {alias: fault for alias in aliases if (fault := alias_fault(alias))}
+    yield from (f"an alias is left out: {fault}" for fault in faults.values())
+    yield from _text_warnings([alias for alias in aliases if alias not in faults])
 
 
 def _text_warnings(texts: Sequence[str]) -> Iterator[str]:

@@ -35,6 +35,7 @@ from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.learning_state import LogState
 from roamkb.secrets import detector
 from roamkb.text.tokenize import split_words
+from roamkb.text.unsafe_text import unsafe_reason
 
 #: Bytes of one statement; more is a document, not a learning.
 MOST_LEARNING_BYTES = 64 * 1024
@@ -232,11 +233,17 @@ def contradiction_pairs(learning_id: str, rivals: Sequence[str], disputed: Conta
     yield from ((rival, learning_id) for rival in rivals if rival not in disputed)
 
 
+def alias_fault(alias: str) -> str:
+    """Return why a learning with an alias isn't offered unasked, as a clause; empty where the alias is harmless."""
+    return unsafe_reason([alias]) or ("it reads as if it told a password" if detector.names_a_secret(alias) else "")
+
+
 def repetition_fields(known_learning: Learning, repeated: Learning | NewLearning) -> Mapping[str, object]:
     """Return the fields of a `repeated` event: its details, and how its words differ."""
-    details: dict[str, object] = {
-        name: list(values) for name in REPETITION_FIELDS if (values := getattr(repeated, name))
-    }
+    # what would keep a known learning from being told is none of its names
+    aliases = [alias for alias in repeated.aliases if not alias_fault(alias)]
+    told = {name: list(getattr(repeated, name)) for name in REPETITION_FIELDS} | {"aliases": aliases}
+    details: dict[str, object] = {name: values for name, values in told.items() if values}
     if evidence := repeated.extra.get("evidence"):
         details["evidence"] = evidence
     return {**details, **word_difference(known_learning, repeated.content)}

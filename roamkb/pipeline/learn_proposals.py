@@ -22,6 +22,7 @@ from roamkb.log.learning import fitting_aliases
 from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory
 from roamkb.log.new_learning import NewLearning
+from roamkb.log.new_learning import alias_fault
 from roamkb.log.state.confidence import PROPOSED
 from roamkb.log.state.learning_state import CONTESTED
 from roamkb.log.state.learning_state import SUPERSEDED
@@ -150,7 +151,8 @@ def _find_repeated(state: LogState, proposal: ProposedLearning, author: Author) 
     quoted_evidence = QuotedEvidence(quote=proposal.quote, source=proposal.source, session=author.session)
     for standing in state.learnings_with("said", proposal.claim):
         is_same = standing.status != SUPERSEDED and standing.learning.canonical_type == canonical_type(proposal.type)
-        is_same = is_same and set(fitting_aliases(proposal.aliases)).issubset(standing.learning.aliases)
+        aliases = {alias for alias in fitting_aliases(proposal.aliases) if not alias_fault(alias)}
+        is_same = is_same and aliases.issubset(standing.learning.aliases)
         is_bare = quoted_evidence == QuotedEvidence(session=standing.learning.session)
         if is_same and (is_bare or quoted_evidence in evidence_of(standing)):
             return standing
