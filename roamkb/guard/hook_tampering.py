@@ -28,6 +28,10 @@ _OFF = "|".join(declared("hooks_off"))
 _TAMPERING_IN_JSON = rf'{_OFF}|"(?:{_HOOK_VARIABLES})"\s*:|\\u00'
 #: The same as a command may put it together.
 _TAMPERING_IN_COMMAND = rf"{_OFF}|\benv\b|\b(?:{_HOOK_VARIABLES})\b\s*:"
+#: What a shell takes out of words.
+QUOTING_SIGNS = str.maketrans("", "", "'\"\\")
+#: Letters that a command, or JSON, writes by their numbers.
+_NUMBERED_LETTER = r"\\(?:x[0-9a-fA-F]|[uU]00|0?[0-7]{2,3})"
 
 
 def disables_hooks(text: str) -> bool:
@@ -43,6 +47,9 @@ def is_project_settings(path: str) -> bool:
 
 def may_disable_hooks(command: str) -> bool:
     """Say whether a command that writes a project's settings may turn hooks off."""
+    if re.search(_NUMBERED_LETTER, command):
+        return True
+    command = command.translate(QUOTING_SIGNS)
     letters = re.sub(r"[^A-Za-z]", "", command)
     return re.search(_TAMPERING_IN_COMMAND, command) is not None or re.search(_OFF, letters) is not None
 

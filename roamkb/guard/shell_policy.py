@@ -13,6 +13,7 @@ from itertools import product
 from roamkb.guard import code_write_targets
 from roamkb.guard import find_commands
 from roamkb.guard.container_shares import writable_folders
+from roamkb.guard.hook_tampering import QUOTING_SIGNS
 from roamkb.guard.hook_tampering import disables_hooks
 from roamkb.guard.hook_tampering import drops_prefix
 from roamkb.guard.hook_tampering import is_project_settings
@@ -54,7 +55,6 @@ _SETTER_PROGRAMS = frozenset("export declare local readonly typeset".split())
 _RULE_IN_TEXT = "|".join(re.escape(one).replace("/", r"\W{1,8}") for one in PROTECTED[:5])
 _FOLDERS = tuple(dict.fromkeys(path.partition("/")[0] for path in declared("project_settings")))
 _SETTINGS_IN_TEXT = rf"(?:{'|'.join(map(re.escape, _FOLDERS))})\W{{1,8}}settings(?:\.local)?\.json"
-_QUOTING_SIGNS = str.maketrans("", "", "'\"\\")
 #: Of a piece of code, that is looked at one by one.
 _PATH_PATTERN = r"[^\s'\"`;|&<>(){},=]*/[^\s'\"`;|&<>(){},=]+"
 _MAX_PATHS = 50
@@ -459,7 +459,7 @@ class _ShellJudge:
         """Say whether settings may come to turn hooks off: by their contents, else by all that the call says."""
         if contents is not None:
             return disables_hooks(contents)
-        return may_disable_hooks(self._text.translate(_QUOTING_SIGNS))
+        return may_disable_hooks(self._text)
 
     def _deny_reach(self, word: str, call: ShellCall, statement: str, how: str = "") -> None:
         reach, path = self._kb.find_reach(word, call.folder)
@@ -499,9 +499,9 @@ class _ShellJudge:
         if verb := find_approval_in_text(code):
             raise _DeniedError(approval_denial(verb))
         note_path = self._note_path_in_code(code, call)
-        plain = code.translate(_QUOTING_SIGNS)
+        plain = code.translate(QUOTING_SIGNS)
         at_settings = _SETTINGS_IN_TEXT if posixpath.basename(call.cwd) not in _FOLDERS else "settings"
-        names_rule = re.search(_RULE_IN_TEXT, plain) or (re.search(at_settings, plain) and may_disable_hooks(plain))
+        names_rule = re.search(_RULE_IN_TEXT, plain) or (re.search(at_settings, plain) and may_disable_hooks(code))
         is_guess = call.program.kind != "edits"
         if not names_rule and (not note_path or (is_guess and self._ground.wall_stands())):
             return
@@ -567,7 +567,7 @@ class _ShellJudge:
         if verb := find_approval_in_text(text):
             raise _DeniedError(approval_denial(verb))
         if not self._ground.wall_stands():
-            plain = text.replace("\\\n", "").translate(_QUOTING_SIGNS)
+            plain = text.replace("\\\n", "").translate(QUOTING_SIGNS)
             self.judge_code_texts("sh", [plain], ShellCall([], scene.folder_of_scope(()), scene, text=self._text))
 
     def _spend_commands(self, spent: int) -> bool:

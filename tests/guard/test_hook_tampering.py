@@ -70,6 +70,11 @@ def test_all_else_may_be_written(path: str, content: str) -> None:
         'python3 -c \'import json; json.dump({"disable" "AllHooks": True}, open(".claude/settings.json", "w"))\'',
         "sed -i 's/{/{\"disableAllHooks\": true,/' .claude/settings.json",
         'echo \'{"env": {"PYTHONHOME": "/nowhere"}}\' > .claude/settings.local.json',
+        # letters by their numbers
+        "printf '{\"disable\\x41llHooks\": true}' > .claude/settings.json",
+        "printf '{\"\\144isableAllHooks\": true}' | tee .claude/settings.json",
+        "cat <<'E' > .claude/settings.json\n{\"disable\\u0041llHooks\": true}\nE",
+        'python3 -c \'open(".claude/settings.json", "w").write("{\\x22disable\\x41llHooks\\x22: true}")\'',
         # what it says in the end is known of none of these
         'cat > .claude/settings.json <<EOF\n{"env": {"$A": "1"}}\nEOF',
         'cat >> .claude/settings.json <<\'EOF\'\n, "env": {"FOO": "1"}\nEOF',
