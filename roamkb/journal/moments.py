@@ -18,6 +18,7 @@ from roamkb.boundary.human_consent import require_no_agent
 from roamkb.boundary.human_consent import require_yes
 from roamkb.core.json_form import OrNull
 from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import field
 from roamkb.core.startup.dataclasses import replace
 from roamkb.core.timestamps import format_local_iso
 from roamkb.journal.names import UNREADABLE
@@ -110,6 +111,8 @@ class FolderEntry:
     size: int = 0
     #: When it was written in nanoseconds, as its writer says; 0 where that is forgotten.
     mtime: int = 0
+    #: Of the file that it is; 0 where that is forgotten.
+    inode: int = field(default=0, compare=False)
     #: SHA-256 of a file's content or of a link's target; None where the journal has none.
     digest: Annotated[bytes | None, bytes.hex] = None
     #: Why it has none; empty where it will be read at the next look.

@@ -91,10 +91,13 @@ class ChangeTraces:
         """Say whether no agent was at work when the change was made.
 
         The look before a turn may leave out what was written into a file as it lay there: its time tells it from
-        what is the turn's, by the system's own clock.
+        what is the turn's, by the system's own clock. Another file may come with a folder that was made before.
         """
-        if change.what is not ChangeKind.CHANGED or not self._is_local or math.isinf(self._idle_end):
+        if math.isinf(self._idle_end) or not self._is_local:
             return math.isinf(self._idle_end)
+        was, now = change.was, change.now
+        if change.what is not ChangeKind.CHANGED or was is None or now is None or was.inode != now.inode:
+            return False
         try:
             return os.lstat(self._absolute_path(change.path)).st_ctime_ns < self._idle_end
         except OSError:

@@ -95,13 +95,14 @@ class _DifferingEntry:
     why: str = ""
 
     def to_folder_entry(self, since: int) -> FolderEntry:
-        path, form, mode, size, mtime = self.seen[:5]
+        path, form, mode, size, mtime, _, inode = self.seen
         return FolderEntry(
             path=path,
             form=EntryForm(form),
             mode=mode,
             size=size,
             mtime=mtime,
+            inode=inode,
             digest=self.digest,
             why=self.why,
             since=since,

@@ -122,7 +122,7 @@ def used_bytes(db: sqlite3.Connection) -> int:
 
 def find_live(db: sqlite3.Connection, path: bytes) -> FolderEntry | None:
     """Return an entry as it was last seen; None where there was none."""
-    row = db.execute(f"SELECT {_ENTRY_COLUMNS}, mtime FROM live WHERE path = ?", (path,)).fetchone()
+    row = db.execute(f"SELECT {_ENTRY_COLUMNS}, mtime, inode FROM live WHERE path = ?", (path,)).fetchone()
     return _parse_entry(row) if row else None
 
 
@@ -171,7 +171,7 @@ def _query_entries(db: sqlite3.Connection, query: str, *values: int) -> Mapping[
 
 
 def _parse_entry(row: tuple[Any, ...]) -> FolderEntry:
-    path, form, mode, size, digest, why, since, *mtime_column = row
+    path, form, mode, size, digest, why, since, mtime, inode = (*row, 0, 0)[:9]
     return FolderEntry(
         path=path,
         form=EntryForm(form),
@@ -180,5 +180,6 @@ def _parse_entry(row: tuple[Any, ...]) -> FolderEntry:
         digest=digest,
         why=why,
         since=since,
-        mtime=mtime_column[0] if mtime_column else 0,
+        mtime=mtime,
+        inode=inode,
     )

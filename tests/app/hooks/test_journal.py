@@ -408,6 +408,20 @@ def test_a_turn_that_nobody_ended_yesterday_excuses_nothing_today(old_notes: Wor
     assert {"changed deep/1.org": "unknown"} == changes(old_notes, "s-1")
 
 
+def test_a_folder_that_was_prepared_in_an_earlier_turn_is_the_turns_in_which_it_came(old_notes: World) -> None:
+    """Its files are older than the turn; what was written into as it lay there is the same file."""
+    stage = old_notes.home / "stage"
+    shutil.copytree(old_notes.kb / "deep", stage)
+    with (stage / "1.org").open("a") as file:
+        file.write("of the agent\n")
+    time.sleep(0.02)
+    assert {} == hook(old_notes, "user-prompt-submit", prompt="go on")
+    (old_notes.kb / "deep").rename(old_notes.home / "away")
+    stage.rename(old_notes.kb / "deep")
+    assert "deep/1.org changed" in str(hook(old_notes, "stop")["systemMessage"])
+    assert {"changed deep/1.org": "unknown"} == changes(old_notes, "s-1")
+
+
 def test_what_another_session_writes_meanwhile_is_its_own(old_notes: World) -> None:
     """Its turn began before this one, and goes on."""
     hook(old_notes, "user-prompt-submit", prompt="tidy up", session="s-2")
