@@ -228,6 +228,7 @@ def node_line(hit: Hit) -> str:
     best_line = next((text for _, text in hit.lines if one_line(text) and one_line(text) != one_line(hit.title)), "")
     title = clip_text(one_line(hit.title), _LONGEST_TITLE)
     addition = f": {clip_text(one_line(best_line), _LONGEST_TITLE)}" if best_line else ""
-    # "this project" is the one that the agent was in, and the reader's is another
-    learned_in = f", learned in {clip_text(one_line(hit.project), _LONGEST_TITLE)}" if hit.project else ""
+    # "this project" is the one that the agent was in, and the reader's is another, which needn't know where that lies
+    project = one_line(hit.project or "").rstrip("/").rpartition("/")[2]
+    learned_in = f", learned in {clip_text(project, _LONGEST_TITLE)}" if project else ""
     return f"[node{learned_in}] {title}{addition} (id:{one_line(hit.id or '')})"

@@ -249,7 +249,7 @@ def test_a_node_is_offered_with_the_project_that_it_was_learned_in(world: World)
         told = run_hook(
             world, "user-prompt-submit", cwd=str(folder), session_id=folder.name, prompt="zod by pnpm or npm?"
         )
-        assert "[node, learned in ~/code/site] This project installs packages by pnpm" in told
+        assert "[node, learned in site] This project installs packages by pnpm" in told
     told = run_hook(world, "user-prompt-submit", cwd=str(other), session_id="s", prompt="when do quinces ripen?")
     assert "[node] Quinces ripen in October" in told
     (hit,) = world.run("search", "pnpm", "--json", cwd=other).json["hits"]

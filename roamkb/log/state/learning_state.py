@@ -362,11 +362,11 @@ class LogState:
 
     @property
     def index_digest(self) -> str:
-        """`digest`, how many repetitions add words to learnings, and the greatest id of an event.
-
-        Empty where nobody says.
-        """
-        return f"{self.digest} {self.count_events('repeated')} {self.reach[0]}" if self.digest and self.reach else ""
+        """`digest`, how many repetitions add words to learnings, and the id of the last; empty where nobody says."""
+        if not self.digest:
+            return ""
+        last_id = next((event.id for event in self.events_named("repeated", latest=1)), "")
+        return f"{self.digest} {self.count_events('repeated')} {last_id}"
 
     def ids_since(self, index_digest: str) -> Sequence[str] | None:
         """Return the ids of the learnings added or repeated after the state with that digest; None if unknown.

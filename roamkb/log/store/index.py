@@ -44,7 +44,7 @@ from roamkb.log.store.build_budget import StillBuilding
 _MOST_AT_ONCE = 2000
 _STEP_LEARNINGS = 500
 #: Which kind of digest an index holds of its learnings.
-_LAYOUT = 3
+_LAYOUT = 4
 #: Before the digest of the learnings that an unfinished index is being filled with.
 _PART_MARK = "part "
 

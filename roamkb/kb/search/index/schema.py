@@ -365,13 +365,19 @@ def _passage_row(passage: "passages.NotePassage") -> _PassageRow:
         tag_set=tag_set(tags),
         numbers=_format_ranges([number for number, _ in lines]),
         is_cut=_text_length(passage) > _MOST_TEXT,
-        successor=storable_text(node.properties.get(SUPERSEDED_BY, "")) or None if node else None,
+        successor=_successor_of(node) if node else None,
         names=_compared_names(*indexed[:3]),
         indexed=indexed,
         is_foreign=is_foreign,
         # the table's words are English
         vector=table.text_vector(passage_words[:_TELLING]) if table and not is_foreign else None,
     )
+
+
+def _successor_of(node: Node) -> str | None:
+    """Return the id of the node that is said to replace a node; None where none is, or it names itself."""
+    successor = storable_text(node.properties.get(SUPERSEDED_BY, ""))
+    return successor if successor and successor != node.id else None
 
 
 #: What `write` says in the drawer of where a node comes from: a project's name tells nothing of what it says.
