@@ -50,6 +50,7 @@ _WHETHER_UNSPACED: Final = lazily("|".join(" ".join(lexicon("unspaced_whether"))
 _HEARSAY: Final = lazily("|".join(lexicon("hearsay")))
 _POSSIBILITY: Final = lazily("|".join(lexicon("possibility")))
 _FORGETTING: Final = lazily("|".join(lexicon("forgetting")))
+_PRIVATIVES: Final = vocabulary("privatives")
 #: How a clause takes back what stands before it.
 _TAKING_BACK: Final = lazily("|".join(lexicon("taking_back")))
 #: The share of a claim's words in a sentence that may correct the rest: whoever corrects a number says the rest of it.
@@ -119,7 +120,7 @@ def _differ_in_negation(text: str, sentence: str) -> bool:
     # a lie and a myth is as false as either
     turning_words = bool(falsity_words(said) - falsity_words(text)) + _count_contraries(text, said)
     if negates(text) and negates(said) and not turning_words:
-        return _negate_otherwise(text, said)
+        return _negate_otherwise(text, said) or _drops_negation(text, said)
     return negates(text) != (negates(said) != (turning_words % 2 == 1))
 
 
@@ -127,6 +128,13 @@ def _negate_otherwise(text: str, said: str) -> bool:
     """Return whether two texts each deny what the other says: "A, never B", "B, never A"."""
     mine, theirs = contradiction.claim_of(text), contradiction.claim_of(said)
     return not (_affirmed_roots(mine).isdisjoint(theirs.negated) or _affirmed_roots(theirs).isdisjoint(mine.negated))
+
+
+def _drops_negation(text: str, said: str) -> bool:
+    """Return whether one of two texts alone negates what both say of being without something: "never without"."""
+    mine, theirs = (NEGATIONS.intersection(split_words(fold_text(spelt_out(side)))) for side in (text, said))
+    are_privative = bool(mine & _PRIVATIVES and theirs & _PRIVATIVES)
+    return are_privative and (mine <= _PRIVATIVES) != (theirs <= _PRIVATIVES)
 
 
 def _affirmed_roots(claim: contradiction.Claim) -> set[str]:
