@@ -352,7 +352,8 @@ def _passage_row(passage: "passages.NotePassage") -> _PassageRow:
     is_foreign = not language.is_english(passage_words[:_TELLING])
     table = word_table()
     unspaced_tags = SEPARATOR.join(filter(UNSPACED.search, tags))
-    hidden = _hidden_terms(f"{names_and_body}\n{unspaced_tags}", is_foreign)
+    hidden_words = (*passage_words, *split_words(unspaced_tags)) if unspaced_tags else passage_words
+    hidden = _hidden_terms(f"{names_and_body}\n{unspaced_tags}", hidden_words, is_foreign)
     raw_columns = (title, aliases, SEPARATOR.join(tags), body, " ".join(hidden))
     indexed: tuple[str, str, str, str, str] = tuple(storable_text(text) for text in raw_columns)  # type: ignore[assignment]
     return _PassageRow(
@@ -413,9 +414,8 @@ def storable_text(text: str) -> str:
     return text.replace("\0", " ").encode("utf-8", "replace").decode()
 
 
-def _hidden_terms(text: str, is_foreign: bool) -> list[str]:
-    """Return the extra terms for words that SQLite's own tokenizer doesn't split as needed."""
-    words = split_words(text)
+def _hidden_terms(text: str, words: Sequence[str], is_foreign: bool) -> list[str]:
+    """Return the extra terms for the words of a text that SQLite's own tokenizer doesn't split as needed."""
     if not is_foreign:
         # nearly all words, of which SQLite sees what we see
         plain_words = {word for word in set(words) if word.isascii() and word.isalpha() and word.islower()}
