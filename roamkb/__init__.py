@@ -125,10 +125,12 @@ def lazy_submodules(package: str) -> None:
 
 
 class _PackageLoader(SourceFileLoader):
-    """Loader of roamkb's own packages, whose modules are imported once they are used."""
+    """Loader of roamkb's own packages, whose modules are imported once they are used.
+
+    Their `__init__.py` hold a docstring alone, which nothing that runs needs: it isn't read.
+    """
 
     def exec_module(self, module: "ModuleType") -> None:
-        super().exec_module(module)
         lazy_submodules(module.__name__)
 
 

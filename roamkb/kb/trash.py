@@ -114,6 +114,8 @@ class NodeInventory:
     #: Nodes that agents wrote and their human took over: no agent changes them any more.
     taken_over: tuple[TakenOverNode, ...]
     skipped: tuple[UnreadableFile, ...]
+    #: Ids of the nodes whose successor is in the knowledge base, as against in the trash.
+    replaced: frozenset[str]
 
     @property
     def placed(self) -> Annotated[list[tuple[Node, Path]], Rows("node path"), Keys("*node path")]:
@@ -125,13 +127,15 @@ def inventory(notes: Notes) -> NodeInventory:
     """Return the agent nodes."""
     contents = notes.read_all().without_copies()
     # CREATED has no seconds, and an id begins with its milliseconds
-    dated_nodes = [
-        (creation_time(note, node), node.id, node) for note, node in contents.node_pairs() if is_agent_node(note, node)
-    ]
+    pairs = list(contents.node_pairs())
+    dated_nodes = [(creation_time(note, node), node.id, node) for note, node in pairs if is_agent_node(note, node)]
     dated_nodes.sort(key=lambda dated_node: dated_node[:2], reverse=True)
+    nodes = tuple(node for _, _, node in dated_nodes)
+    ids = {node.id for _, node in pairs}
     return NodeInventory(
         kb=notes.kb,
-        nodes=tuple(node for _, _, node in dated_nodes),
+        nodes=nodes,
+        replaced=frozenset(node.id for node in nodes if node.properties.get(SUPERSEDED_BY) in ids - {node.id}),
         taken_over=nodes_taken_over(notes, contents),
         skipped=contents.skipped,
     )

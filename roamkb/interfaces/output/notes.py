@@ -299,8 +299,7 @@ def inventory(result: "kb_trash.NodeInventory") -> PrintedResult:
 
     def render_text(_terminal: bool) -> str:
         lines = [
-            _node_line(result.kb, node) + (REPLACED_MARK if "SUPERSEDED_BY" in node.properties else "")
-            for node in result.nodes
+            _node_line(result.kb, node) + (REPLACED_MARK if node.id in result.replaced else "") for node in result.nodes
         ]
         lines += [
             f"{format_location(node.path, node.line)}: {shorten_title(node.title)} (the human's now: {node.why}; "

@@ -385,6 +385,16 @@ def test_a_replaced_note_is_not_first_by_its_name(world: World) -> None:
     assert [new.id, old.id] == [hit.id for hit in found]
 
 
+def test_the_inventory_marks_no_note_whose_successor_lies_in_the_trash(world: World) -> None:
+    """It counts again for a search, so nobody may take it for replaced."""
+    old = world.open().write("The web app listens on 8080")
+    new = world.open().supersede(old.id, "The web app listens on 9090", anyway=True).written
+    assert "8080 :agent: (superseded)\n" in world.run("inventory").out
+    world.run("trash", new.id, "--yes")
+    listed = world.run("inventory").out
+    assert "8080 :agent:\n" in listed and "(superseded)" not in listed
+
+
 def test_a_link_that_we_wrote_says_nothing_beside_a_path(world: World) -> None:
     """It holds the other note's fact; and what was replaced is marked, in a pipe and in the inventory."""
     old = world.open().write("The web app listens on 8080")
