@@ -113,10 +113,13 @@ class Ref:
 class Link:
     """A link in a node's text as org-roam stores it."""
 
+    JSON = "type dest search line"
     type: str
     dest: str
     search: str | None
     line: int
+    #: What the text calls the thing that it links to: a description; empty where the link has none.
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

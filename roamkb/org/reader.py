@@ -207,7 +207,9 @@ class _NoteReader:
             owner = self._owner_numbers[self._heading_of(link.begin)]
             if owner is not None:
                 line = self._line_number(link.begin)
-                stored = Link(type=link.type, dest=link.path, search=link.search, line=line)
+                _, _, described = self._text[link.begin : link.end].partition("][")
+                text = " ".join(described.removesuffix("]]").split())
+                stored = Link(type=link.type, dest=link.path, search=link.search, line=line, text=text)
                 links_by_owner.setdefault(owner, []).append(stored)
         return links_by_owner
 

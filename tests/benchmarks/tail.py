@@ -2,6 +2,7 @@
 
     python tests/benchmarks/tail.py FOLDER... [--limit N] [--split NAME] [--half tuned|held] [--off-topic FOLDER]
     python tests/benchmarks/tail.py --titles KB...
+    python tests/benchmarks/tail.py --links KB...
 
 Each FOLDER is a set as `tests/benchmarks/recall.py` has it. Printed are how many hits are shown, the share of them that
 is right and the share of the right answers that is among them: of the best twenty, of the best eight, of those that
@@ -10,6 +11,10 @@ questions of another set, which this base can't answer: there no hit should be s
 
 `--titles` takes folders of notes with links, and asks for each title of two or three words as if its note weren't
 there: of what is sure then, the notes that are linked with it count as right. It prints both halves of the titles.
+
+`--links` asks for the texts of links that have words which their target's own names haven't, and takes the text from
+the links of one note that says it, or of all: how high is the target then? With none taken, and with all links' texts
+taken from the index, it prints what there is to gain.
 
 `ranking._LEAST_SHARE` was chosen on the sets and halves that the ranking was chosen on.
 """
@@ -26,6 +31,7 @@ ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT)]
 
 from roamkb.context.word_evidence import rate_evidence  # noqa: E402
+from roamkb.core.text import fold_text  # noqa: E402
 from roamkb.kb.notes.store.notes import Notes  # noqa: E402
 from roamkb.kb.search.hits import PassageHit  # noqa: E402
 from roamkb.kb.search.hits import PassageHits  # noqa: E402
@@ -35,6 +41,7 @@ from roamkb.kb.search.query import Query  # noqa: E402
 from roamkb.kb.search.query import parse_query  # noqa: E402
 from roamkb.kb.search.search import MOST_HITS  # noqa: E402
 from roamkb.kb.search.search import rate_answers  # noqa: E402
+from roamkb.text.tokenize import split_words  # noqa: E402
 from tests.benchmarks import recall  # noqa: E402
 from tests.benchmarks.question_sets import Asked  # noqa: E402
 from tests.benchmarks.question_sets import mean  # noqa: E402
@@ -51,11 +58,14 @@ def main() -> None:
     options.add_argument("--split", default="test")
     options.add_argument("--half", choices=("tuned", "held"))
     options.add_argument("--titles", action="store_true", help="FOLDERs are knowledge bases; ask for their titles")
+    options.add_argument("--links", action="store_true", help="FOLDERs are knowledge bases; ask for their links' texts")
     options.add_argument("--off-topic", type=Path, metavar="FOLDER", help="questions of another set")
     given = options.parse_args()
     for folder in given.folders if given.titles else ():
         print_titles(folder)
-    for folder in given.folders if not given.titles else ():
+    for folder in given.folders if given.links else ():
+        print_link_texts(folder)
+    for folder in given.folders if not (given.titles or given.links) else ():
         documents = read_documents(folder)
         db = recall.indexed(documents)
         questions = read_questions(folder, given.split)
@@ -112,6 +122,40 @@ def print_titles(kb: Path) -> None:
                     sure[half].append(not links.isdisjoint(((id, answer.id), (answer.id, id))))
     for half, marks in sure.items():
         print(f"{kb.name:16} half {half} of the titles: {len(marks):4} sure, {sum(marks):4} right, {mean(marks):.3f}")
+
+
+def print_link_texts(kb: Path) -> None:
+    """Print how high a note stands for what links to it call it, where some or all of these links call it nothing."""
+    with contextlib.closing(Index(Notes(kb), None).open_copy()) as db:
+        named = db.execute(
+            "SELECT node, title || ' ' || alias FROM entry JOIN content USING(id) WHERE node IS NOT NULL"
+        ).fetchall()
+        names = {node: set(split_words(fold_text(text))) for node, text in named}
+        texts = db.execute("SELECT dest, text, min(note) FROM link WHERE text != '' GROUP BY dest, text").fetchall()
+        asked = [row for row in texts if row[0] in names and set(split_words(fold_text(row[1]))) - names[row[0]]]
+        for taken, condition in (
+            ("of all links", "TRUE"),
+            ("so of the note", "dest = :dest AND text = :text"),
+            ("so of it in one", "dest = :dest AND text = :text AND note = :note"),
+            ("of none", "FALSE"),
+        ):
+            places = []
+            for dest, text, note in asked:
+                db.execute("SAVEPOINT asked")
+                db.execute(f"UPDATE link SET text = '' WHERE {condition}", {"dest": dest, "text": text, "note": note})
+                found = [answer.id for answer in IndexQuery(db, plain_query(text)).find_answers(20)]
+                db.execute("ROLLBACK TO asked")
+                places.append(found.index(dest) + 1 if dest in found else 0)
+            first, near = mean([place == 1 for place in places]), mean([0 < place < 4 for place in places])
+            reciprocal = mean([1 / place if place else 0.0 for place in places])
+            print(
+                f"{kb.name:16} {taken:16} {len(places)} first {first:.2f} among three {near:.2f} MRR {reciprocal:.3f}"
+            )
+
+
+def plain_query(text: str) -> Query:
+    """Return a query for the words of a text, none of which is an operator."""
+    return parse_query(" ".join(split_words(text)), today=recall.TODAY)
 
 
 def ask(db: sqlite3.Connection, text: str, *, limit: int | None = None) -> list[tuple[int, bool]]:

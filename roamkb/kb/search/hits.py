@@ -43,6 +43,8 @@ class PassageHit:
     id: str | None
     title: str
     aliases: tuple[str, ...]
+    #: How a note that links to it calls it, where that says more of the query than its own names; else empty.
+    link_text: str
     #: Relative to the knowledge base, with `/`.
     file: str
     #: The line that shows the title.
@@ -62,6 +64,11 @@ class PassageHit:
     replaced_by: tuple[Successor, ...] | None = None
     #: None where it matches no word.
     signals: RankSignals | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What it is called: its title and aliases, and by a link."""
+        return (self.title, *self.aliases, *filter(None, (self.link_text,)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

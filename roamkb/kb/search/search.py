@@ -57,7 +57,7 @@ _MOST_TRACED = 50
 _OVER_LIMIT = "over the limit"
 _FAR_BELOW = "far below the best"
 #: Reasons of a hit that holds something of the query itself.
-_HELD = frozenset(("phrase", "title", "alias", "tag", "text"))
+_HELD = frozenset(("phrase", "title", "alias", "link", "tag", "text"))
 #: Why an answer is printed where lines or files are asked for.
 _PRINTED = _HELD | {"meaning"}
 #: Notes from which on it takes seconds to read them all for one search.
@@ -346,7 +346,7 @@ def _exact_pieces(query: Query) -> Iterator[str]:
 
 
 def _has_pieces(answer: PassageHit, pieces: Iterable[str]) -> bool:
-    text = fold_text("\n".join((answer.title, *answer.aliases, *answer.tags, *(line for _, line in answer.lines))))
+    text = fold_text("\n".join((*answer.names, *answer.tags, *(line for _, line in answer.lines))))
     return all(stands_apart(piece, text) for piece in pieces)
 
 
@@ -357,7 +357,7 @@ def _rate_words(query: Query, answers: PassageHits, rate_evidence: EvidenceRater
     rated = rate_evidence(
         query.words,
         answers.weights,
-        (((answer.title, *answer.aliases), _visible_text(answer)) for answer in answers.answers),
+        ((answer.names, _visible_text(answer)) for answer in answers.answers),
     )
     return [
         evidence._replace(is_sure=evidence.is_sure or _is_named(answer))
@@ -376,7 +376,7 @@ def _holds_it(answer: PassageHit, query: Query) -> bool:
 def _shows_word(answer: PassageHit, word: str) -> bool:
     """Return whether a reader sees the word that an answer holds: an address behind a link says nothing."""
     visible_lines = (excerpt_of(line) for _, line in answer.lines)
-    texts = chain((answer.title, *answer.aliases, *answer.tags), visible_lines)
+    texts = chain(answer.names, answer.tags, visible_lines)
     return any(holds_form(text, word) for text in texts)
 
 
@@ -397,9 +397,14 @@ def _is_named(answer: PassageHit) -> bool:
 def _ranked_hits(answers: Iterable[tuple[PassageHit, bool]], kb: Path, *, every_line: bool) -> Iterator[Hit]:
     for answer, is_sure in answers:
         lines = sorted(answer.lines) if every_line else list(islice(_excerpts(answer), 1))
-        for number, text in lines or ((answer.line, answer.title),):
+        for number, text in lines or ((answer.line, _name_shown(answer)),):
             hit = hit_of(answer, kb, number, text, is_sure=is_sure)
             yield replace(hit, text=_remove_breaks(text).rstrip("\r")) if every_line else hit
+
+
+def _name_shown(answer: PassageHit) -> str:
+    """Return what tells of an answer without lines why it is one."""
+    return f"{answer.title} (linked as {answer.link_text})" if answer.link_text else answer.title
 
 
 def _excerpts(answer: PassageHit) -> Iterator[tuple[int, str]]:

@@ -1,5 +1,6 @@
 """Search on real files."""
 
+import json
 import shutil
 import subprocess
 import time
@@ -383,6 +384,16 @@ def test_a_replaced_note_is_not_first_by_its_name(world: World) -> None:
     new = world.open().supersede(old.id, "Port 9090 is where the web app listens", anyway=True).written
     found = world.open().search("is it so that the web app listens on 8080 today, port or not").hits
     assert [new.id, old.id] == [hit.id for hit in found]
+
+
+def test_a_note_found_by_the_text_of_a_link_says_so(world: World) -> None:
+    """Neither its title nor its text holds the word; and what is shown of the link is fit to be shown."""
+    world.node("nas.org", "nas", "NAS", "Four disks.")
+    world.node("backup.org", "backup", "Backups", "Kept in [[id:nas][\x1b[7m \u202eattic]] of the house.")
+    found = world.run("search", "attic").out.splitlines()
+    assert [f"{world.kb}/nas.org:4: NAS (linked as [7m attic)"] == [line for line in found if "nas.org" in line]
+    (nas,) = [hit for hit in json.loads(world.run("search", "attic", "--json").out)["hits"] if hit["id"] == "nas"]
+    assert (True, ["link"]) == (nas["sure"], nas["why"])
 
 
 def test_the_inventory_marks_no_note_whose_successor_lies_in_the_trash(world: World) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from collections.abc import Set
 from functools import cached_property
+from math import fsum
 from operator import itemgetter
 
 from roamkb.core.startup.typing import NamedTuple
@@ -76,6 +77,8 @@ _MOST_PROMISED = 4
 _MOST_ROWS = 1_000_000_000
 _ALL = -1
 
+#: Of the best hits those whose links may call a note by the query's words; of a hundred no more is gained.
+_MOST_NAMING = 20
 #: Notes that hold none of the words, beside those that do.
 _MOST_LINKED = 3
 
@@ -103,6 +106,17 @@ class _ScoredKey(NamedTuple):
     signals: RankSignals | None = None
 
 
+class _LinkName(NamedTuple):
+    """The text of a link to an entry, the query's terms in it, and the weight of those that its names haven't."""
+
+    text: str
+    terms: Set[str]
+    weight: float
+
+
+_NO_NAME = _LinkName("", frozenset(), 0.0)
+
+
 class IndexQuery:
     """One query and the index it is run on, within one read transaction."""
 
@@ -119,6 +133,8 @@ class IndexQuery:
             db.create_function("likely_forms", 1, likely_forms, deterministic=True)
         #: By the keys of hits, once they are ranked.
         self._spelling_gains: Mapping[int, float] = {}
+        #: How links of the best hits call entries, by their keys.
+        self._link_names: Mapping[int, _LinkName] = {}
         #: Ranked passages that were found and not given, once the answers are.
         self.left_out = 0
 
@@ -128,7 +144,8 @@ class IndexQuery:
         Where `near_best`, those far below the best are left out.
         """
         for key, points, source, signals in self._scored_keys(limit, linked=linked, near_best=near_best):
-            yield self._snippet_view.passage_hit(key, points, source=source, signals=signals)
+            link_text = self._link_names.get(key, _NO_NAME).text
+            yield self._snippet_view.passage_hit(key, points, source=source, link_text=link_text, signals=signals)
 
     def find_places(self, limit: int | None, *, near_best: bool = False) -> list[tuple[int, str, float]]:
         """Return key, file and score of the answers, for a caller that renders only a few of them."""
@@ -372,11 +389,38 @@ class IndexQuery:
             points = self._score_within(f"{{title alias tags}} : ({' AND '.join(names)})", points, pool) | points
         if self._phrases:
             points = {key: value for key, value in points.items() if self._holds_phrases(key)}
+        self._link_names = names_by_links = {} if self._phrases else self._names_by_links(points)
+        complete |= {key for key, name in names_by_links.items() if name.terms >= self._term_weights.keys()}
+        points = points | {key: points.get(key, 0.0) + name.weight for key, name in names_by_links.items()}
         nearness = self._nearness_by_model(points)
         if found := nearness.keys() - points.keys():
             points = points | dict.fromkeys(found, 0.0) | self._weigh_among(self._match_expression, found)
         order = rank_entries(self._entries_to_rank(points, complete, nearness), self._term_weights)
         return self._reorder_by_spelling(order) if len(self._term_weights) > 1 else order
+
+    def _names_by_links(self, points: Mapping[int, float]) -> Mapping[int, _LinkName]:
+        """Return what the best hits call those that they link to, as far as the query says it.
+
+        The text of a link names its target in the words of who links there (Craswell, Hawking and Robertson,
+        "Effective Site Finding using Link Anchor Information", SIGIR 2001).
+        """
+        best = sorted(points, key=lambda key: (-points[key], key))[:_MOST_NAMING]
+        rows = self._db.execute(
+            "SELECT entry.id, link.text, content.named FROM entry AS hit "
+            "JOIN link ON link.note = hit.note AND link.source = hit.node JOIN entry ON entry.node = link.dest "
+            "JOIN content ON content.id = entry.id "
+            f"WHERE hit.id IN (SELECT value FROM json_each(:hits)) AND link.text != '' AND {self._where} "
+            "GROUP BY entry.id, link.text ORDER BY count(DISTINCT link.note) DESC, link.text",
+            {"hits": json.dumps(best), **self._values},
+        )
+        names: dict[int, _LinkName] = {}
+        for key, text, named_terms in rows:
+            terms = self._snippet_view.terms_in_name(text)
+            # a set has another order in each process, which a plain sum of floats would show
+            weight = fsum(self._term_weights.get(term, 0.0) for term in terms.difference(named_terms.split(SEPARATOR)))
+            if weight > names.get(key, _NO_NAME).weight:
+                names[key] = _LinkName(text, terms, weight)
+        return names
 
     @cached_property
     def _lone_word(self) -> str:
@@ -466,7 +510,9 @@ class IndexQuery:
                     has_all=key in complete,
                     is_called=self._is_called(names.split(SEPARATOR), query_name, is_replaced=bool(replaced)),
                     is_superseded=bool(replaced),
-                    name_terms=weighed.intersection(named_terms.split(SEPARATOR)),
+                    name_terms=weighed.intersection(named_terms.split(SEPARATOR)).union(
+                        self._link_names.get(key, _NO_NAME).terms
+                    ),
                     tag_terms=weighed.intersection(tagged_terms.split(SEPARATOR)),
                     date=date,
                     place=(file, line),

@@ -42,7 +42,7 @@ from roamkb.text.tokenize import text_terms
 from roamkb.text.tokenize import words_beside_unspaced
 
 #: Raise on any change of tables, tokens or what is stored; an index of another number is made anew.
-SCHEMA = 18
+SCHEMA = 19
 
 #: Names the index in the first bytes of its file, "roam".
 _APPLICATION = 0x726F616D
@@ -60,7 +60,7 @@ CREATE INDEX note_first ON note(first) WHERE first != '';
 CREATE INDEX note_copy ON note(file) WHERE is_copy;
 CREATE INDEX note_trouble ON note(file) WHERE trouble != '';
 CREATE TABLE setup(note INTEGER, path TEXT, digest BLOB, PRIMARY KEY(note, path)) WITHOUT ROWID;
-CREATE TABLE link(note INTEGER, source TEXT, dest TEXT, line INTEGER);
+CREATE TABLE link(note INTEGER, source TEXT, dest TEXT, line INTEGER, text TEXT);
 CREATE INDEX link_note ON link(note);
 CREATE INDEX link_dest ON link(dest);
 CREATE TABLE reference(note INTEGER, node TEXT, type TEXT, target TEXT, is_own INTEGER);
@@ -250,8 +250,10 @@ def add_note(
     db.executemany("INSERT INTO setup VALUES(?, ?, ?)", [(id, *setup) for setup in setups])
     if note:
         links = [(id, node.id, link) for node in note.nodes for link in node.links if link.type == "id"]
-        rows = ((id, source, link.dest, link.line) for id, source, link in links)
-        db.executemany("INSERT INTO link VALUES(?, ?, ?, ?)", rows)
+        rows = (
+            (id, source, link.dest, link.line, storable_text(link.text[:_LONGEST_NAME])) for id, source, link in links
+        )
+        db.executemany("INSERT INTO link VALUES(?, ?, ?, ?, ?)", rows)
         db.executemany("INSERT INTO reference VALUES(?, ?, ?, ?, ?)", _reference_rows(id, note))
         names = {stored_spelling(name) for node in note.nodes for name in (node.title, *node.aliases)}
         db.executemany("INSERT INTO name VALUES(?, ?)", [(name, id) for name in sorted(names)])

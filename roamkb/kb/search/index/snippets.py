@@ -69,9 +69,15 @@ class SnippetView:
         self._weights = weights
 
     def passage_hit(
-        self, key: int, points: float, *, source: int | None = None, signals: RankSignals | None = None
+        self,
+        key: int,
+        points: float,
+        *,
+        source: int | None = None,
+        link_text: str = "",
+        signals: RankSignals | None = None,
     ) -> PassageHit:
-        """Return one entry as a hit; `source` is an entry that links to it."""
+        """Return one entry as a hit; `source` is an entry that links to it, `link_text` how one calls it there."""
         node, file, line, date, project, replaced, numbers, title, alias, tags, body = self._db.execute(
             f"SELECT node, file, line, date, project, {IS_REPLACED}, numbers, title, alias, tags, body "
             "FROM entry JOIN content USING(id) WHERE id = ?",
@@ -86,24 +92,23 @@ class SnippetView:
             id=node,
             title=title,
             aliases=_split_names(alias),
+            link_text=link_text,
             file=file,
             line=line,
             tags=_split_names(tags),
             date=date,
             project=project,
             score=round(points, 4),
-            why=tuple(self._match_reasons(title, alias, tags, bool(lines), bool(replaced), source))
+            why=tuple(self._match_reasons((title, alias, link_text, tags), bool(lines), bool(replaced), source))
             or ("meaning",) * self._by_meaning,
             lines=lines,
             signals=signals,
         )
 
-    def _match_reasons(
-        self, title: str, alias: str, tags: str, in_text: bool, replaced: bool, source: int | None
-    ) -> Iterator[str]:
+    def _match_reasons(self, names: Sequence[str], in_text: bool, replaced: bool, source: int | None) -> Iterator[str]:
         if self._phrases:
             yield "phrase"
-        for name, text in (("title", title), ("alias", alias), ("tag", tags)):
+        for name, text in zip(("title", "alias", "link", "tag"), names, strict=True):
             if text and self._has_term(text):
                 yield name
         if in_text:
@@ -198,6 +203,13 @@ class SnippetView:
             return True
         excerpt = excerpt_of(line)
         return self._worth_of(self._likely_words(excerpt), excerpt) > 0
+
+    def terms_in_name(self, name: str) -> frozenset[str]:
+        """Return the query's terms in what something is called; none where other words make up most of that."""
+        self._body, self._is_english = name, None
+        terms_by_word = list(map(self._terms_in_word, split_words(name)))
+        is_about = 2 * sum(map(bool, terms_by_word)) >= len(terms_by_word)
+        return frozenset().union(*terms_by_word) if is_about else frozenset()
 
     def _has_term(self, text: str) -> bool:
         """Say whether `text` holds any of the terms."""

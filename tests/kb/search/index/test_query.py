@@ -67,6 +67,41 @@ def test_two_that_link_to_each_other_are_found_once(base: Base) -> None:
     assert ["Backups", "NAS"] == sorted(dict(found(base, "nightly")))
 
 
+def test_the_text_of_a_link_calls_what_it_links_to(base: Base) -> None:
+    """The note that is called so comes before those that only say the word, whatever its title and its language."""
+    base.note("5-firmware.org", "Firmware", "It starts a computer.")
+    for n in range(5):
+        base.note(f"6-card-{n}.org", f"Card {n}", f"Карта с этой [[id:5-firmware.org][прошивкой]], прошивка {n}.")
+    for question in ("прошивка", "прошивки", "какая прошивка"):
+        assert ("Firmware", ("link",)) == found(base, question)[0]
+    (best,) = base.index().find_passages(parse_query("прошивка", today=TODAY), limit=1).answers
+    assert ("прошивкой", ("Firmware", "прошивкой")) == (best.link_text, best.names)
+    base.note("6-card-0.org", "Card 0", "Карта.")
+    assert "Firmware" in dict(found(base, "прошивка")), "four others still link to it"
+    for n in range(5):
+        base.note(f"6-card-{n}.org", f"Card {n}", "На этой прошивке.")
+    assert "Firmware" not in dict(found(base, "прошивка")), "a link that was deleted names nothing"
+
+
+def test_a_link_in_words_about_many_things_is_no_name(base: Base) -> None:
+    """Nor does one name what a filter leaves out, or hold a phrase."""
+    base.note(
+        "1-backup.org", "Backups", "Nightly: [[id:2-nas.org][where the disks of the old cellar ended up]]. The attic."
+    )
+    assert "link" not in dict(found(base, "cellar")).get("NAS", ())
+    base.note("1-backup.org", "Backups", "Nightly, to [[id:2-nas.org][the attic]].")
+    assert ("link",) == dict(found(base, "attic"))["NAS"]
+    for text in ("attic -tag:hardware", "attic -disks", '"the attic"'):
+        assert "NAS" not in dict(found(base, text))
+
+
+def test_a_title_is_a_name_before_the_text_of_a_link(base: Base) -> None:
+    """Who asks for a title means that note, and not one that is called so somewhere else."""
+    base.note("1-backup.org", "Backups", "Kept on [[id:2-nas.org][the fan]], the fan, the fan.")
+    answers = base.index().find_passages(parse_query("fan", today=TODAY), limit=2).answers
+    assert ["Fan", "NAS"] == [answer.title for answer in answers]
+
+
 @pytest.mark.parametrize("text", ["one way out", "a day off", "who may buy", "keys and a key", "ways out of it"])
 def test_a_short_word_is_shown_in_its_line(base: Base, text: str) -> None:
     """Its stem may end in another letter than it does: way, and wai."""
