@@ -37,6 +37,11 @@ class NotePassage:
         return self.node.title if self.node else self.note.title
 
     @property
+    def titles_above(self) -> tuple[str, ...]:
+        """The titles of the file and the headings above a heading's node, outermost first."""
+        return (self.note.title, *self.node.olp) if self.node and self.node.level else ()
+
+    @property
     def tags(self) -> tuple[str, ...]:
         """The node's tags, including inherited ones."""
         return self.node.tags if self.node else ()

@@ -9,13 +9,15 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from collections.abc import Set
 from functools import cached_property
-from math import fsum
 from operator import itemgetter
 
 from roamkb.core.startup.typing import NamedTuple
 from roamkb.core.text import fold_to_line
 from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.hits import RankSignals
+from roamkb.kb.search.index.context_terms import NO_NAME
+from roamkb.kb.search.index.context_terms import ContextTerms
+from roamkb.kb.search.index.context_terms import LinkName
 from roamkb.kb.search.index.document_frequency import document_frequency
 from roamkb.kb.search.index.match_expressions import WantedEntry
 from roamkb.kb.search.index.match_expressions import hidden_entries
@@ -77,8 +79,6 @@ _MOST_PROMISED = 4
 _MOST_ROWS = 1_000_000_000
 _ALL = -1
 
-#: Of the best hits those whose links may call a note by the query's words; of a hundred no more is gained.
-_MOST_NAMING = 20
 #: Notes that hold none of the words, beside those that do.
 _MOST_LINKED = 3
 
@@ -106,17 +106,6 @@ class _ScoredKey(NamedTuple):
     signals: RankSignals | None = None
 
 
-class _LinkName(NamedTuple):
-    """The text of a link to an entry, the query's terms in it, and the weight of those that its names haven't."""
-
-    text: str
-    terms: Set[str]
-    weight: float
-
-
-_NO_NAME = _LinkName("", frozenset(), 0.0)
-
-
 class IndexQuery:
     """One query and the index it is run on, within one read transaction."""
 
@@ -134,7 +123,7 @@ class IndexQuery:
         #: By the keys of hits, once they are ranked.
         self._spelling_gains: Mapping[int, float] = {}
         #: How links of the best hits call entries, by their keys.
-        self._link_names: Mapping[int, _LinkName] = {}
+        self._link_names: Mapping[int, LinkName] = {}
         #: Ranked passages that were found and not given, once the answers are.
         self.left_out = 0
 
@@ -144,7 +133,7 @@ class IndexQuery:
         Where `near_best`, those far below the best are left out.
         """
         for key, points, source, signals in self._scored_keys(limit, linked=linked, near_best=near_best):
-            link_text = self._link_names.get(key, _NO_NAME).text
+            link_text = self._link_names.get(key, NO_NAME).text
             yield self._snippet_view.passage_hit(key, points, source=source, link_text=link_text, signals=signals)
 
     def find_places(self, limit: int | None, *, near_best: bool = False) -> list[tuple[int, str, float]]:
@@ -389,38 +378,30 @@ class IndexQuery:
             points = self._score_within(f"{{title alias tags}} : ({' AND '.join(names)})", points, pool) | points
         if self._phrases:
             points = {key: value for key, value in points.items() if self._holds_phrases(key)}
-        self._link_names = names_by_links = {} if self._phrases else self._names_by_links(points)
-        complete |= {key for key, name in names_by_links.items() if name.terms >= self._term_weights.keys()}
-        points = points | {key: points.get(key, 0.0) + name.weight for key, name in names_by_links.items()}
+        points, complete = self._add_context(points, complete)
         nearness = self._nearness_by_model(points)
         if found := nearness.keys() - points.keys():
             points = points | dict.fromkeys(found, 0.0) | self._weigh_among(self._match_expression, found)
         order = rank_entries(self._entries_to_rank(points, complete, nearness), self._term_weights)
         return self._reorder_by_spelling(order) if len(self._term_weights) > 1 else order
 
-    def _names_by_links(self, points: Mapping[int, float]) -> Mapping[int, _LinkName]:
-        """Return what the best hits call those that they link to, as far as the query says it.
-
-        The text of a link names its target in the words of who links there (Craswell, Hawking and Robertson,
-        "Effective Site Finding using Link Anchor Information", SIGIR 2001).
-        """
-        best = sorted(points, key=lambda key: (-points[key], key))[:_MOST_NAMING]
-        rows = self._db.execute(
-            "SELECT entry.id, link.text, content.named FROM entry AS hit "
-            "JOIN link ON link.note = hit.note AND link.source = hit.node JOIN entry ON entry.node = link.dest "
-            "JOIN content ON content.id = entry.id "
-            f"WHERE hit.id IN (SELECT value FROM json_each(:hits)) AND link.text != '' AND {self._where} "
-            "GROUP BY entry.id, link.text ORDER BY count(DISTINCT link.note) DESC, link.text",
-            {"hits": json.dumps(best), **self._values},
+    def _add_context(self, points: dict[int, float], complete: set[int]) -> tuple[dict[int, float], set[int]]:
+        """Return scores and complete hits with what entries owe to links that call them so and to titles above them."""
+        if self._phrases:
+            return points, complete
+        weights = self._term_weights
+        context = ContextTerms(
+            self._db, points, where=self._where, values=self._values, words=self._query_words, weights=weights
         )
-        names: dict[int, _LinkName] = {}
-        for key, text, named_terms in rows:
-            terms = self._snippet_view.terms_in_name(text)
-            # a set has another order in each process, which a plain sum of floats would show
-            weight = fsum(self._term_weights.get(term, 0.0) for term in terms.difference(named_terms.split(SEPARATOR)))
-            if weight > names.get(key, _NO_NAME).weight:
-                names[key] = _LinkName(text, terms, weight)
-        return names
+        self._link_names = context.link_names(self._snippet_view)
+        added = {key: points.get(key, 0.0) + name.weight for key, name in self._link_names.items()}
+        whole = {key for key, name in self._link_names.items() if name.terms >= weights.keys()}
+        if headings := context.headings if len(weights) > 1 else {}:
+            scores = self._weigh_among(self._match_expression, headings)
+            added |= {key: scores.get(key, 0.0) + context.weight_of(terms.added) for key, terms in headings.items()}
+            if len(weights) <= _MOST_PROMISED:
+                whole |= {key for key, terms in headings.items() if terms.held | terms.added >= weights.keys()}
+        return points | added, complete | whole
 
     @cached_property
     def _lone_word(self) -> str:
@@ -495,12 +476,15 @@ class IndexQuery:
         for keys in _split_chunks(list(points)):
             marks = ", ".join("?" * len(keys))
             rows = self._db.execute(
-                f"SELECT id, {IS_REPLACED}, called, named, tagged, date, file, line, data "
+                f"SELECT id, {IS_REPLACED}, called, named, tagged, above, date, file, line, data "
                 "FROM content JOIN entry USING(id) "
                 f"LEFT JOIN vector USING(id) WHERE id IN ({marks})",
                 keys,
             )
-            for key, replaced, names, named_terms, tagged_terms, date, file, line, vector in rows:
+            for key, replaced, names, named_terms, tagged_terms, above, date, file, line, vector in rows:
+                named, over = (weighed.intersection(terms.split(SEPARATOR)) for terms in (named_terms, above))
+                path_terms = named | over if named - over else named
+                is_path = named < path_terms == weighed and not replaced
                 yield RankedEntry(
                     key=key,
                     words=points[key],
@@ -508,11 +492,10 @@ class IndexQuery:
                     nearness=vector_cosine(query_vector, vector) if query_vector and vector else 0.0,
                     by_sentence=nearness.get(key, 0.0),
                     has_all=key in complete,
-                    is_called=self._is_called(names.split(SEPARATOR), query_name, is_replaced=bool(replaced)),
+                    is_called=is_path
+                    or self._is_called(names.split(SEPARATOR), query_name, is_replaced=bool(replaced)),
                     is_superseded=bool(replaced),
-                    name_terms=weighed.intersection(named_terms.split(SEPARATOR)).union(
-                        self._link_names.get(key, _NO_NAME).terms
-                    ),
+                    name_terms=path_terms | self._link_names.get(key, NO_NAME).terms,
                     tag_terms=weighed.intersection(tagged_terms.split(SEPARATOR)),
                     date=date,
                     place=(file, line),

@@ -74,7 +74,7 @@ CREATE TABLE entry(
 CREATE INDEX entry_note ON entry(note);
 CREATE INDEX entry_node ON entry(node);
 CREATE TABLE content(
-  id INTEGER PRIMARY KEY, successor TEXT, called TEXT, named TEXT, tagged TEXT, numbers TEXT,
+  id INTEGER PRIMARY KEY, successor TEXT, called TEXT, named TEXT, tagged TEXT, above TEXT, numbers TEXT,
   title TEXT, alias TEXT, tags TEXT, body TEXT, hidden TEXT);
 CREATE TABLE vector(id INTEGER PRIMARY KEY, data BLOB);
 CREATE VIRTUAL TABLE words USING fts5({COLUMNS}, content='content', content_rowid='id', tokenize={TOKENS});
@@ -241,7 +241,7 @@ def add_note(
             (row.length, id, seen_file.file, row.line, row.node, row.date, row.is_agent, row.project, row.tag_set),
         ).lastrowid
         db.execute(
-            "INSERT INTO content VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO content VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (number, row.successor, *row.names, row.numbers, *row.indexed),
         )
         db.execute(f"INSERT INTO words(rowid, {COLUMNS}) VALUES(?, ?, ?, ?, ?, ?)", (number, *row.indexed))
@@ -290,8 +290,8 @@ class _PassageRow:
     tag_set: str
     #: The id of the node that replaced it, as it says itself; None where none did.
     successor: str | None
-    #: What it is called, folded; the terms of that, and of its tags.
-    names: tuple[str, str, str]
+    #: What it is called, folded; the terms of that, of its tags, and of the titles above a heading.
+    names: tuple[str, str, str, str]
     numbers: str
     #: Title, aliases, tags, text, and what only the index sees.
     indexed: tuple[str, str, str, str, str]
@@ -369,7 +369,7 @@ def _passage_row(passage: "passages.NotePassage") -> _PassageRow:
         numbers=_format_ranges([number for number, _ in lines]),
         is_cut=_text_length(passage) > _MOST_TEXT,
         successor=_successor_of(node) if node else None,
-        names=_compared_names(*indexed[:3]),
+        names=(*_compared_names(*indexed[:3]), _joined_terms(" ".join(passage.titles_above)[:_LONGEST_NAME])),
         indexed=indexed,
         is_foreign=is_foreign,
         # the table's words are English
@@ -390,8 +390,11 @@ _PROVENANCE = lazily(r":(?:CREATED|AGENT|PROJECT|SOURCE):\s")
 def _compared_names(title: str, aliases: str, tags: str) -> tuple[str, str, str]:
     """Return the folded names, their terms and the tags' terms, with which queries are compared."""
     called = map(fold_to_line, (title, *aliases.split(SEPARATOR)) if aliases else (title,))
-    named_terms, tagged_terms = (dict.fromkeys(text_terms(text)) for text in (f"{title} {aliases}", tags))
-    return SEPARATOR.join(called), SEPARATOR.join(named_terms), SEPARATOR.join(tagged_terms)
+    return SEPARATOR.join(called), _joined_terms(f"{title} {aliases}"), _joined_terms(tags)
+
+
+def _joined_terms(text: str) -> str:
+    return storable_text(SEPARATOR.join(dict.fromkeys(text_terms(text))))
 
 
 def _kept_tags(passage: "passages.NotePassage") -> Sequence[str]:

@@ -95,6 +95,37 @@ def test_a_link_in_words_about_many_things_is_no_name(base: Base) -> None:
         assert "NAS" not in dict(found(base, text))
 
 
+def outline(base: Base, file: str, title: str, *headings: tuple[str, str]) -> None:
+    """Write a note with headings that are nodes."""
+    nodes = "".join(f"* {name}\n:PROPERTIES:\n:ID: {title}-{name}\n:END:\n{text}\n" for name, text in headings)
+    (base.kb / file).write_text(f":PROPERTIES:\n:ID: {title}\n:END:\n#+title: {title}\n\n{nodes}")
+
+
+def test_a_heading_is_found_by_the_titles_above_it(base: Base) -> None:
+    """`Gitea` is said by the file alone, `install` by many headings; the one of both is meant, before the file."""
+    for name in ("Gitea", "Nextcloud", "Syncthing"):
+        outline(base, f"{name}.org", name, ("Installation", "Take the package."), ("Backup", "Nightly."))
+    base.note("8-other.org", "Other", "The installation of Gitea took a day, Gitea being slow.")
+    for question in ("gitea installation", "install gitea", "how do I install gitea?"):
+        answers = base.index().find_passages(parse_query(question, today=TODAY), limit=3).answers
+        assert ["Gitea-Installation", "Gitea", "8-other.org"] == [answer.id for answer in answers]
+    ids = [hit.id for hit in base.index().find_passages(parse_query("gitea", today=TODAY), limit=20).answers]
+    assert ["Gitea", "8-other.org"] == ids, "a heading that only lies below what is asked for is no answer"
+    for question in ("gitea installation -package", '"gitea installation"'):
+        ids = [hit.id for hit in base.index().find_passages(parse_query(question, today=TODAY), limit=20).answers]
+        assert "Gitea-Installation" not in ids
+
+
+def test_a_heading_below_headings_has_the_titles_of_all(base: Base) -> None:
+    """Their words are no hits of their own: what the titles above say in full isn't asked of what is below them."""
+    (base.kb / "deep.org").write_text(
+        "#+title: Homelab\n* Router\n** Firmware\n:PROPERTIES:\n:ID: fw\n:END:\nOpen, and the router's own.\n"
+    )
+    for question in ("router firmware", "homelab firmware", "homelab router firmware"):
+        assert "Firmware" == found(base, question)[0][0]
+    assert ["Homelab"] == [title for title, _ in found(base, "homelab")]
+
+
 def test_a_title_is_a_name_before_the_text_of_a_link(base: Base) -> None:
     """Who asks for a title means that note, and not one that is called so somewhere else."""
     base.note("1-backup.org", "Backups", "Kept on [[id:2-nas.org][the fan]], the fan, the fan.")
