@@ -5,10 +5,12 @@ from roamkb.core.startup.typing import Final
 from roamkb.core.text import fold_text
 from roamkb.text.similarity.synonyms import NEGATIONS
 from roamkb.text.similarity.synonyms import UNSPACED_NEGATION
+from roamkb.text.similarity.synonyms import are_contrary
 from roamkb.text.similarity.synonyms import spelt_out
 from roamkb.text.store.lexicons import lexicon
 from roamkb.text.store.lexicons import vocabulary
 from roamkb.text.tokenize import split_words
+from roamkb.text.tokenize import stem_word
 
 SENTENCE_END: Final = lazily(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 #: Words that turn what is said into its contrary, as a negation does: "it is a myth that"; as written, and folded.
@@ -17,10 +19,14 @@ _FOLDED_FALSITY: Final = vocabulary("falsity")
 _FALSITY_UNSPACED: Final = lazily("|".join(" ".join(lexicon("unspaced_falsity")).split()))
 
 
+def negation_words(text: str) -> set[str]:
+    """Return the words of a text, folded, that negate."""
+    return set(NEGATIONS.intersection(split_words(fold_text(spelt_out(text)))))
+
+
 def negates(text: str) -> bool:
     """Return whether a text has a negation."""
-    plain_words = split_words(fold_text(spelt_out(text)))
-    return not NEGATIONS.isdisjoint(plain_words) or UNSPACED_NEGATION.search(text) is not None
+    return bool(negation_words(text)) or UNSPACED_NEGATION.search(text) is not None
 
 
 def falsity_words(text: str) -> set[str]:
@@ -34,3 +40,8 @@ def falsity_words(text: str) -> set[str]:
 def turns(text: str) -> bool:
     """Return whether a text denies something: it negates, or calls it false."""
     return negates(text) or bool(falsity_words(text))
+
+
+def is_of_truth(term: str) -> bool:
+    """Return whether a term says that something is false, or true."""
+    return any(term == stem_word(word) or are_contrary(term, word) for word in _FOLDED_FALSITY)

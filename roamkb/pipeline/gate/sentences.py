@@ -16,7 +16,10 @@ from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import fold_text
 from roamkb.text.denial import SENTENCE_END
 from roamkb.text.denial import falsity_words
+from roamkb.text.denial import is_of_truth
 from roamkb.text.denial import negates
+from roamkb.text.denial import negation_words
+from roamkb.text.denial import turns
 from roamkb.text.language import is_english
 from roamkb.text.pasted_blocks import own_words
 from roamkb.text.similarity import contradiction
@@ -34,15 +37,22 @@ from roamkb.text.tokenize import split_words
 from roamkb.text.tokenize import terms_of
 
 _BLANKS: Final = lazily(r"\s+")
+_ITEM: Final = lazily(r"\s*(?:[-*•]|\d+[.)])\s")
 _EXCEPTION: Final = lazily(rf"\b(?:{'|'.join(' '.join(lexicon('exceptions')).split())})\b", re.IGNORECASE)
-#: A clause with a conjunction of its own belongs to the one before: "es stimmt nicht, dass …".
-_CLAUSE_END: Final = lazily(r"[,;:–—]\s(?!(?:dass|daß|что|że|hogy)\b)|(?<=[.!?])\s+|\n+|[、，；：。！？]")
+#: A clause ends with its mark; one with a conjunction of its own belongs to the one before: "es stimmt nicht, dass …".
+_SUBORDINATE: Final = r"(?:dass|daß|что|że|hogy)\b"
+_CLAUSE_END: Final = lazily(rf"(?<=[,;:–—])\s(?!{_SUBORDINATE})|(?<=[.!?])\s+|(?<=\n)(?!\n)|(?<=[、，；：。！？])")
+#: What ends a denial, and what hands it on to the clause that follows.
+_CLOSING: Final = lazily(r"[.!?;。！？；\n]\s*\Z")
+_HANDING_ON: Final = lazily(rf"[:：]\s|,\s{_SUBORDINATE}")
 #: The share of a claim's words in a sentence that says it, or denies it.
 _SAID_SHARE: Final = 0.75
 #: Words that say how the others hang together, or deny them.
 _RELATING: Final = FUNCTION_WORDS | NEGATIONS | vocabulary("heads")
 #: Letters of a sentence that somebody types; what goes on was pasted.
 _LONGEST_STATEMENT: Final = 600
+#: Words that by themselves answer what was said before, and deny nothing of what follows.
+_ANSWERS: Final = vocabulary("answers")
 #: Words that make a clause a question or a condition, by closed lists: a language has few.
 _WHETHER: Final = vocabulary("whether")
 _WHETHER_UNSPACED: Final = lazily("|".join(" ".join(lexicon("unspaced_whether")).split()))
@@ -58,10 +68,20 @@ _CORRECTED_SHARE: Final = 0.5
 
 
 def sentences_with(quote: str, text: str) -> Sequence[str]:
-    """Return the sentences of a text that hold a quote; the quote itself where it is longer than one."""
-    squeezed_quote = without_blanks(quote)
-    sentences = (sentence for sentence in SENTENCE_END.split(text) if squeezed_quote in without_blanks(sentence))
-    return tuple(sentences) or (quote,)
+    """Return the sentences of a text in which a quote stands, as one text for each time that it does."""
+    sentences = SENTENCE_END.split(text)
+    squeezed_sentences = [without_blanks(sentence) for sentence in sentences]
+    places = [place for place, squeezed in enumerate(squeezed_sentences) for _ in squeezed]
+    matches = re.finditer(re.escape(without_blanks(quote)), "".join(squeezed_sentences))
+    spans = ((places[match.start()], places[match.end() - 1] + 1) for match in matches)
+    return tuple(_heading_of(sentences, start) + "\n".join(sentences[start:end]) for start, end in spans)
+
+
+def _heading_of(sentences: Sequence[str], place: int) -> str:
+    """Return the sentence that a colon puts over one, or over the list that it is an item of; else nothing."""
+    is_item = _ITEM.match(sentences[place])
+    above = next((one for one in reversed(sentences[:place]) if not (is_item and _ITEM.match(one))), "")
+    return f"{above.rstrip()} " if above.rstrip().endswith((":", "：")) else ""
 
 
 def is_question(sentence: str) -> bool:
@@ -85,11 +105,10 @@ def only_asks(claim: str, sentence: str) -> bool:
 
 
 def denies(claim: str, quote: str, sentence: str) -> bool:
-    """Return whether a sentence denies a claim whose words it has, or the quote that was cut out of it."""
-    if _differ_beside_exceptions(claim, _from_quote(quote, sentence, content_terms(claim))):
+    """Return whether a sentence denies, or may deny, a claim whose words it has, or the quote that is cut out of it."""
+    if _differ_beside_exceptions(claim, sentence):
         return True
-    said = _from_quote(quote, sentence, content_terms(quote))
-    return not negates(claim) and not negates(quote) and _differ_beside_exceptions(quote, said)
+    return not negates(claim) and not negates(quote) and _differ_beside_exceptions(quote, sentence)
 
 
 def _differ_beside_exceptions(text: str, sentence: str) -> bool:
@@ -98,6 +117,9 @@ def _differ_beside_exceptions(text: str, sentence: str) -> bool:
     own, own_left_out = _part_exception(text)
     if left_out and own_left_out:
         return _differ_in_negation(own, said) or _differ_in_negation(own_left_out, left_out)
+    if negates(left_out) and not own_left_out:
+        # what leaves out that it isn't so leaves nothing
+        return not negates(text)
     is_about_exception = not (content_terms(text) & content_terms(left_out)) <= content_terms(said)
     return _differ_in_negation(text, sentence if is_about_exception else said)
 
@@ -108,7 +130,7 @@ def _part_exception(sentence: str) -> tuple[str, str]:
     if exception is None:
         return sentence, ""
     left_out, *rest = _CLAUSE_END.split(sentence[exception.end() :], maxsplit=1)
-    return ", ".join(part for part in (sentence[: exception.start()].strip(" ,"), *rest) if part), left_out
+    return " ".join(part for part in (sentence[: exception.start()].strip(), *rest) if part), left_out
 
 
 def _differ_in_negation(text: str, sentence: str) -> bool:
@@ -116,7 +138,7 @@ def _differ_in_negation(text: str, sentence: str) -> bool:
     terms = content_terms(text)
     if not _holds_most(sentence, terms):
         return False
-    said = _without_forgetting(_clauses_about(sentence, terms), terms)
+    said = _without_forgetting(_clauses_about(sentence, text), terms)
     # a lie and a myth is as false as either
     turning_words = bool(falsity_words(said) - falsity_words(text)) + _count_contraries(text, said)
     if negates(text) and negates(said) and not turning_words:
@@ -132,7 +154,7 @@ def _negate_otherwise(text: str, said: str) -> bool:
 
 def _drops_negation(text: str, said: str) -> bool:
     """Return whether one of two texts alone negates what both say of being without something: "never without"."""
-    mine, theirs = (NEGATIONS.intersection(split_words(fold_text(spelt_out(side)))) for side in (text, said))
+    mine, theirs = negation_words(text), negation_words(said)
     are_privative = bool(mine & _PRIVATIVES and theirs & _PRIVATIVES)
     return are_privative and (mine <= _PRIVATIVES) != (theirs <= _PRIVATIVES)
 
@@ -162,25 +184,21 @@ def _without_forgetting(text: str, terms: frozenset[str]) -> str:
 def is_hearsay(claim: str, sentence: str) -> bool:
     """Return whether a sentence has a claim from somebody, supposes it or puts it into the past, where it doesn't."""
     own, told = claim.casefold(), sentence.casefold()
+    clauses, terms = _CLAUSE_END.split(told), content_terms(claim)
+    about = [place for place, clause in enumerate(clauses) if not terms.isdisjoint(content_terms(clause))]
     # what may follow is another matter: "X, maybe Y"
-    until = _end_of_clauses_about(told, content_terms(claim))
-    return any(match[0] not in own for match in chain(_HEARSAY.finditer(told), _POSSIBILITY.finditer(told, 0, until)))
-
-
-def _end_of_clauses_about(sentence: str, terms: frozenset[str]) -> int:
-    """Return where the last clause with some of the terms ends."""
-    ends = [*(match.start() for match in _CLAUSE_END.finditer(sentence)), len(sentence)]
-    starts = [0, *ends]
-    about = (
-        end
-        for start, end in zip(starts, ends, strict=False)
-        if not terms.isdisjoint(content_terms(sentence[start:end]))
-    )
-    return max(about, default=len(sentence))
+    until = " ".join(clauses[: about[-1] + 1]) if about else told
+    return any(match[0] not in own for match in chain(_HEARSAY.finditer(told), _POSSIBILITY.finditer(until)))
 
 
 def _holds_most(text: str, terms: frozenset[str]) -> bool:
+    """Return whether a text says some terms, or denies them."""
     return bool(terms) and count_shared(terms, text) >= _SAID_SHARE * len(terms)
+
+
+def _holds_half(text: str, terms: frozenset[str]) -> bool:
+    """Return whether a text may correct what has some terms."""
+    return len(terms & content_terms(text)) >= _CORRECTED_SHARE * len(terms)
 
 
 def count_shared(terms: frozenset[str], text: str) -> int:
@@ -198,18 +216,52 @@ def may_cover(claim: str, text: str) -> bool:
     return is_english(split_words(claim)) == is_english(split_words(text))
 
 
-def _from_quote(quote: str, sentence: str, terms: frozenset[str]) -> str:
-    """Return a sentence from a quote's first clause on, and of what stands before it what has others of some terms.
+def _clauses_about(sentence: str, text: str) -> str:
+    """Return the last clauses of a sentence that have of a text what it has, and what it denies of them beside.
 
-    "Not there, here" denies nothing of "here"; "no tea, coffee or milk" denies the milk. So does what has all terms.
+    "Not there, here" and "No, here" deny nothing of "here". "Don't, please, stay here", "Never: here" and
+    "Here, it isn't" may.
     """
-    squeezed_quote = without_blanks(quote)
-    starts = [0, *(match.end() for match in _CLAUSE_END.finditer(sentence))]
-    start = next((place for place in reversed(starts) if squeezed_quote in without_blanks(sentence[place:])), 0)
-    missing = terms - content_terms(sentence[start:])
-    before = _CLAUSE_END.split(sentence[:start])
-    about = (clause for clause in before if missing & content_terms(clause) or _says_all(clause, terms))
-    return ", ".join([*about, sentence[start:]])
+    clauses, terms = _CLAUSE_END.split(sentence), _own_terms(text)
+    last_places = {term: place for place, clause in enumerate(clauses) for term in terms & _own_terms(clause)}
+    if not last_places:
+        return ""
+    first, last = min(last_places.values()), max(last_places.values())
+    before = [
+        clause
+        for place, clause in enumerate(clauses[:first])
+        if _says_all(clause, content_terms(text))
+        or _reaches(clauses[place : (first if content_terms(clause) else last) + 1])
+    ]
+    return " ".join([*before, *clauses[first : last + 1], *filter(_is_bare_denial, clauses[last + 1 :])])
+
+
+def _reaches(clauses: Sequence[str]) -> bool:
+    """Return whether the first of some clauses may deny the last: by an insertion, a colon or a conjunction."""
+    denial, *inserted, claim = clauses
+    is_closed = _ANSWERS.issuperset(split_words(fold_text(denial))) or any(map(_CLOSING.search, clauses[:-1]))
+    if is_closed or not negates(denial):
+        return False
+    return bool(inserted) or _HANDING_ON.search(f"{denial} {claim}") is not None
+
+
+def _is_bare_denial(clause: str) -> bool:
+    """Return whether a clause denies, and names nothing of its own: "it isn't", "that's wrong"; "not more" does."""
+    _, *words = split_words(spelt_out(clause)) or [""]
+    return turns(" ".join(words)) and _names_nothing(clause)
+
+
+def says_no(claim: str, sentence: str) -> bool:
+    """Return whether a sentence says no to a claim: "No, here"; and not "No, don't", with less than half of it."""
+    denials = [clause for clause in _CLAUSE_END.split(sentence) if turns(clause)]
+    own_denials = [clause for clause in denials if not _names_nothing(clause)]
+    terms = content_terms(claim)
+    return len(own_denials) < len(denials) and all(_holds_half(clause, terms) for clause in own_denials)
+
+
+def _names_nothing(clause: str) -> bool:
+    """Return whether a clause names nothing of its own, but for what says that something is false, or true."""
+    return all(map(is_of_truth, content_terms(clause)))
 
 
 def _says_all(clause: str, terms: frozenset[str]) -> bool:
@@ -217,16 +269,12 @@ def _says_all(clause: str, terms: frozenset[str]) -> bool:
     return _holds_most(clause, terms) if UNSPACED.search(clause) else bool(terms) and terms <= content_terms(clause)
 
 
-def _clauses_about(sentence: str, terms: frozenset[str]) -> str:
-    """Return a sentence without the clauses around that have none of some terms: "No, …"."""
-    clauses = _CLAUSE_END.split(sentence)
-    about = [place for place, clause in enumerate(clauses) if not terms.isdisjoint(content_terms(clause))]
-    return ", ".join(clauses[about[0] : about[-1] + 1]) if about else ""
-
-
 def is_taken_back(sentence: str) -> bool:
     """Return whether a sentence takes back what was just said: "Actually, scrap that: …"."""
-    return any(_TAKING_BACK.search(clause.casefold()) and not negates(clause) for clause in _CLAUSE_END.split(sentence))
+    return any(
+        _TAKING_BACK.search(clause.casefold().rstrip(" ,;:–—")) and not negates(clause)
+        for clause in _CLAUSE_END.split(sentence)
+    )
 
 
 def find_denial(claim: str, later: Iterable[str]) -> str:
@@ -234,10 +282,10 @@ def find_denial(claim: str, later: Iterable[str]) -> str:
     said = ""
     prepared, terms = jaccard.prepare_text(claim), content_terms(claim)
     for sentence in later:
-        if len(terms & content_terms(sentence)) < _CORRECTED_SHARE * len(terms) or is_hearsay(claim, sentence):
+        if not _holds_half(sentence, terms) or is_hearsay(claim, sentence):
             continue
         if _differ_in_negation(claim, sentence) or jaccard.differ_only_in_number(
-            prepared, jaccard.prepare_text(_clauses_about(sentence, terms))
+            prepared, jaccard.prepare_text(_clauses_about(sentence, claim))
         ):
             said = sentence
         elif _holds_most(sentence, terms):
@@ -249,7 +297,7 @@ def correction_of(claim: str, later: Sequence[str]) -> str:
     """Return the last of some sentences after a claim that corrects it, if it says all of it; else nothing."""
     terms = content_terms(claim)
     denial = find_denial(claim, later)
-    return _clauses_about(denial, terms) if _holds_most(denial, terms) else ""
+    return _clauses_about(denial, claim) if _holds_most(denial, terms) else ""
 
 
 def statements_after(quote: str, text: str) -> Sequence[str]:
@@ -277,5 +325,11 @@ def without_blanks(text: str) -> str:
 @lru_cache(maxsize=8192)
 def content_terms(text: str) -> frozenset[str]:
     """Return the terms of a text that carry a subject."""
+    return _own_terms(text) - STOP_WORDS
+
+
+@lru_cache(maxsize=8192)
+def _own_terms(text: str) -> frozenset[str]:
+    """Return the terms of a text that carry a subject or do something to it: the stem of "use" is that of "us"."""
     words = (word for word in split_words(spelt_out(text)) if fold_text(word) not in _RELATING)
-    return frozenset(term for word in words for term in terms_of(word) if term not in STOP_WORDS and len(term) > 1)
+    return frozenset(term for word in words for term in terms_of(word) if len(term) > 1)

@@ -32,12 +32,12 @@ from roamkb.pipeline.gate.sentences import is_taken_back
 from roamkb.pipeline.gate.sentences import may_cover
 from roamkb.pipeline.gate.sentences import only_asks
 from roamkb.pipeline.gate.sentences import own_statements
+from roamkb.pipeline.gate.sentences import says_no
 from roamkb.pipeline.gate.sentences import sentences_with
 from roamkb.pipeline.gate.sentences import statements_after
 from roamkb.pipeline.gate.sentences import without_blanks
 from roamkb.text.code_identifiers import names_of
 from roamkb.text.denial import SENTENCE_END
-from roamkb.text.denial import turns
 from roamkb.text.pasted_blocks import own_words
 from roamkb.text.tokenize import UNSPACED
 
@@ -165,7 +165,7 @@ def _negative_reply(claim: str, passages: Sequence[TranscriptPassage], index: in
         return ""
     reply = _next_human_words(passages, index)
     first_sentence = SENTENCE_END.split(reply.strip())[0]
-    return first_sentence if turns(first_sentence) and are_related(claim, reply) else ""
+    return first_sentence if says_no(claim, first_sentence) and are_related(claim, reply) else ""
 
 
 def _next_human_words(passages: Sequence[TranscriptPassage], index: int) -> str:

@@ -384,6 +384,10 @@ def test_a_humans_last_word_on_a_claim_counts(said: str, then: str, stands: bool
         ("Nein. Der minifier behält comments.", False),
         ("Good. Now see to it that the minifier does not drop comments.", True),
         ("No, wait with lunch.", True),
+        ("Don't run the minifier on the comments now, please.", True),
+        ("No, don't run the minifier on comments now.", True),
+        ("No, the minifier never drops comments.", False),
+        ("That's not true. The minifier keeps comments.", False),
     ],
 )
 def test_an_agents_statement_falls_with_the_humans_no(reply: str, stands: bool) -> None:
@@ -452,6 +456,43 @@ def test_an_agents_statement_falls_with_the_humans_no(reply: str, stands: bool) 
 def test_what_stands_before_a_quote_denies_something_else(said: str, quote: str, claim: str, is_good: bool) -> None:
     """Unless the claim has words from there, as of a list; and what follows takes it back."""
     weighed = weigh_claim(claim, quote, [human(said)])
+    assert is_good is weighed.is_good, weighed.why_not
+
+
+@pytest.mark.parametrize(
+    ("said", "quote", "is_good"),
+    [
+        ("Please don't, for whatever reason, use the fig cache", "use the fig cache", False),
+        (
+            "You shouldn't, even when the fig build is red, skip its hooks",
+            "even when the fig build is red, skip",
+            False,
+        ),
+        ("Never, and I mean never, clear the fig cache", "clear the fig cache", False),
+        ("Never do this: clear the fig cache by hand", "clear the fig cache by hand", False),
+        ("It is not so, as the wiki says, that figs are cached", "figs are cached", False),
+        ("Es ist nicht so, wie im Wiki steht, dass Feigen gecacht werden", "Feigen gecacht werden", False),
+        ("The figs are cached, except that they aren't any more", "The figs are cached", False),
+        ("The fig limit is 5, or so they claim; it isn't", "The fig limit is 5", False),
+        ("The fig limit is 5, which is wrong", "The fig limit is 5", False),
+        ("Don't use plums, figs or cherries", "use figs or cherries", False),
+        ("Don't cache figs. Clear the cache often", "cache figs. Clear the cache often", False),
+        ("Never do these:\n- cache figs\n- clear the fig cache", "clear the fig cache", False),
+        ("Rules:\n- never cache figs\n- clear the fig cache", "clear the fig cache", True),
+        ("No, that's fine, cache the figs here", "cache the figs here", True),
+        ("Nein, passt schon, der Feigencache ist aktiv", "der Feigencache ist aktiv", True),
+        ("Non, pardon, le cache des figues est actif", "le cache des figues est actif", True),
+        ("Нет, погоди, кэш инжира включён", "кэш инжира включён", True),
+        ("It isn't the database, the fig cache is slow", "the fig cache is slow", True),
+        ("Don't worry. Well, as I said, the fig cache is slow", "the fig cache is slow", True),
+        ("The fig limit is 5, not more", "The fig limit is 5", True),
+        ("Please don't, for whatever reason, use the fig cache", "Don't use the fig cache", True),
+        ("Never do this: clear the fig cache by hand", "Never clear the fig cache by hand", True),
+    ],
+)
+def test_a_denial_reaches_over_an_insertion_a_colon_and_a_list(said: str, quote: str, is_good: bool) -> None:
+    """And back from a clause without a subject of its own; not over a full stop, nor from a "no" by itself."""
+    weighed = weigh_claim(quote, quote if quote in said else said, [human(said)])
     assert is_good is weighed.is_good, weighed.why_not
 
 
