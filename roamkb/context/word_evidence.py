@@ -23,6 +23,7 @@ from roamkb.kb.search.query import TermWeights
 from roamkb.text.inflection import is_form
 from roamkb.text.store.word_frequencies import RAREST_BITS
 from roamkb.text.store.word_frequencies import term_bits
+from roamkb.text.tokenize import SENTENCE_END
 from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import letter_pairs
 from roamkb.text.tokenize import split_words
@@ -51,7 +52,6 @@ _LEAST_HELD: Final = 2
 _LONE_SHARE: Final = 0.6
 #: Words that name one thing: what has them says them in one place. Those of a longer question lie about in its answer.
 _MOST_NAMING: Final = 3
-_SENTENCE_END: Final = lazily(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 #: Letters that forms of a word have in common at its beginning, and the least share of the longer form.
 _STEM_LENGTH: Final = 4
 _MIN_FORM_SHARE: Final = 0.6
@@ -194,7 +194,7 @@ def _holds_together(prompt: Sequence[PromptWord], names: Sequence[AnswerText], b
     if len(words) > _MOST_NAMING or len(beside) < _LEAST_HELD:
         return True
     held = sum(_holds_word(word, body) for word in beside)
-    sentences = map(AnswerText, _SENTENCE_END.split(body.text))
+    sentences = map(AnswerText, SENTENCE_END.split(body.text))
     return any(sum(_holds_word(word, sentence) for word in beside) == held for sentence in sentences)
 
 

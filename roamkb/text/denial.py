@@ -1,4 +1,4 @@
-"""Sentences that deny: where one ends, and whether it negates what it says, or calls it false."""
+"""Denial: whether a text negates what it says, or calls it false."""
 
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.startup.typing import Final
@@ -12,7 +12,6 @@ from roamkb.text.store.lexicons import vocabulary
 from roamkb.text.tokenize import split_words
 from roamkb.text.tokenize import stem_word
 
-SENTENCE_END: Final = lazily(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 #: Words that turn what is said into its contrary, as a negation does: "it is a myth that"; as written, and folded.
 _FALSITY: Final = frozenset(" ".join(lexicon("falsity")).casefold().split())
 _FOLDED_FALSITY: Final = vocabulary("falsity")

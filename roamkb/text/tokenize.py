@@ -55,6 +55,9 @@ _PLAIN_WORD = lazily(r"\w+")
 _PART = lazily(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _FOREIGN_PART = lazily(f"[^\\W\\d_]+(?:{_FOLLOWING}[^\\W\\d_]*)*|\\d+")
 
+#: Where a text falls into sentences.
+SENTENCE_END = lazily(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+
 #: The words that carry no topic of their own.
 STOP_WORDS = vocabulary("en/stop_words")
 

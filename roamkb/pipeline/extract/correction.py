@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from typing import Final
 
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.text.denial import SENTENCE_END
 from roamkb.text.denial import falsity_words
 from roamkb.text.denial import negates
 from roamkb.text.similarity.synonyms import NEGATIONS
+from roamkb.text.tokenize import SENTENCE_END
 from roamkb.text.tokenize import STOP_WORDS
 from roamkb.text.tokenize import UNSPACED
 

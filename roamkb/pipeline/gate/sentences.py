@@ -14,7 +14,6 @@ from typing import Final
 
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import fold_text
-from roamkb.text.denial import SENTENCE_END
 from roamkb.text.denial import falsity_words
 from roamkb.text.denial import is_of_truth
 from roamkb.text.denial import negates
@@ -31,6 +30,7 @@ from roamkb.text.similarity.synonyms import are_contrary
 from roamkb.text.similarity.synonyms import spelt_out
 from roamkb.text.store.lexicons import lexicon
 from roamkb.text.store.lexicons import vocabulary
+from roamkb.text.tokenize import SENTENCE_END
 from roamkb.text.tokenize import STOP_WORDS
 from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import split_words

@@ -37,8 +37,8 @@ from roamkb.pipeline.gate.sentences import sentences_with
 from roamkb.pipeline.gate.sentences import statements_after
 from roamkb.pipeline.gate.sentences import without_blanks
 from roamkb.text.code_identifiers import names_of
-from roamkb.text.denial import SENTENCE_END
 from roamkb.text.pasted_blocks import own_words
+from roamkb.text.tokenize import SENTENCE_END
 from roamkb.text.tokenize import UNSPACED
 
 #: Letters of a quote, blanks aside; fewer stand in any text. A letter of Chinese or Thai counts for three.
