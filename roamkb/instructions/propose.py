@@ -28,6 +28,7 @@ from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
+from roamkb.log.state.learning_state import surest_first
 from roamkb.log.store.project_log import Log
 
 _DECIDED_REASONS = {
@@ -96,15 +97,11 @@ def find_instruction_place(log: Log, target: str, section: str, *, kind: Project
 def list_candidates(state: LogState, place: InstructionPlace) -> list[LearningState]:
     """Return the learnings that may be proposed for that file and weren't yet, the surest first."""
     proposals = replay_proposals(state.events)
-    candidates = [
+    return surest_first(
         standing
         for standing in state.standings.values()
         if not exclusion_reason(standing, project_kind=place.kind)
         and proposal_id(standing.id, place.target) not in proposals
-    ]
-    return sorted(
-        candidates,
-        key=lambda standing: (-standing.confidence, -standing.occurrences, -standing.learning.ts, standing.id),
     )
 
 

@@ -296,26 +296,26 @@ def parse_learning(fields: Mapping[str, Any]) -> Learning | None:
     content = fields.get("content")
     if not isinstance(content, str) or not content.strip():
         return None
-    type = _text_field(fields, "type") or _text_field(fields, "key").partition("-")[0] or "learned"
+    type = text_field(fields, "type") or text_field(fields, "key").partition("-")[0] or "learned"
     return Learning(
         id=_parse_id(fields) or content_identity(type, content),
-        key=_text_field(fields, "key") or key_of(type, content),
+        key=text_field(fields, "key") or key_of(type, content),
         type=type,
         content=content,
-        source=_text_field(fields, "source"),
+        source=text_field(fields, "source"),
         tags=_text_list_field(fields, "tags"),
         ts=parse_timestamp(fields.get("ts")),
         # several comments of one command were once stored with all that followed
-        bead=_text_field(fields, "bead").partition("\n")[0].strip(),
-        agent=_text_field(fields, "agent"),
-        session=_text_field(fields, "session"),
-        task=_text_field(fields, "task"),
-        category=_text_field(fields, "category"),
+        bead=text_field(fields, "bead").partition("\n")[0].strip(),
+        agent=text_field(fields, "agent"),
+        session=text_field(fields, "session"),
+        task=text_field(fields, "task"),
+        category=text_field(fields, "category"),
         files=_text_list_field(fields, "files"),
         actions=_text_list_field(fields, "actions"),
         aliases=fitting_aliases(_text_list_field(fields, "aliases")),
-        provenance=_text_field(fields, "provenance"),
-        origin=_text_field(fields, "origin"),
+        provenance=text_field(fields, "provenance"),
+        origin=text_field(fields, "origin"),
         kind=_parse_kind(fields.get("kind")),
         confidence=_parse_hundredths(fields.get("confidence"), is_ours=_version_of(fields) > 0),
         # a newer line stays one wherever it is written again
@@ -328,19 +328,19 @@ _EVENT_KEYS = frozenset("id ts event of by agent session task machine v".split()
 
 def parse_event(values: Mapping[str, Any]) -> LedgerEvent | None:
     """Return the event of a line's object; None where it is none."""
-    id, name = _parse_id(values), _text_field(values, "event")
+    id, name = _parse_id(values), text_field(values, "event")
     if not id or not name:
         return None
     return LedgerEvent(
         id=id,
         ts=parse_timestamp(values.get("ts")),
         event=name,
-        of=_text_field(values, "of"),
-        by=_text_field(values, "by"),
-        agent=_text_field(values, "agent"),
-        session=_text_field(values, "session"),
-        task=_text_field(values, "task"),
-        machine=_text_field(values, "machine"),
+        of=text_field(values, "of"),
+        by=text_field(values, "by"),
+        agent=text_field(values, "agent"),
+        session=text_field(values, "session"),
+        task=text_field(values, "task"),
+        machine=text_field(values, "machine"),
         fields=_unknown_fields(values, _EVENT_KEYS),
     )
 
@@ -376,11 +376,12 @@ def _is_deep(value: object, levels: int) -> bool:
 
 def _parse_id(fields: Mapping[str, Any]) -> str:
     """Return the line's own id; empty where an index can't hold it."""
-    id = _text_field(fields, "id")
+    id = text_field(fields, "id")
     return "" if _UNNAMABLE.search(id) else id
 
 
-def _text_field(fields: Mapping[str, Any], key: str) -> str:
+def text_field(fields: Mapping[str, Any], key: str) -> str:
+    """Return a field's text, or a whole number's; empty where it has neither."""
     value = fields.get(key)
     return value if isinstance(value, str) else str(value) if isinstance(value, int) else ""
 

@@ -52,6 +52,7 @@ from roamkb.log.state.learning_state import NEEDS_REVIEW
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
+from roamkb.log.state.learning_state import surest_first
 from roamkb.log.store.project_log import Log
 from roamkb.pipeline.consolidation_plan import MOST_ALIKE
 from roamkb.pipeline.consolidation_plan import is_durable
@@ -166,11 +167,7 @@ class PromotionContext:
 def promotion_candidates(state: LogState, *, kb_name: str = "") -> list[LearningState]:
     """Return the learnings that may be promoted to that knowledge base, the surest first."""
     verified = state.learnings_with("verdict", VERIFIED)
-    promotable = [standing for standing in verified if not promotion_refusal(standing, kb_name=kb_name)]
-    return sorted(
-        promotable,
-        key=lambda standing: (-standing.confidence, -standing.occurrences, -standing.learning.ts, standing.id),
-    )
+    return surest_first(standing for standing in verified if not promotion_refusal(standing, kb_name=kb_name))
 
 
 def has_gained(standing: LearningState, since: str) -> bool:

@@ -280,7 +280,7 @@ class HookEventSession(HookSession):
 
     def _follow_episodes(self, *, failed: bool) -> None:
         """Look for episodes in a tool's calls where no transcript records them."""
-        if self.writable_log is None or not transcripts.is_session_id(self.session):
+        if self.writable_log is None or not session_cache.is_session_id(self.session):
             return
         progress = transcripts.load_progress(self.writable_log.local_folder, self.session)
         if transcripts.records_calls(Path(self.payload_text("transcript_path") or "/")):

@@ -6,6 +6,7 @@ from typing import Final
 from roamkb.app.hooks.session import HookSession
 from roamkb.app.log import learn
 from roamkb.app.log import pipeline
+from roamkb.boundary.store.session_cache import is_session_id
 from roamkb.context.store import injections
 from roamkb.core.errors import RoamkbError
 from roamkb.core.model import ProjectKind
@@ -53,7 +54,7 @@ class StoppedSession(HookSession):
         worth promoting, of each once. Never twice in a row, and not where nobody is there to answer.
         """
         name = f"{self.session}-{self.payload_text('agent_id')}" if subagent else self.session
-        if self.writable_log is None or not transcripts.is_session_id(name):
+        if self.writable_log is None or not is_session_id(name):
             self.record_payload()
             return StopQuestion()
         if not self.is_log_ready:

@@ -55,7 +55,7 @@ Pass = Mapping[str, object]
 
 def find_pass(session: str, folder: str, *, evidence: Evidence, rules: Sequence[str]) -> Pass | None:
     """Return the session's cached permissions in the project of `folder`; None without fresh ones."""
-    if not _is_file_name(session):
+    if not is_session_id(session):
         return None
     for local in _local_folders(folder):
         path = os.path.join(local, _PASSES_FOLDER, f"{session}.json")
@@ -81,7 +81,7 @@ def save_pass(
     local: str, session: str, session_pass: Mapping[str, object], *, evidence: Evidence, rules: Sequence[str]
 ) -> None:
     """Cache in the existing folder `local` what the session may do; a failure to write is ignored."""
-    if not _is_file_name(session):
+    if not is_session_id(session):
         return
     path = os.path.join(local, _PASSES_FOLDER, f"{session}.json")
     session_pass = {**session_pass, "local": local, "known by": _pass_evidence(session, evidence, rules)}
@@ -141,7 +141,7 @@ def unasked_subjects(local: str, session: str, file: str, names: Sequence[str] =
             log_bytes += read_file(archive)
         subjects = [file] if _may_name_file(log_bytes, file) else []
         subjects += [name for name in names if name.encode() in log_bytes]
-        if not subjects or not _is_file_name(session):
+        if not subjects or not is_session_id(session):
             return []
         asked_file = os.path.join(_make_passes_folder(local), f"{session}.files")
         # the file is made, so that there is one to read
@@ -164,7 +164,7 @@ def _may_name_file(log_bytes: bytes, file: str) -> bool:
 
 def keep_subagent_task(local: str, session: str, call: str, task: str) -> None:
     """Keep what a subagent is to do until it starts, which its start doesn't tell; a failure is ignored."""
-    if not _is_file_name(session) or not call.isascii() or not call.replace("_", "").replace("-", "").isalnum():
+    if not is_session_id(session) or not call.isascii() or not call.replace("_", "").replace("-", "").isalnum():
         return
     try:
         path = os.path.join(_make_passes_folder(local), f"{session}.{call[:100]}{_TASK_SUFFIX}")
@@ -247,8 +247,8 @@ def _is_real_folder(path: str) -> bool:
         return False
 
 
-def _is_file_name(session: str) -> bool:
-    """Say whether a session's name can be a file's: what harnesses give is a UUID."""
+def is_session_id(session: str) -> bool:
+    """Say whether a text is a session's id as harnesses make them, and so fit for a file's name."""
     return 0 < len(session) <= 100 and session.isascii() and session.replace("-", "").isalnum()
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from collections.abc import Collection
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -185,6 +186,14 @@ class LearningState:
         if self.is_pinned or self.is_overridden:
             return self.confidence
         return confidence.decayed_confidence(self.confidence, idle_days=(now - self.last_used) / 86400)
+
+
+def surest_first(standings: Iterable[LearningState]) -> list[LearningState]:
+    """Return learnings by their confidence, then by how often and how lately they were said."""
+    return sorted(
+        standings,
+        key=lambda standing: (-standing.confidence, -standing.occurrences, -standing.learning.ts, standing.id),
+    )
 
 
 def is_in_force(standing: LearningState) -> bool:

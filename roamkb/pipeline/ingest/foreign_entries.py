@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from typing import Final
 
+from roamkb.log.jsonl import text_field
 from roamkb.log.learning import key_of
 
 #: The tables that are read, and the columns that each of them has in whatever version.
@@ -52,9 +53,9 @@ def entries_of_table(table: str, rows: Iterable[Mapping[str, object]]) -> Iterat
 
 
 def _day1_entry(fact: Mapping[str, object]) -> dict[str, object]:
-    category = _column_text(fact, "category")
-    type, content = category if category in _TYPES else "fact", _column_text(fact, "fact_text")
-    source = _column_text(fact, "source_type")
+    category = text_field(fact, "category")
+    type, content = category if category in _TYPES else "fact", text_field(fact, "fact_text")
+    source = text_field(fact, "source_type")
     return _foreign_entry(
         type,
         content,
@@ -67,14 +68,14 @@ def _day1_entry(fact: Mapping[str, object]) -> dict[str, object]:
 
 
 def _oro_entry(row: Mapping[str, object]) -> dict[str, object]:
-    source = _column_text(row, "source")
+    source = text_field(row, "source")
     return _foreign_entry(
-        _column_text(row, "type"),
-        _column_text(row, "content"),
+        text_field(row, "type"),
+        text_field(row, "content"),
         key=source.removeprefix(_IMPORT_PREFIX) if source.startswith(_IMPORT_PREFIX) else "",
         tags=_column_list(row, "tags"),
-        bead=_column_text(row, "bead_id"),
-        agent=_column_text(row, "worker_id"),
+        bead=text_field(row, "bead_id"),
+        agent=text_field(row, "worker_id"),
         files=_column_list(row, "files_modified"),
         confidence=row.get("confidence"),
         source=source,
@@ -84,18 +85,18 @@ def _oro_entry(row: Mapping[str, object]) -> dict[str, object]:
 
 
 def _document_004_entries(rows: list[Mapping[str, object]]) -> Iterator[dict[str, object]]:
-    keys = {_column_text(row, "id"): key_of(_column_text(row, "type"), _column_text(row, "content")) for row in rows}
+    keys = {text_field(row, "id"): key_of(text_field(row, "type"), text_field(row, "content")) for row in rows}
     for row in rows:
-        successor_id = _column_text(row, "superseded_by")
+        successor_id = text_field(row, "superseded_by")
         yield _foreign_entry(
-            _column_text(row, "type"),
-            _column_text(row, "content"),
-            id=_column_text(row, "id"),
+            text_field(row, "type"),
+            text_field(row, "content"),
+            id=text_field(row, "id"),
             tags=_column_list(row, "tags"),
             files=_column_list(row, "file_patterns"),
             actions=_column_list(row, "action_types"),
-            agent=_column_text(row, "source_agent_id"),
-            task=_column_text(row, "source_task_id"),
+            agent=text_field(row, "source_agent_id"),
+            task=text_field(row, "source_task_id"),
             confidence=row.get("confidence"),
             provenance="observed",
             ts=row.get("created_at"),
@@ -108,8 +109,8 @@ def _strategy_entry(row: Mapping[str, object]) -> dict[str, object]:
     steps = "".join(f"\n{number}. {step}" for number, step in enumerate(_column_list(row, "steps"), start=1))
     return _foreign_entry(
         "gotcha",
-        f"On “{_column_text(row, 'error_pattern')}”: {_column_text(row, 'recovery_technique')}{steps}",
-        id=_column_text(row, "id"),
+        f"On “{text_field(row, 'error_pattern')}”: {text_field(row, 'recovery_technique')}{steps}",
+        id=text_field(row, "id"),
         category="bug_fix",
         confidence=row.get("effectiveness"),
         provenance="observed",
@@ -122,14 +123,9 @@ def _foreign_entry(type: str, content: str, **fields: object) -> dict[str, objec
     return {"key": key_of(type or "learned", content), "type": type or "learned", "content": content, **filled_fields}
 
 
-def _column_text(row: Mapping[str, object], name: str) -> str:
-    value = row.get(name)
-    return value if isinstance(value, str) else str(value) if isinstance(value, int) else ""
-
-
 def _column_list(row: Mapping[str, object], name: str) -> list[str]:
     """Return a column that holds a JSON list, or words between commas."""
-    text = _column_text(row, name).strip()
+    text = text_field(row, name).strip()
     try:
         items = json.loads(text) if text.startswith("[") else text.split(",")
     except (ValueError, RecursionError):

@@ -19,6 +19,7 @@ from typing import Any
 from typing import Final
 
 from roamkb.boundary.store.session_cache import INJECTION_OFF_FILE
+from roamkb.boundary.store.session_cache import is_session_id
 from roamkb.core.errors import RoamkbError
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.fs.append import ARCHIVE
@@ -33,7 +34,6 @@ from roamkb.harnesses.transcript import CommandFailure
 from roamkb.harnesses.transcript import Speaker
 from roamkb.harnesses.transcript import TranscriptPassage
 from roamkb.pipeline.extract.stop_question import extend_stretch
-from roamkb.pipeline.store.transcripts import is_session_id
 from roamkb.pipeline.store.transcripts import load_progress
 from roamkb.pipeline.store.transcripts import read_transcript
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from roamkb.boundary.store.session_cache import is_session_id
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import RoamkbError
 from roamkb.core.startup.dataclasses import dataclass
@@ -33,11 +34,6 @@ _MOST_GLANCED_BYTES: Final = 1024 * 1024
 _CALL_ENTRIES: Final = tuple(f'"{entry}"'.encode() for entry in declared("call_entries"))
 #: Seconds after which a session is over.
 _RETENTION_SECONDS: Final = 30 * 86400
-
-
-def is_session_id(text: str) -> bool:
-    """Say whether a text is a session's id as harnesses make them, and so fit for a file's name."""
-    return 0 < len(text) <= 100 and text.isascii() and text.replace("-", "").isalnum()
 
 
 def find_transcript(session: str, *, home: Path, environment: Mapping[str, str]) -> Path | None:
