@@ -138,7 +138,7 @@ def _differ_in_negation(text: str, sentence: str) -> bool:
     terms = content_terms(text)
     if not _holds_most(sentence, terms):
         return False
-    said = _without_forgetting(_clauses_about(sentence, text), terms)
+    said, text = (_without_forgetting(side, terms) for side in (_clauses_about(sentence, text), text))
     # a lie and a myth is as false as either
     turning_words = bool(falsity_words(said) - falsity_words(text)) + _count_contraries(text, said)
     if negates(text) and negates(said) and not turning_words:
