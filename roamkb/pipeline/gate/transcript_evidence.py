@@ -72,7 +72,7 @@ class ClaimAttestation:
     is_said: bool = True
     #: Whether the quote only asks.
     is_question: bool = False
-    #: Whether the human says it only to deny it.
+    #: Whether the human says it only to deny it, or may do so.
     is_denied: bool = False
     #: Whether the human only repeats it from somebody, supposes it, or tells what was.
     is_hearsay: bool = False
@@ -102,7 +102,7 @@ class ClaimAttestation:
             (self.speaker in source, f"only {source.get(Speaker(self.speaker or Speaker.AGENT))} says so"),
             (not self.is_related, "the quote is about something else"),
             (self.is_question, "the quote is a question"),
-            (self.is_denied, "the human says that it isn't so"),
+            (self.is_denied, "the human says, or may say, that it isn't so"),
             (self.is_hearsay, "the human only repeats or supposes it, or says that it was so"),
             (self.missing, f"neither the session nor the project has {names}"),
             (not self.is_said, "the quote says too little of it"),
