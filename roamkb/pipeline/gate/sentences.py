@@ -223,7 +223,9 @@ def _clauses_about(sentence: str, text: str) -> str:
     "Here, it isn't" may.
     """
     clauses, terms = _CLAUSE_END.split(sentence), _own_terms(text)
-    last_places = {term: place for place, clause in enumerate(clauses) for term in terms & _own_terms(clause)}
+    # "host 2, not host 1" says of a host that it is 2
+    contrasts_first = sorted(enumerate(clauses), key=lambda numbered: not _is_contrast(numbered[1]))
+    last_places = {term: place for place, clause in contrasts_first for term in terms & _own_terms(clause)}
     if not last_places:
         return ""
     first, last = min(last_places.values()), max(last_places.values())
@@ -233,7 +235,10 @@ def _clauses_about(sentence: str, text: str) -> str:
         if _says_all(clause, content_terms(text))
         or _reaches(clauses[place : (first if content_terms(clause) else last) + 1])
     ]
-    return " ".join([*before, *clauses[first : last + 1], *filter(_is_bare_denial, clauses[last + 1 :])])
+    behind = [
+        clause for clause in clauses[last + 1 :] if _is_bare_denial(clause) or _says_all(clause, content_terms(text))
+    ]
+    return " ".join([*before, *clauses[first : last + 1], *behind])
 
 
 def _reaches(clauses: Sequence[str]) -> bool:
@@ -246,9 +251,14 @@ def _reaches(clauses: Sequence[str]) -> bool:
 
 
 def _is_bare_denial(clause: str) -> bool:
-    """Return whether a clause denies, and names nothing of its own: "it isn't", "that's wrong"; "not more" does."""
-    _, *words = split_words(spelt_out(clause)) or [""]
-    return turns(" ".join(words)) and _names_nothing(clause)
+    """Return whether a clause denies, and names nothing of its own: "it isn't", "that's wrong"."""
+    return turns(clause) and _names_nothing(clause) and not _is_contrast(clause)
+
+
+def _is_contrast(clause: str) -> bool:
+    """Return whether a clause denies by its first word alone: "not more"."""
+    first_word, *others = split_words(spelt_out(clause)) or [""]
+    return negates(first_word) and not turns(" ".join(others))
 
 
 def says_no(claim: str, sentence: str) -> bool:
