@@ -5,6 +5,7 @@ from bisect import bisect_left
 from bisect import bisect_right
 from collections.abc import Callable
 from collections.abc import Iterator
+from itertools import takewhile
 
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.org.syntax.elements import ElementMode
@@ -35,7 +36,8 @@ class LiveText:
         self.lines = heading_lines(text)
         self.begins = [line.begin for line in self.lines]
         self._reader = SectionReader(text)
-        self._read: dict[int, list[Region]] = {}
+        #: The regions that were read of each section, and up to where they were.
+        self._read: dict[int, tuple[list[Region], int]] = {}
 
     def keyword_lines(self, pattern: re.Pattern[str]) -> Iterator[str]:
         """Yield the keyword lines in which `pattern` matches somewhere."""
@@ -141,13 +143,17 @@ class LiveText:
             if number >= 0 and inside[0] < self.lines[number].end and title and (span := title(number)):
                 yield from _regions_holding([Region(RegionKind.TEXT, *span)], inside)
             if number < 0 or inside[-1] >= self.lines[number].end:
-                yield from _regions_holding(self._section_regions(number, following), inside)
+                yield from _regions_holding(self._section_regions(number, following, inside[-1]), inside)
 
-    def _section_regions(self, number: int, end: int) -> list[Region]:
-        if number not in self._read:
+    def _section_regions(self, number: int, end: int, last: int) -> list[Region]:
+        """Return the regions of a section that begin up to the place `last`, and perhaps others."""
+        regions, read_until = self._read.get(number, ([], -1))
+        if last > read_until:
             begin, mode = (self.lines[number].end, ElementMode.PLANNING) if number >= 0 else (0, ElementMode.TOP)
-            self._read[number] = list(self._reader.read_regions(begin, end, mode))
-        return self._read[number]
+            regions_in_order = self._reader.read_regions(begin, end, mode)
+            regions = list(takewhile(lambda region: region.begin <= last, regions_in_order))
+            self._read[number] = regions, last
+        return regions
 
 
 def _regions_holding(regions: list[Region], places: list[int]) -> Iterator[tuple[Region, list[int]]]:

@@ -6,11 +6,8 @@ from bisect import bisect_left
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.org.syntax.syntax_table import SPACE
 
-_CLOSING = lazily(
-    rf"^[ \t]*(?:#\+END(_[^{SPACE}]+|:?)|:(END):)[ \t]*$"
-    r"|\\end\{([A-Za-z0-9*]+)\}[ \t]*$",
-    re.IGNORECASE | re.MULTILINE,
-)
+_END_LINE = lazily(rf"\n[ \t]*(?:#\+END(_[^{SPACE}]+|:?)|:END:)[ \t]*$", re.IGNORECASE | re.MULTILINE)
+_LATEX_END = lazily(r"\\end\{([A-Za-z0-9*]+)\}[ \t]*$", re.IGNORECASE | re.MULTILINE)
 
 
 class ClosingLines:
@@ -32,13 +29,10 @@ class ClosingLines:
 
     def _collect_lines(self) -> dict[str, list[int]]:
         places: dict[str, list[int]] = {}
-        for line in _CLOSING.finditer(self._text):
-            block, drawer, latex = line.groups()
-            if latex is not None:
-                kind = "\\" + latex
-            elif drawer is not None:
-                kind = "drawer"
-            else:
-                kind = "" if block == ":" else block
+        # with a newline before each line, of which a search makes less than of `^`
+        for line in _END_LINE.finditer("\n" + self._text):
+            kind = "drawer" if line[1] is None else "" if line[1] == ":" else line[1]
             places.setdefault(kind.lower(), []).append(line.start())
+        for latex in _LATEX_END.finditer(self._text):
+            places.setdefault("\\" + latex[1].lower(), []).append(latex.start())
         return places

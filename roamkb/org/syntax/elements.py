@@ -14,7 +14,7 @@ from typing import NamedTuple
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.org.syntax.brackets import BracketPairs
 from roamkb.org.syntax.closing_lines import ClosingLines
-from roamkb.org.syntax.forward_search import ForwardSearch
+from roamkb.org.syntax.forward_search import forward_match
 from roamkb.org.syntax.lists import Items
 from roamkb.org.syntax.lists import find_items
 from roamkb.org.syntax.lists import item_contents
@@ -118,13 +118,9 @@ class SectionReader:
     def __init__(self, text: str) -> None:
         self._text = text
         self._closings = ClosingLines(text)
-        self._table_el_ends = ForwardSearch(self._find_table_el_end, len(text))
+        self._table_el_ends = forward_match(_TABLE_EL_END, text)
         self._pairs = BracketPairs(text)
         self._frames: list[ElementFrame] = []
-
-    def _find_table_el_end(self, position: int) -> int:
-        match = _TABLE_EL_END.search(self._text, position)
-        return match.start() if match else -1
 
     def read_regions(self, begin: int, end: int, mode: ElementMode) -> Iterator[Region]:
         """Yield the regions between `begin` and `end`, in the order of the text."""

@@ -1,5 +1,6 @@
 """A cached forward search: rising queries together cost one pass over the text."""
 
+import re
 from collections.abc import Callable
 
 
@@ -23,3 +24,14 @@ class ForwardSearch:
         self._asked = position
         self._found = self._beyond if place < 0 else place
         return self._found
+
+
+def forward_match(pattern: re.Pattern[str], text: str) -> ForwardSearch:
+    """Return the search for the next match of `pattern` in `text`."""
+
+    def find_match(position: int) -> int:
+        match = pattern.search(text, position)
+        return match.start() if match else -1
+
+    # no method of a reader: what refers to itself stays in memory until Python looks for garbage
+    return ForwardSearch(find_match, len(text))

@@ -10,12 +10,14 @@ from collections.abc import Callable
 from collections.abc import Iterator
 from enum import Enum
 from enum import auto
+from typing import ClassVar
 from typing import NamedTuple
 
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.org import entities
 from roamkb.org.syntax.brackets import BracketPairs
 from roamkb.org.syntax.forward_search import ForwardSearch
+from roamkb.org.syntax.forward_search import forward_match
 from roamkb.org.syntax.links import TYPE_COLON
 from roamkb.org.syntax.links import LinkFinder
 from roamkb.org.syntax.links import LinkText
@@ -90,7 +92,7 @@ _DATE = lazily(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _TIMESTAMP = lazily(r"[\[<]\d{4}-\d{2}-\d{2}[ \]>]", re.ASCII)
 _ODD_TIMESTAMP = lazily(r"<\d+-\d+-\d+", re.ASCII)
 _REPEATER = lazily(r"\+\d++[dwmy]>", re.ASCII)
-_HALF_RANGE = lazily(r"[\]>]--[\[<](?!\d{4}-\d{2}-\d{2})", re.ASCII)
+_HALF_RANGE = lazily(r"--(?<=[\]>]--)[\[<](?!\d{4}-\d{2}-\d{2})", re.ASCII)
 _LATEX_MACRO = lazily(r"\\([a-zA-Z]+)\*?((?:\[[^\]\[\n{}]*\]|\{[^{}\n]*\})*)")
 _ENTITY_END = lazily(r"\\(?:there4|sup[123]|frac[13][24]|[a-zA-Z]+)")
 _BLANKS = lazily(r"[ \t]*+")
@@ -108,18 +110,6 @@ class ObjectReader:
         self._pairs = BracketPairs(text)
         self._next: dict[str, ForwardSearch] = {}
         self._repeaters: dict[int, int] = {}
-        self._handlers: dict[str, Callable[[int, ObjectWindow], InlineObject | None]] = {
-            **dict.fromkeys("*~=+/", self._emphasis_object),
-            "_": self._underscore_object,
-            "^": self._script_object,
-            ":": self._plain_link_object,
-            "[": self._bracket_object,
-            "@": self._snippet_object,
-            "{": self._macro_object,
-            "<": self._angle_object,
-            "$": self._formula_object,
-            "\\": self._backslash_object,
-        }
 
     def links_at(self, begin: int, end: int, points: Iterator[int] | list[int], holds: ObjectSet) -> Iterator[LinkText]:
         """Yield the link around each of the rising `points` between `begin` and `end`, if any."""
@@ -205,7 +195,7 @@ class ObjectReader:
     def _next_object(self, window: ObjectWindow) -> InlineObject | None:
         position = window.at
         while anchor := _ANCHOR.search(self._text, position, window.end):
-            inline_object = self._handlers[anchor[0]](anchor.start(), window)
+            inline_object = self._HANDLERS[anchor[0]](self, anchor.start(), window)
             if inline_object is not None:
                 return inline_object
             position = anchor.end()
@@ -235,12 +225,7 @@ class ObjectReader:
     def _find_match(self, pattern: re.Pattern[str], position: int) -> int:
         ahead = self._next.get(pattern.pattern)
         if ahead is None:
-
-            def search_pattern(position: int) -> int:
-                match = pattern.search(self._text, position)
-                return match.start() if match else -1
-
-            ahead = self._next[pattern.pattern] = ForwardSearch(search_pattern, len(self._text))
+            ahead = self._next[pattern.pattern] = forward_match(pattern, self._text)
         return ahead.first_from(position)
 
     def _emphasis_object(self, position: int, window: ObjectWindow) -> InlineObject | None:
@@ -458,10 +443,24 @@ class ObjectReader:
         name = _ENTITY_END.match(self._text, position, end)
         return name is not None and name[0][1:] in entities.ENTITIES
 
+    #: What reads the object that begins with a mark; of the class, since bound methods would refer to their own reader.
+    _HANDLERS: ClassVar[dict[str, Callable[["ObjectReader", int, ObjectWindow], InlineObject | None]]] = {
+        **dict.fromkeys("*~=+/", _emphasis_object),
+        "_": _underscore_object,
+        "^": _script_object,
+        ":": _plain_link_object,
+        "[": _bracket_object,
+        "@": _snippet_object,
+        "{": _macro_object,
+        "<": _angle_object,
+        "$": _formula_object,
+        "\\": _backslash_object,
+    }
+
 
 def suspect_times(text: str) -> list[int]:
     """Return the places that could make Org fail: half ranges, and dates that lack a digit."""
-    places = [half.start() for half in _HALF_RANGE.finditer(text)]
+    places = [half.start() - 1 for half in _HALF_RANGE.finditer(text)]
     for repeater in _REPEATER.finditer(text):
         position = repeater.start()
         begin = text.rfind("<", max(position - _LONGEST_TIME, 0), position)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.org.syntax.forward_search import ForwardSearch
+from roamkb.org.syntax.forward_search import forward_match
 from roamkb.org.syntax.syntax_table import is_word
 from roamkb.org.syntax.syntax_table import is_word_start
 
@@ -19,7 +20,8 @@ TYPES = (
 #: The colon behind a known type.
 TYPE_COLON = ":(?:" + "|".join(f"(?<={re.escape(kind)}:)" for kind in TYPES) + ")"
 
-_ANCHOR = lazily(rf"\[(?=\[)|{TYPE_COLON}", re.IGNORECASE)
+_OPENER = lazily(r"\[(?=\[)")
+_TYPE_COLON = lazily(TYPE_COLON, re.IGNORECASE)
 _TYPE = lazily("(?:" + "|".join(re.escape(kind) for kind in TYPES) + ")(?=:)", re.IGNORECASE)
 
 # runs of backslashes escape a bracket if they are odd
@@ -56,22 +58,21 @@ class LinkFinder:
         self._abbreviations = abbreviations or {}
         self._closing = ForwardSearch(lambda position: text.find("]]", position), len(text))
         self._greater = ForwardSearch(lambda position: text.find(">", position), len(text))
-        self._blank = ForwardSearch(self._find_blank, len(text))
-
-    def _find_blank(self, position: int) -> int:
-        match = _BLANK_LINE.search(self._text, position)
-        return match.start() if match else -1
+        self._blank = forward_match(_BLANK_LINE, text)
 
     def find_spans(self, begin: int, end: int) -> Iterator[tuple[int, int]]:
         """Yield the span of each text with the shape of a link, whatever stands around it."""
         position = begin
-        while anchor := _ANCHOR.search(self._text, position, end):
-            span = self._at_anchor(anchor.start(), position, end)
-            if span is None:
-                position = anchor.end()
-            else:
+        # to look for each of the two letters alone takes half as long as for either
+        anchors = (*_OPENER.finditer(self._text, begin, end), *_TYPE_COLON.finditer(self._text, begin, end))
+        for place in sorted(anchor.start() for anchor in anchors):
+            if place < position:
+                continue
+            span = self._at_anchor(place, position, end)
+            position = place + 1
+            if span is not None:
                 yield span
-                position = max(span[1] - 1, anchor.end())
+                position = max(span[1] - 1, position)
 
     def _at_anchor(self, position: int, earliest: int, end: int) -> tuple[int, int] | None:
         if self._text[position] == "[":
@@ -89,9 +90,9 @@ class LinkFinder:
 
     def first_plain(self) -> tuple[str, str] | None:
         """Return type and path of the first plain link, whatever stands around it."""
-        for anchor in _ANCHOR.finditer(self._text):
-            if anchor[0] == ":" and (link := self.plain_link(anchor.start(), len(self._text))):
-                colon = anchor.start()
+        for anchor in _TYPE_COLON.finditer(self._text):
+            colon = anchor.start()
+            if link := self.plain_link(colon, len(self._text)):
                 return self._text[link.begin : colon], self._text[colon + 1 : link.end]
         return None
 
