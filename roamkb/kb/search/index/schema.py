@@ -11,10 +11,7 @@ import unicodedata
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import chain
-from itertools import filterfalse
-from itertools import repeat
 
 from roamkb.core.model import Node
 from roamkb.core.model import Note
@@ -421,31 +418,45 @@ def storable_text(text: str) -> str:
 
 def _hidden_terms(text: str, words: Sequence[str], is_foreign: bool) -> list[str]:
     """Return the extra terms for the words of a text that SQLite's own tokenizer doesn't split as needed."""
-    if not is_foreign:
-        # nearly all words, of which SQLite sees what we see
-        plain_words = {word for word in set(words) if word.isascii() and word.isalpha() and word.islower()}
-        words = list(filterfalse(plain_words.__contains__, words))
-    is_any_long = max(map(len, words), default=0) > _LONGEST_LINE
-    parts_of = _hidden_parts.__wrapped__ if is_any_long else _hidden_parts
-    terms = list(chain.from_iterable(map(parts_of, words, repeat(is_foreign))))
+    parts = _HIDDEN_PARTS[is_foreign]
+    if len(parts) > _MOST_REMEMBERED:
+        parts.clear()
+    terms = list(chain.from_iterable(map(parts.__getitem__, words)))
     # SQLite takes a word and the unspaced letters beside it for one word
     return terms + [strip_points(word) for word in words_beside_unspaced(text)]
 
 
-# the same words come again and again, in one note and in all
-@lru_cache(maxsize=32_768)
-def _hidden_parts(word: str, is_foreign: bool) -> tuple[str, ...]:
-    """Return the extra terms for one word."""
-    if UNSPACED.match(word):
-        return tuple(language.unspaced_groups(word))
-    terms = []
-    if (plain := strip_points(word)) != word:
-        # to SQLite points are letters
-        terms.append(plain)
-    # SQLite itself takes an underscore for a blank
-    if "_" not in word:
-        terms += [part for part in identifier_parts(word) if len(part) > 1]
-    return tuple(terms + language.letter_groups(word) if is_foreign else terms)
+class _HiddenParts(dict[str, Sequence[str]]):
+    """The extra terms for each word; those of words that may come again are remembered."""
+
+    def __init__(self, *, is_foreign: bool) -> None:
+        super().__init__()
+        self._is_foreign = is_foreign
+
+    def __missing__(self, word: str) -> Sequence[str]:
+        if UNSPACED.match(word):
+            # a whole sentence, which comes once
+            return language.unspaced_groups(word)
+        terms = []
+        if (plain := strip_points(word)) != word:
+            # to SQLite points are letters
+            terms.append(plain)
+        # SQLite itself takes an underscore for a blank
+        if "_" not in word:
+            terms += [part for part in identifier_parts(word) if len(part) > 1]
+        if self._is_foreign:
+            terms += language.letter_groups(word)
+        if len(word) <= _LONGEST_REMEMBERED:
+            # most words have none, and share that
+            self[word] = tuple(terms)
+        return terms
+
+
+#: Words whose terms are remembered, and letters of each.
+_MOST_REMEMBERED = 50_000
+_LONGEST_REMEMBERED = 64
+#: For texts in English, and in other languages.
+_HIDDEN_PARTS = (_HiddenParts(is_foreign=False), _HiddenParts(is_foreign=True))
 
 
 def tag_set(tags: Sequence[str]) -> str:
