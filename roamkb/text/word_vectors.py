@@ -16,8 +16,10 @@ from operator import mul
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.text.tokenize import identifier_parts
 
-#: Bytes a lane: the sum of 16 million words fits.
-_LANE = 4
+#: Bytes of a lane of some words, whose sums take half as long, and of a text: the sum of 16 million words fits.
+_LANE, _WIDE_LANE = 2, 4
+#: Pieces whose sum fits into a lane of some words, and words that seldom have more.
+_MOST_PIECES, _RUN = 257, 128
 #: What is added to a signed byte so that no lane borrows from the next.
 _BIAS = 128
 #: What becomes of each signed byte by it: its first bit is flipped.
@@ -36,25 +38,18 @@ _MOST_REMEMBERED = 50_000
 
 @dataclass(frozen=True, slots=True)
 class WordVectors:
-    """Word pieces with their vectors; `##` begins a piece that is not a word's first."""
+    """The vectors of texts, as the sums of their words'."""
 
-    rows: Mapping[str, int]
-    #: Signed bytes, one row after the other.
-    data: bytes | memoryview | mmap
     dimensions: int
-    #: Words that were asked for, each as the sum of its pieces' lanes; above them the number of its pieces.
-    lanes_by_word: dict[str, int]
+    #: The lanes of the words that were asked for.
+    lanes_by_word: "_WordLanes"
 
     def text_vector(self, words: Sequence[str]) -> bytes | None:
         """Return the unit vector of a text as signed bytes; None where none of its words is known."""
-        unknown_words = set(words).difference(self.lanes_by_word)
-        if len(self.lanes_by_word) + len(unknown_words) > _MOST_REMEMBERED:
+        if len(self.lanes_by_word) > _MOST_REMEMBERED:
             self.lanes_by_word.clear()
-            unknown_words = set(words)
-        for word in unknown_words:
-            self._learn_word(word)
-        total = sum(map(self.lanes_by_word.__getitem__, words))
-        *sums, pieces = memoryview(total.to_bytes(_LANE * (self.dimensions + 1), "little")).cast("I")
+        total = sum(self._sum_lanes(words[start : start + _RUN]) for start in range(0, len(words), _RUN))
+        *sums, pieces = memoryview(total.to_bytes(_WIDE_LANE * (self.dimensions + 1), "little")).cast("I")
         if not pieces:
             return None
         bias = _BIAS * pieces
@@ -65,20 +60,46 @@ class WordVectors:
             numbers = [max(-127, min(127, number)) for number in numbers]
         return array("b", numbers).tobytes()
 
-    def _learn_word(self, word: str) -> None:
-        row = self.rows.get(word.lower()) if word.isalpha() and word[1:].islower() else None
+    def _sum_lanes(self, words: Sequence[str]) -> int:
+        """Return the sum of the lanes of some words, as wide lanes."""
+        total = sum(map(self.lanes_by_word.__getitem__, words))
+        if total >> 8 * _LANE * self.dimensions > _MOST_PIECES:
+            # lanes may have run over into the next ones
+            half = len(words) // 2
+            return self._sum_lanes(words[:half]) + self._sum_lanes(words[half:])
+        lanes = total.to_bytes(_LANE * (self.dimensions + 1), "little")
+        wide = bytearray(_WIDE_LANE * (self.dimensions + 1))
+        wide[::_WIDE_LANE], wide[1::_WIDE_LANE] = lanes[::_LANE], lanes[1::_LANE]
+        return int.from_bytes(wide, "little")
+
+
+class _WordLanes(dict[str, int]):
+    """Each word as the sum of its pieces' lanes, once it is asked for; above them the number of its pieces."""
+
+    def __init__(self, rows: Mapping[str, int], data: bytes | memoryview | mmap, dimensions: int) -> None:
+        """Take word pieces and their vectors, signed bytes one row after the other; `##` begins no word's first."""
+        super().__init__()
+        self._rows = rows
+        self._data = data
+        self._dimensions = dimensions
+
+    def __missing__(self, word: str) -> int:
+        row = self._rows.get(word.lower()) if word.isalpha() and word[1:].islower() else None
         if row is not None and len(word) <= _LONGEST:
             rows = [row]
         else:
             # nobody ever wrote much about parseHTTPReply
             parts = identifier_parts(word) or [word]
-            rows = [row for part in parts for row in word_pieces(part.lower(), self.rows)]
-        self.lanes_by_word[word] = sum(map(self._row_lanes, rows)) + (len(rows) << 8 * _LANE * self.dimensions)
+            rows = [row for part in parts for row in word_pieces(part.lower(), self._rows)]
+        rows = rows[:_MOST_PIECES]
+        lanes = sum(map(self._row_lanes, rows)) + (len(rows) << 8 * _LANE * self._dimensions)
+        self[word] = lanes
+        return lanes
 
     def _row_lanes(self, row: int) -> int:
-        wide = bytearray(_LANE * self.dimensions)
-        start = row * self.dimensions
-        wide[::_LANE] = bytes(self.data[start : start + self.dimensions]).translate(_BIASED)
+        wide = bytearray(_LANE * self._dimensions)
+        start = row * self._dimensions
+        wide[::_LANE] = bytes(self._data[start : start + self._dimensions]).translate(_BIASED)
         return int.from_bytes(wide, "little")
 
 
@@ -135,7 +156,8 @@ def table_of(lines: bytes, data: bytes | memoryview | mmap) -> WordVectors | Non
     count = len(rows)
     if not count or len(data) % count:
         return None
-    return WordVectors(rows, data, len(data) // count, {})
+    dimensions = len(data) // count
+    return WordVectors(dimensions, _WordLanes(rows, data, dimensions))
 
 
 def vector_cosine(first_vector: bytes, second_vector: bytes) -> float:

@@ -72,6 +72,12 @@ def test_a_vector_is_a_mean(words: list[str]) -> None:
     assert vector is None or vector_cosine(vector, vector) >= 0.0
 
 
+@pytest.mark.parametrize("word", ["horse" * 4, "zebraServer" * 30, "horseServer" * 500])
+def test_no_number_of_pieces_runs_over(table: WordVectors, word: str) -> None:
+    """However many pieces the words of a text have, its vector is that of one of them."""
+    assert table.text_vector([word] * 1000) == table.text_vector([word])
+
+
 def test_the_table_that_ships_knows_what_is_alike() -> None:
     """Words of one meaning are nearer than words of none."""
     from roamkb.text.store.word_vector_file import word_table

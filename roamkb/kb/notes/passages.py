@@ -7,6 +7,7 @@ file itself, so that nothing that a person wrote is unfindable.
 import re
 from collections.abc import Iterator
 from collections.abc import Sequence
+from itertools import pairwise
 
 from roamkb.core.model import Node
 from roamkb.core.model import Note
@@ -80,17 +81,20 @@ def passage_at(pieces: Sequence[NotePassage], line: int) -> NotePassage:
 
 def _lines_by_node(note: Note) -> dict[int, list[tuple[int, str]]]:
     """Return the lines of each node, by the node's identity; lines outside all nodes are under None's."""
-    lines = note.text.split("\n")
+    lines = list(enumerate(note.text.split("\n"), start=1))
     owned: dict[int, list[tuple[int, str]]] = {}
     starts = {node.line: node for node in note.nodes if node.level}
     open_nodes: list[Node | None] = [next((node for node in note.nodes if not node.level), None)]
-    for number, line in enumerate(lines, start=1):
-        while len(open_nodes) > 1 and (innermost_node := open_nodes[-1]) and number > innermost_node.end_line:
+    edges = {1, len(lines) + 1, *starts, *(node.end_line + 1 for node in starts.values())}
+    for begin, end in pairwise(sorted(edges)):
+        while len(open_nodes) > 1 and (innermost_node := open_nodes[-1]) and begin > innermost_node.end_line:
             open_nodes.pop()
-        if number in starts:
-            open_nodes.append(starts[number])
-        elif line[:1].isalnum() or not _FIELD.match(line):
-            owned.setdefault(id(open_nodes[-1]), []).append((number, line))
+        if begin in starts:
+            open_nodes.append(starts[begin])
+        own_lines = lines[begin - (begin not in starts) : end - 1]
+        owned.setdefault(id(open_nodes[-1]), []).extend(
+            line for line in own_lines if ":" not in line[1] or not _FIELD.match(line[1])
+        )
     return owned
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from itertools import chain
+from operator import itemgetter
 
 from roamkb.core.model import Node
 from roamkb.core.model import Note
@@ -305,6 +306,8 @@ _MOST_NAMES = 10_000
 _MOST_TEXT = 500_000
 #: Of a line, which is shown as a whole; a longer one is several.
 _LONGEST_LINE = 2_000
+#: The text of a numbered line.
+_TEXT = itemgetter(1)
 
 
 def _kept_names(node: Node) -> Iterator[str]:
@@ -318,16 +321,20 @@ def _kept_names(node: Node) -> Iterator[str]:
 
 
 def _text_length(passage: "passages.NotePassage") -> int:
-    return sum(len(line) + 1 for _, line in passage.lines)
+    return sum(map(len, map(_TEXT, passage.lines))) + len(passage.lines)
 
 
-def _kept_lines(passage: "passages.NotePassage") -> Iterator[tuple[int, str]]:
-    """Yield the lines of a passage that are searched by words; a long line in several pieces."""
+def _kept_lines(passage: "passages.NotePassage") -> Sequence[tuple[int, str]]:
+    """Return the lines of a passage that are searched by words; a long line in several pieces."""
+    longest = max(map(len, map(_TEXT, passage.lines)), default=0)
+    is_whole = longest <= _LONGEST_LINE and _text_length(passage) < _MOST_TEXT
+    return passage.lines if is_whole else tuple(_cut_lines(passage.lines))
+
+
+def _cut_lines(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Yield the pieces of lines up to a text's last letter that is searched by words."""
     room = _MOST_TEXT
-    if _text_length(passage) < room and all(len(line) <= _LONGEST_LINE for _, line in passage.lines):
-        yield from passage.lines
-        return
-    for number, line in passage.lines:
+    for number, line in lines:
         line = line[:room]
         room -= len(line) + 1
         while len(line) > _LONGEST_LINE:
@@ -343,8 +350,10 @@ def _passage_row(passage: "passages.NotePassage") -> _PassageRow:
     node = passage.node
     title, aliases = passage.title[:_LONGEST_NAME], SEPARATOR.join(_kept_names(node)) if node else ""
     is_agent = node is not None and filters.is_agent_passage(passage)
-    lines = tuple(line for line in _kept_lines(passage) if not (is_agent and _PROVENANCE.match(line[1])))
-    body = "\n".join(text for _, text in lines)
+    lines = _kept_lines(passage)
+    if is_agent:
+        lines = [line for line in lines if not _PROVENANCE.match(line[1])]
+    body = "\n".join(map(_TEXT, lines))
     tags = _kept_tags(passage)
     names_and_body = f"{title}\n{aliases}\n{body}"
     passage_words = split_words(names_and_body)
@@ -413,7 +422,8 @@ _TELLING = 400
 
 def storable_text(text: str) -> str:
     """Return `text` as SQLite accepts it, without NUL and lone surrogates."""
-    return text.replace("\0", " ").encode("utf-8", "replace").decode()
+    text = text.replace("\0", " ")
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def _hidden_terms(text: str, words: Sequence[str], is_foreign: bool) -> list[str]:
