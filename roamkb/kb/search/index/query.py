@@ -294,6 +294,13 @@ class IndexQuery:
             self._frequency_cache[unit] = document_frequency(self._db, term)
         return self._frequency_cache[unit]
 
+    def _document_count(self, word: str) -> int:
+        """Return how many entries hold what SQLite takes for `word`, which of some words isn't what we do."""
+        if word.isascii() and word.isalpha():
+            return self._term_frequency(stem_word(word))
+        row = self._db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (quote_word(word),)).fetchone()
+        return int(row[0])
+
     @property
     def _mean_length(self) -> float:
         """The mean number of words of an entry."""
@@ -315,12 +322,7 @@ class IndexQuery:
 
     def _score_any_word(self, most: int) -> dict[int, float]:
         """Return the scores of the best entries that hold any word of the query."""
-        # of other words SQLite sees something else than we do
-        frequencies = {
-            quote_word(word): self._term_frequency(stem_word(word))
-            for word in self._plain_words
-            if word.isascii() and word.isalpha()
-        }
+        frequencies = {quote_word(word): self._document_count(word) for word in self._plain_words}
         query_words = rarest_words_first(list(map(quote_word, self._plain_words)), frequencies)
         start = first_expression(query_words) if most != _ALL else None
         hits = self._run_match(self._match_expression, most, among=start or "")

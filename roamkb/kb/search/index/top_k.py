@@ -35,33 +35,28 @@ class QueryWord:
     #: As FTS5 takes it.
     phrase: str
     times: int
-    #: None where it isn't known, as of a word that SQLite takes apart.
-    document_count: int | None
+    document_count: int
 
     def most_score(self, entries: int) -> float:
         """Return an upper bound of what it adds to the score of an entry."""
-        if self.document_count is None:
-            return math.inf
         weight = math.log((max(entries, self.document_count) - self.document_count + 0.5) / (self.document_count + 0.5))
         return self.times * max(weight, _LEAST_WEIGHT) * _MOST_WORTH
 
 
 def rarest_words_first(phrases: Sequence[str], holding: Mapping[str, int]) -> list[QueryWord]:
-    """Return the words of a query, the rarest first; words missing in `holding` come before."""
+    """Return the words of a query, the rarest first; `holding` has the number of entries that hold each."""
     times = {phrase: phrases.count(phrase) for phrase in phrases}
-    query_words = [QueryWord(phrase=phrase, times=n, document_count=holding.get(phrase)) for phrase, n in times.items()]
-    return sorted(query_words, key=lambda word: (word.document_count or 0, word.phrase))
+    query_words = [QueryWord(phrase=phrase, times=n, document_count=holding[phrase]) for phrase, n in times.items()]
+    return sorted(query_words, key=lambda word: (word.document_count, word.phrase))
 
 
 def first_expression(words: Sequence[QueryWord]) -> str | None:
     """Return the expression to score first; None where all may be scored at once."""
-    counts = [word.document_count or 0 for word in words]
+    counts = [word.document_count for word in words]
     if sum(counts) <= _FEW or len(words) < 2:
         return None
     first_count = 1
-    while first_count < len(words) and (
-        sum(counts[:first_count]) < _FIRST or words[first_count].document_count is None
-    ):
+    while first_count < len(words) and sum(counts[:first_count]) < _FIRST:
         first_count += 1
     return " OR ".join(word.phrase for word in words[:first_count]) if first_count < len(words) else None
 
