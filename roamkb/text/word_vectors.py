@@ -32,8 +32,8 @@ _LONGEST = 40
 _LONGEST_PIECE = 24
 #: Pieces that are looked for in the text of the list, some dozen microseconds each.
 _FEW_PIECES = 250
-#: Words whose lanes are remembered, of some hundred bytes each: a large folder has half a million.
-_MOST_REMEMBERED = 50_000
+#: Words whose lanes are remembered, of half a kilobyte each: a large folder has half a million.
+_MOST_REMEMBERED = 100_000
 
 
 @dataclass(frozen=True, slots=True)
