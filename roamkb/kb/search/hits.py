@@ -45,6 +45,8 @@ class PassageHit:
     aliases: tuple[str, ...]
     #: How a note that links to it calls it, where that says more of the query than its own names; else empty.
     link_text: str
+    #: Initials of its title or an alias that the query says; else empty.
+    initials: str
     #: Relative to the knowledge base, with `/`.
     file: str
     #: The line that shows the title.
@@ -67,8 +69,8 @@ class PassageHit:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What it is called: its title and aliases, and by a link."""
-        return (self.title, *self.aliases, *filter(None, (self.link_text,)))
+        """What it is called: its title and aliases, their initials, and by a link."""
+        return (self.title, *self.aliases, *filter(None, (self.initials, self.link_text)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

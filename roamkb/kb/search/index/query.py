@@ -12,6 +12,7 @@ from functools import cached_property
 from operator import itemgetter
 
 from roamkb.core.startup.typing import NamedTuple
+from roamkb.core.text import fold_text
 from roamkb.core.text import fold_to_line
 from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.hits import RankSignals
@@ -56,6 +57,7 @@ from roamkb.text.fuzzy import prepare_spellings
 from roamkb.text.fuzzy import spelled_shares
 from roamkb.text.inflection import SHORTEST_COMMON
 from roamkb.text.inflection import holds_form
+from roamkb.text.initials import initials_of
 from roamkb.text.store.word_vector_file import word_table
 from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import split_words
@@ -420,11 +422,11 @@ class IndexQuery:
         looked_at = sorted(candidates, key=lambda key: (-points.get(key, 0.0), key))[:_POOL]
         text = "body" if len(word) > 1 else "''"
         rows = self._db.execute(
-            f"SELECT id, title || ' ' || alias || ' ' || tags || ' ' || {text} FROM content "
+            f"SELECT id, title, title || ' ' || alias || ' ' || tags || ' ' || {text} FROM content "
             "WHERE id IN (SELECT value FROM json_each(?))",
             (json.dumps(looked_at),),
         )
-        holding = {key for key, text in rows if holds_form(text, word)}
+        holding = {key for key, title, text in rows if holds_form(text, word) or fold_text(word) in initials_of(title)}
         return holding.union(keys - set(looked_at))
 
     def _reorder_by_spelling(self, order: Sequence[tuple[RankedEntry, float]]) -> list[tuple[RankedEntry, float]]:

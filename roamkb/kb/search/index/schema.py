@@ -31,6 +31,7 @@ from roamkb.kb.search.index.document_frequency import COLUMNS
 from roamkb.kb.search.index.document_frequency import TOKENS
 from roamkb.org.agent_node import SUPERSEDED_BY
 from roamkb.text import language
+from roamkb.text.initials import initials_of
 from roamkb.text.store.word_vector_file import table_sizes
 from roamkb.text.store.word_vector_file import word_table
 from roamkb.text.tokenize import UNSPACED
@@ -40,7 +41,7 @@ from roamkb.text.tokenize import text_terms
 from roamkb.text.tokenize import words_beside_unspaced
 
 #: Raise on any change of tables, tokens or what is stored; an index of another number is made anew.
-SCHEMA = 19
+SCHEMA = 20
 
 #: Names the index in the first bytes of its file, "roam".
 _APPLICATION = 0x726F616D
@@ -362,7 +363,8 @@ def _passage_row(passage: "passages.NotePassage") -> _PassageRow:
     unspaced_tags = SEPARATOR.join(filter(UNSPACED.search, tags))
     hidden_words = (*passage_words, *split_words(unspaced_tags)) if unspaced_tags else passage_words
     hidden = _hidden_terms(f"{names_and_body}\n{unspaced_tags}", hidden_words, is_foreign)
-    raw_columns = (title, aliases, SEPARATOR.join(tags), body, " ".join(hidden))
+    initials = [letters for name in (title, *aliases.split(SEPARATOR)) for letters in initials_of(name)]
+    raw_columns = (title, aliases, SEPARATOR.join(tags), body, " ".join((*hidden, *initials)))
     indexed: tuple[str, str, str, str, str] = tuple(storable_text(text) for text in raw_columns)  # type: ignore[assignment]
     return _PassageRow(
         line=passage.first_line(),
@@ -375,7 +377,10 @@ def _passage_row(passage: "passages.NotePassage") -> _PassageRow:
         numbers=_format_ranges([number for number, _ in lines]),
         is_cut=_text_length(passage) > _MOST_TEXT,
         successor=_successor_of(node) if node else None,
-        names=(*_compared_names(*indexed[:3]), _joined_terms(" ".join(passage.titles_above)[:_LONGEST_NAME])),
+        names=(
+            *_compared_names(*indexed[:3], initials),
+            _joined_terms(" ".join(passage.titles_above)[:_LONGEST_NAME]),
+        ),
         indexed=indexed,
         is_foreign=is_foreign,
         # the table's words are English
@@ -393,10 +398,10 @@ def _successor_of(node: Node) -> str | None:
 _PROVENANCE = lazily(r":(?:CREATED|AGENT|PROJECT|SOURCE):\s")
 
 
-def _compared_names(title: str, aliases: str, tags: str) -> tuple[str, str, str]:
+def _compared_names(title: str, aliases: str, tags: str, initials: Sequence[str]) -> tuple[str, str, str]:
     """Return the folded names, their terms and the tags' terms, with which queries are compared."""
     called = map(fold_to_line, (title, *aliases.split(SEPARATOR)) if aliases else (title,))
-    return SEPARATOR.join(called), _joined_terms(f"{title} {aliases}"), _joined_terms(tags)
+    return SEPARATOR.join(called), _joined_terms(" ".join((title, aliases, *initials))), _joined_terms(tags)
 
 
 def _joined_terms(text: str) -> str:

@@ -24,6 +24,7 @@ from roamkb.text.inflection import SHORTEST_COMMON
 from roamkb.text.inflection import form_beginning
 from roamkb.text.inflection import is_form
 from roamkb.text.inflection import is_in_english
+from roamkb.text.initials import initials_of
 from roamkb.text.tokenize import split_words
 from roamkb.text.tokenize import stands_apart
 from roamkb.text.tokenize import stem_word
@@ -88,22 +89,30 @@ class SnippetView:
         if lines and _MACHINERY.match(lines[0][1]) and self._has_term(f"{title} {alias}"):
             # the name says more than an exporter's keyword, or a link to another note
             lines = ()
+        initials = self._initials_said(title, *_split_names(alias))
+        names = f"{title} {initials}", alias, link_text, tags
         return PassageHit(
             id=node,
             title=title,
             aliases=_split_names(alias),
             link_text=link_text,
+            initials=initials,
             file=file,
             line=line,
             tags=_split_names(tags),
             date=date,
             project=project,
             score=round(points, 4),
-            why=tuple(self._match_reasons((title, alias, link_text, tags), bool(lines), bool(replaced), source))
+            why=tuple(self._match_reasons(names, bool(lines), bool(replaced), source))
             or ("meaning",) * self._by_meaning,
             lines=lines,
             signals=signals,
         )
+
+    def _initials_said(self, *names: str) -> str:
+        """Return the initials of the names that the query says, or an empty text."""
+        said = (letters for name in names for letters in initials_of(name) if letters in self._spellings)
+        return next(said, "")
 
     def _match_reasons(self, names: Sequence[str], in_text: bool, replaced: bool, source: int | None) -> Iterator[str]:
         if self._phrases:

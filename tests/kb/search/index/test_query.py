@@ -95,6 +95,19 @@ def test_a_link_in_words_about_many_things_is_no_name(base: Base) -> None:
         assert "NAS" not in dict(found(base, text))
 
 
+def test_initials_call_a_note(base: Base) -> None:
+    """Who asks for the DLQ means the dead letter queue, whatever its note says; a word isn't taken for initials."""
+    base.note("5-dlq.org", "Dead letter queue", "Replay it by hand.")
+    base.note("6-node.org", "Neural ordinary differential equations", "Solvers.")
+    base.note("7-dod.org", "Ministry of Silly Walks", "Tested.")
+    base.note("8-other.org", "Queues", "One is a DLQ. A node of the cluster has it.")
+    assert [("Dead letter queue", ("title",)), ("Queues", ("text",))] == found(base, "DLQ")
+    (best,) = base.index().find_passages(parse_query("dlq replay", today=TODAY), limit=1).answers
+    assert ("Dead letter queue", "dlq") == (best.title, best.initials)
+    assert ["Queues"] == list(dict(found(base, "node"))), "node is a word"
+    assert all("Ministry of Silly Walks" in dict(found(base, initials)) for initials in ("MOSW", "msw"))
+
+
 def outline(base: Base, file: str, title: str, *headings: tuple[str, str]) -> None:
     """Write a note with headings that are nodes."""
     nodes = "".join(f"* {name}\n:PROPERTIES:\n:ID: {title}-{name}\n:END:\n{text}\n" for name, text in headings)
