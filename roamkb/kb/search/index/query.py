@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from collections.abc import Set
 from functools import cached_property
+from itertools import pairwise
 from operator import itemgetter
 
 from roamkb.core.startup.typing import NamedTuple
@@ -75,6 +76,8 @@ _TELLING_NAME, _LONGEST_CALL = 3, 4
 _MOST_WORDS = 128
 #: Letters of a word that a query asks for; Thai writes a whole sentence as one.
 _LONGEST_WORD = 256
+#: Words of a query that is looked at for what the notes part or join.
+_MOST_RESPELT = 6
 #: Words of a query that come first where all are held; of a longer question only a long text holds each by chance.
 _MOST_PROMISED = 4
 #: Where the human asked for more, it is all; and a number that SQLite takes.
@@ -218,7 +221,31 @@ class IndexQuery:
     @cached_property
     def _query_words(self) -> tuple[str, ...]:
         first_words = self._query.words[:_MOST_WORDS]
-        return tuple(word[:_LONGEST_WORD] if UNSPACED.match(word) else word for word in first_words)
+        words = tuple(word[:_LONGEST_WORD] if UNSPACED.match(word) else word for word in first_words)
+        return words if len(words) > _MOST_RESPELT or self._phrases else tuple(self._respell(words))
+
+    def _respell(self, words: Sequence[str]) -> Iterator[str]:
+        """Yield the words; those that no entry has, as some do that part or join them: `file name`, `filename`."""
+        unknown = {word for word in words if word.isalpha() and not self._term_frequency(stem_word(word))}
+        joined = ""
+        for word, next_word in pairwise((*words, "")):
+            if joined:
+                joined = ""
+            elif not unknown.isdisjoint((word, next_word)) and self._term_frequency(stem_word(word + next_word)):
+                joined = word + next_word
+                yield joined
+            else:
+                yield from self._parts_of(word) if word in unknown else (word,)
+
+    def _parts_of(self, word: str) -> tuple[str, ...]:
+        """Return the two words into which the entries part one that none has, or the word itself."""
+        for place in range(1, len(word)):
+            parts = word[:place], word[place:]
+            if all(self._term_frequency(stem_word(part)) for part in parts):
+                phrase = quote_word(" ".join(parts))
+                if self._db.execute("SELECT 1 FROM words WHERE words MATCH ? LIMIT 1", (phrase,)).fetchone():
+                    return parts
+        return (word,)
 
     @cached_property
     def _match_expression(self) -> str:
@@ -410,7 +437,8 @@ class IndexQuery:
     @cached_property
     def _lone_word(self) -> str:
         """The one word of the query, where it is one whose forms are known: who asks for it means that word."""
-        return self._query_words[0] if self._query.is_plain_word and not self._phrases else ""
+        is_lone = self._query.is_plain_word and not self._phrases and len(self._query_words) == 1
+        return self._query_words[0] if is_lone else ""
 
     def _holding_form(self, word: str, keys: Set[int], points: Mapping[int, float]) -> set[int]:
         """Return the entries without those of the best that hold only another word of its stem.

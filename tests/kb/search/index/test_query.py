@@ -108,6 +108,20 @@ def test_initials_call_a_note(base: Base) -> None:
     assert all("Ministry of Silly Walks" in dict(found(base, initials)) for initials in ("MOSW", "msw"))
 
 
+def test_what_notes_write_in_one_word_or_two_is_found_the_other_way(base: Base) -> None:
+    """A query with a word that no note has is asked as some note writes it; one whose words notes have isn't."""
+    base.note("5-joined.org", "Autocomplete", "A filename is needed.")
+    base.note("6-parted.org", "Clock", "The time zone is UTC; an e-mail says so.")
+    assert ["Autocomplete"] == list(dict(found(base, "auto complete")))
+    assert ["Autocomplete"] == list(dict(found(base, "which file name?")))
+    assert ["Clock"] == list(dict(found(base, "timezone"))) == list(dict(found(base, "email")))
+    assert not found(base, "zonetime"), "not in that order"
+    base.note("7-both.org", "Files", "A file has a name.")
+    assert ["Files"] == list(dict(found(base, "file name")))
+    base.note("8-own.org", "Europe", "Its timezone.")
+    assert ["Europe"] == list(dict(found(base, "timezone")))
+
+
 def outline(base: Base, file: str, title: str, *headings: tuple[str, str]) -> None:
     """Write a note with headings that are nodes."""
     nodes = "".join(f"* {name}\n:PROPERTIES:\n:ID: {title}-{name}\n:END:\n{text}\n" for name, text in headings)
