@@ -276,4 +276,5 @@ def _proper_name(note: Note, now: datetime) -> str:
         when = datetime.fromisoformat(stated)
     except ValueError:
         when = now
-    return note_name(when, slug(node.title), node.id, tail=True)
+    # the id may be a stranger's, with a `/` in it
+    return note_name(when, slug(node.title), slug(node.id), tail=True)

@@ -1,6 +1,7 @@
 """Conflict copies: what differs, whose they are, and a name for those that lost theirs."""
 
 import os
+import re
 from datetime import datetime
 from pathlib import Path
 
@@ -236,6 +237,31 @@ def test_a_hostile_title_makes_a_harmless_name(world: World) -> None:
     assert [copy.adopted.name] == [path.name for path in Path(world.kb).glob("*.org")]
     assert os.fsencode(copy.adopted.name).isascii()
     assert "sync-conflict" not in copy.adopted.name
+
+
+@pytest.mark.parametrize("id", ["a/../../b", "x/..", "a/b/c", "ab\x1b[2J", 'a\\b|?*"<>', "a\u202egro", "abc\0d", "///"])
+def test_a_hostile_id_makes_a_harmless_name(world: World, id: str) -> None:
+    """A stranger's copy stands in nobody's way: it gets a name that every system takes, and so do those after it."""
+    world.note(COPY, agent_text(id, "OAuth"))
+    world.note("20260610143000-x.sync-conflict-20260610-143000-K7QX2MD.org", agent_text(ID, "Other"))
+    ran = world.run("conflicts", "--adopt")
+    assert (0, "") == (ran.status, ran.err)
+    names = sorted(path.name for path in world.kb.rglob("*.org"))
+    assert 2 == len(names)
+    assert all(re.fullmatch(r"20260610\d{6}-(oauth|other)-\w*\.org", name) for name in names)
+
+
+def test_an_original_outside_is_not_read(world: World) -> None:
+    """A link out of the knowledge base, which a syncer may bring, shows nothing of what it leads to."""
+    secret = world.work / "secret.org"
+    secret.write_text(agent_text("s", "Secret", "The launch is in May"))
+    (world.kb / f"{NAME}.org").symlink_to(secret)
+    world.note(COPY, agent_text(ID, "OAuth"))
+    ran = world.run("conflicts", "--json")
+    assert (0, False) == (ran.status, "launch" in ran.out)
+    assert [] == ran.json["copies"][0]["diff"]
+    assert world.run("conflicts", "--adopt").status == 0
+    assert secret.exists()
 
 
 def test_an_adoption_that_was_killed_can_be_called_again(world: World) -> None:

@@ -6,6 +6,7 @@ verified word, without what may be a secret or says that it was learned at work.
 
 from collections.abc import Iterator
 from collections.abc import Set
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Final
 
@@ -14,8 +15,9 @@ from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import count_phrase
 from roamkb.fs.append import read_lines
+from roamkb.fs.files import content_digest
 from roamkb.fs.files import read_file
-from roamkb.fs.untrusted_files import remove_file
+from roamkb.fs.files import remove_file
 from roamkb.kb.notes.file_names import conflict_original
 from roamkb.log.jsonl import LearningLine
 from roamkb.log.jsonl import read_events
@@ -41,6 +43,8 @@ class LogCopy:
     lacking: tuple[SharedLine, ...] = ()
     #: Why it can't be taken in; empty where it can.
     obstacle: str = ""
+    #: The SHA-256 of its bytes; empty where it can't be read.
+    digest: str = ""
 
 
 def find_copies(log: Log, kind: ProjectKind) -> Iterator[LogCopy]:
@@ -58,7 +62,7 @@ def merge_copies(log: Log, kind: ProjectKind, paths: Set[Path] | None = None) ->
     One with an obstacle stays as it is.
 
     Raises:
-        DiskError, NotDurable, Busy: that copy is still there, as are those after it.
+        ChangedOnDisk, DiskError, NotDurable, Busy: that copy is still there, as are those after it.
     """
     with log.append_lock():
         for copy in find_copies(log, kind):
@@ -75,7 +79,8 @@ def _take_in(log: Log, copy: LogCopy) -> None:
             [line.line for line in copy.lacking if line.is_event],
             ids=[line.entry.id for line in copy.lacking],
         )
-    remove_file(copy.path)
+    # a syncer may have put another one in its place meanwhile
+    remove_file(copy.path, expected_digest=copy.digest, lock=nullcontext())
 
 
 class _KnownLines:
@@ -120,7 +125,7 @@ def _read_copy(log: Log, kind: ProjectKind, path: Path, original: Path, known_li
     reasons += filter(None, find_withholding_reasons(lacking, kind))
     reasons += ["the log has another line of its id" for line in lacking if line.entry.id in own_ids]
     obstacle = f"{count_phrase(len(reasons), 'line')} can't be taken in: {reasons[0]}" if reasons else ""
-    return LogCopy(path=path, original=original, lacking=tuple(lacking), obstacle=obstacle)
+    return LogCopy(path=path, original=original, lacking=tuple(lacking), obstacle=obstacle, digest=content_digest(data))
 
 
 def _ids_of(lines: Set[bytes]) -> Set[str]:

@@ -107,3 +107,12 @@ def test_a_copy_that_says_nothing_new_is_removed(world: World) -> None:
     assert str(copy) in world.run("conflicts", str(original)).out
     assert "0 lines added to" in world.run("conflicts", str(original), "--adopt").out
     assert not copy.exists()
+
+
+def test_a_copy_that_somebody_is_merging_stays(world: World) -> None:
+    """As a note's does: what Emacs hasn't saved yet would have no file."""
+    copy = _begin(world, _LINE)
+    (copy.parent / f".#{copy.name}").symlink_to("human@desk.123")
+    ran = world.run("conflicts", "--adopt")
+    assert (4, True) == (ran.status, copy.exists())
+    assert "Emacs" in ran.err

@@ -124,6 +124,8 @@ def read_content(notes: Notes, path: Path, named_path: Path) -> NoteContent | Un
     """Return the content of `path`, parsed as if its path were `named_path`."""
     if is_encrypted_name(named_path.name):
         return UnreadableFile(path=path, reason="is encrypted")
+    if not Path(realpath(path)).is_relative_to(realpath(notes.kb)):
+        return UnreadableFile(path=path, reason="links out of the knowledge base")
     data = disk.read_file(path, limit=LARGEST_NOTE)
     if isinstance(data, UnreadableFile):
         return data
