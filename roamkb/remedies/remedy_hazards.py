@@ -72,7 +72,8 @@ def find_risk(text: str, *, depth: int = _DEEPEST) -> str:
     commands = [command.words for command in script.commands if command.words]
     if not script.is_whole or not commands:
         commands = [[word for word in re.split(_SEPARATORS, text) if word]]
-    risks = (risk for words in commands for risk in _risks_of_words(words, depth))
+    # of a lone quote, no word is left
+    risks = (risk for words in commands if words for risk in _risks_of_words(words, depth))
     return next(risks, "")
 
 

@@ -145,5 +145,5 @@ def check_action(action: str, id: str | None) -> None:
     """Raise `UsageError` where the action is unknown, or lacks its task."""
     if action not in TASK_ACTIONS:
         raise UsageError(f"no action {one_line(action)}", hint="roamkb task start|done|failed|similar ID")
-    if id is None and action != "list":
+    if not (id or "").strip() and action != "list":
         raise UsageError("which task?", hint=f"roamkb task {action} ID")

@@ -120,3 +120,14 @@ def test_the_failures_hook_offers_no_risky_remedy(world: World, technique: str, 
     assert is_offered == ("ask your human first" not in suggested)
     (found,) = json.loads(world.run("remedy", "suggest", "--error", error, "--json").out)["remedies"]
     assert is_offered == (found["hazard"] == "")
+
+
+@pytest.mark.parametrize("step", ['"', "''", "\u00a0;", "|&"])
+def test_a_step_without_a_word_breaks_nothing_off(world: World, step: str) -> None:
+    """It is kept, so that whoever asks about the error afterwards would meet it, too."""
+    world.run("init")
+    told = ("--error", "KeyError: 'id'", "--technique", "Ask for it by get", "--step", step)
+    recorded = world.run("remedy", "record", *told, "--outcome", "success")
+    assert (0, "") == (recorded.status, recorded.err)
+    suggested = world.run("remedy", "suggest", "--error", "KeyError: 'id'")
+    assert (0, True) == (suggested.status, "Ask for it by get" in suggested.out)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
+from os.path import lexists
 from pathlib import Path
 
 from roamkb.app.log.project_context import SHARE_PATIENCE
@@ -122,7 +123,7 @@ def _file_matcher(
         return None
 
     path = Path(require_name(file, "the file"))
-    if path.is_absolute() or (context.environment.cwd and (context.environment.cwd / path).exists()):
+    if path.is_absolute() or (context.environment.cwd and lexists(context.environment.cwd / path)):
         path = (context.environment.cwd or Path("/")) / path
         if not path.is_relative_to(log.root):
             raise UsageError(f"{one_line(file)} isn't a file of {one_line(str(log.root))}")

@@ -318,7 +318,10 @@ def parse_moment(option: str, text: str, *, today: date) -> float:
             raise UsageError(f"{option} {one_line(text)} is no day", hint="say 2026-06-10 or 7d") from None
         moment, is_day = datetime.fromisoformat(day), True
     try:
-        return (moment + timedelta(days=1, milliseconds=-1) if is_day else moment).timestamp()
+        seconds = (moment + timedelta(days=1, milliseconds=-1) if is_day else moment).timestamp()
+        # an offset may lead out of what has a local time
+        datetime.fromtimestamp(seconds)
+        return seconds
     except (ValueError, OverflowError, OSError):
         raise UsageError(f"{option} {one_line(text)} is out of the calendar", hint="say 2026-06-10") from None
 

@@ -395,3 +395,29 @@ def test_a_parameter_that_stands_twice_is_named(served: Served) -> None:
     assert (400, "usage") == (answer.status, answer.json["error"]["code"])
     assert "limit: it stands more than once" in answer.json["error"]["message"]
     assert "project: no parameter" in served.get("/api/events?project=/").json["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/api/search?words=x&as_of=0001-01-01T00:00:00-23:59", "/api/recall?as_of=9999-12-31T23:59:59-23:59"],
+)
+def test_a_moment_out_of_the_calendar_is_wrong_use(served: Served, path: str) -> None:
+    """An offset may lead out of what can be written as a local time."""
+    answer = served.get(path)
+    assert (400, "usage") == (answer.status, answer.json["error"]["code"])
+
+
+def test_a_file_whose_name_no_disk_holds_concerns_no_learning(served: Served) -> None:
+    """Nothing is found, as with any other file that nobody spoke of."""
+    assert 200 == served.get(f"/api/recall?file={'x' * 5000}").status
+
+
+def test_a_task_without_an_id_is_wrong_use(served: Served) -> None:
+    """Nothing is written that no command could name."""
+    for path, given in (
+        ("/api/knowledge/task", {"task_id": "", "title": "Count zebras"}),
+        ("/api/task", {"action": "start", "id": "", "title": "Count zebras"}),
+        ("/api/task", {"action": "done", "id": ""}),
+    ):
+        answer = served.post(path, given)
+        assert (400, "usage") == (answer.status, answer.json["error"]["code"])
