@@ -12,15 +12,21 @@ from roamkb.boundary.store.call_origin import PROC
 from roamkb.boundary.store.call_origin import CallOrigin
 from roamkb.boundary.store.call_origin import read_call_origin
 
+#: In a row of the kernel's table: number, both ends, state, queues, timer, retries, user, timeout, inode, …
+_USER, _INODE = 7, 9
 #: A host and a port.
 Address = tuple[str, int]
 
 
 def find_peers(client: Address, server: Address, proc: Path) -> tuple[int, ...]:
     """Return the processes that hold the `client`'s end of a connection; none where that is hidden."""
-    ends = {(_render_address(client, wide), _render_address(server, wide)) for wide in (False, True)}
-    sockets = {f"socket:[{inode}]" for inode in _socket_inodes(ends, proc)}
+    sockets = {f"socket:[{row[_INODE]}]" for row in _socket_rows(client, server, proc)}
     return tuple(sorted(_socket_holders(sockets, proc))) if sockets else ()
+
+
+def find_users(client: Address, server: Address, proc: Path) -> set[int]:
+    """Return the numbers of the users who made the `client`'s end of a connection; none where that is hidden."""
+    return {int(row[_USER]) for row in _socket_rows(client, server, proc)}
 
 
 def read_environment(pid: int, proc: Path) -> Mapping[str, str]:
@@ -54,14 +60,19 @@ def read_peer_origin(pid: int) -> CallOrigin | None:
         return None
 
 
-def _socket_inodes(ends: set[tuple[str, str]], proc: Path) -> Iterator[str]:
+def _socket_rows(client: Address, server: Address, proc: Path) -> list[list[str]]:
+    """Return the row of the `client`'s end of a connection in the kernel's table of sockets."""
+    ends = {(_render_address(client, wide), _render_address(server, wide)) for wide in (False, True)}
+    # a socket stands in one of the two, and to read one takes milliseconds
     for name in ("tcp", "tcp6"):
         with suppress(OSError):
-            for line in (proc / "net" / name).read_text("ascii", "replace").splitlines():
-                # number, this end, the other end, state, queues, timer, retries, user, timeout, inode, …
-                fields = line.split()
-                if tuple(fields[1:3]) in ends and fields[9:10] not in ([], ["0"]):
-                    yield fields[9]
+            rows = map(str.split, (proc / "net" / name).read_text("ascii", "replace").splitlines())
+            # of a socket that is closed, neither is told
+            if found := [
+                row for row in rows if tuple(row[1:3]) in ends and row[_INODE : _INODE + 1] not in ([], ["0"])
+            ]:
+                return found
+    return []
 
 
 def _render_address(address: Address, wide: bool) -> str:

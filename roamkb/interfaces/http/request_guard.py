@@ -8,6 +8,7 @@ each request shows the token; a body is one JSON object with nothing in it that 
 import hmac
 import json
 import math
+import os
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
@@ -15,6 +16,10 @@ from typing import TYPE_CHECKING
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
+from starlette.concurrency import run_in_threadpool
+
+from roamkb.boundary.store.call_origin import PROC
+from roamkb.boundary.store.socket_peers import find_users
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.interfaces.output.encode import answer_json
 from roamkb.interfaces.output.render import dump_json
@@ -50,6 +55,8 @@ _MAX_HEAD_BYTES: Final = 16 * 1024
 #: Requests in a second over time, and at once; nobody types so fast, and fifty agents may.
 REQUESTS_PER_SECOND: Final = 200.0
 BURST_REQUESTS: Final = 1000.0
+#: The number of the user who may read everything anyway.
+_ROOT: Final = 0
 #: Levels of a body, its texts counted: the deepest is a proposal's quote, in its evidence, in a list of them.
 _MAX_DEPTH: Final = 5
 #: Digits of a number in a body.
@@ -94,6 +101,7 @@ class LocalGuard:
             headers = require_headers(scope)
             self._require_own_page(headers)
             body = await self._require_welcome(scope, headers, receive)
+            await run_in_threadpool(_require_own_user, scope)
         except UnwelcomeRequest as unwelcome:
             await self._refuse(send, unwelcome)
             return
@@ -213,6 +221,13 @@ def require_plain_target(scope: "Scope") -> None:
             raise UnwelcomeRequest(400, "usage", "the address isn't UTF-8 text") from None
         if b"\0" in text:
             raise UnwelcomeRequest(400, "usage", "the address holds a NUL")
+
+
+def _require_own_user(scope: "Scope") -> None:
+    """Raise where the connection is another user's, who has got hold of what lets one in; not every system tells."""
+    client, server = scope.get("client"), scope.get("server")
+    if client and server and find_users(client, server, PROC) - {os.geteuid(), _ROOT}:
+        raise UnwelcomeRequest(403, "user", "the connection is another user's", hint="ask as the user who serves")
 
 
 def _require_body_size(headers: dict[bytes, bytes], method: str) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from roamkb.boundary.store.socket_peers import find_peers
+from roamkb.boundary.store.socket_peers import find_users
 from roamkb.boundary.store.socket_peers import read_environment
 from roamkb.boundary.store.socket_peers import read_folder
 
@@ -85,3 +86,12 @@ def test_all_that_hold_a_socket_are_found() -> None:
         finally:
             child.communicate()
         assert {os.getpid(), child.pid} == set(found)
+
+
+def test_the_user_at_the_other_end_is_found() -> None:
+    """Nobody where it is closed already."""
+    with socket.create_server(("127.0.0.1", 0)) as us:
+        with socket.create_connection(us.getsockname()) as ours:
+            ends = ours.getsockname(), us.getsockname()
+            assert {os.geteuid()} == find_users(*ends, PROC)
+        assert set() == find_users(*ends, PROC)

@@ -3,6 +3,7 @@
 import fcntl
 import http.client
 import json
+import os
 import socket
 from collections import Counter
 from collections.abc import Iterator
@@ -421,3 +422,20 @@ def test_a_task_without_an_id_is_wrong_use(served: Served) -> None:
     ):
         answer = served.post(path, given)
         assert (400, "usage") == (answer.status, answer.json["error"]["code"])
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="NOT TESTED: only root may be another user here")
+def test_another_user_is_refused_whatever_they_show(served: Served) -> None:
+    """Who listened on the port while no server ran was sent the token by those who asked for it."""
+    assert 200 == served.get("/api/tags").status
+    # a socket is whose it was made by
+    os.seteuid(65534)
+    try:
+        answers = [
+            served.get("/api/tags"),
+            served.get("/api/openapi.json"),
+            served.post("/api/write", {"title": "Gnus"}),
+        ]
+    finally:
+        os.seteuid(0)
+    assert [(403, "user")] * 3 == [(answer.status, answer.json["error"]["code"]) for answer in answers]

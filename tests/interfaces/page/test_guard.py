@@ -254,3 +254,18 @@ def test_the_browser_is_opened_at_the_one_time_address(world: World, tmp_path: P
     finally:
         process.terminate()
         process.wait()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="NOT TESTED: only root may be another user here")
+def test_another_user_with_the_browsers_cookie_is_refused(world: World) -> None:
+    """A browser sends it to every server on this machine, and others may have some."""
+    with paging(world) as paged:
+        cookie = paged.enter()
+        assert 200 == paged.get("/agents", cookie=cookie).status
+        os.seteuid(65534)
+        try:
+            answers = [paged.get("/agents", cookie=cookie), paged.get("/enter?code=x")]
+        finally:
+            os.seteuid(0)
+        assert [403, 403] == [answer.status for answer in answers]
+        assert all(b"another user" in answer.body for answer in answers)
