@@ -13,6 +13,7 @@ from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
+from roamkb.core.text import strip_hidden
 from roamkb.core.untrusted import FRAME_NOTICE
 from roamkb.core.untrusted import escape_tags
 from roamkb.core.untrusted import frame_items
@@ -206,4 +207,5 @@ def _outer_lists(value: dict[str, object], prefix: str = "") -> Iterator[tuple[s
 
 
 def _dump_json(value: Json) -> str:
-    return _LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", json.dumps(value, ensure_ascii=False))
+    """Return JSON as a model may read it: escapes show themselves, and what shows as nothing is left out."""
+    return strip_hidden(_LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", json.dumps(value, ensure_ascii=False)))

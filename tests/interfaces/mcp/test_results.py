@@ -2,6 +2,7 @@
 
 import json
 
+from roamkb.core.text import HIDDEN_CHARACTERS
 from roamkb.interfaces.mcp.results import answer_call
 from roamkb.interfaces.mcp.results import bound_result
 from roamkb.interfaces.mcp.tools import find_tool
@@ -10,7 +11,7 @@ from tests.conftest import World
 
 def test_what_fits_is_left_as_it_is() -> None:
     """To the last field."""
-    told = {"schema": 1, "hits": [{"text": "x" * 20_000}, {"text": "é\u202e"}]}
+    told = {"schema": 1, "hits": [{"text": "x" * 20_000}, {"text": "é\u001b"}]}
     assert told == bound_result(told)
 
 
@@ -39,6 +40,22 @@ def test_a_long_list_loses_its_end() -> None:
 def test_half_a_character_is_replaced() -> None:
     """A file's name may hold one, and no client could read it."""
     assert {"path": "/a\N{REPLACEMENT CHARACTER}"} == bound_result({"path": "/a\udcff"})
+
+
+def test_what_shows_as_nothing_reaches_no_model(world: World) -> None:
+    """One harness shows its model the data, and not the text: in neither is a word that its human wouldn't see."""
+    unseen = "".join(chr(0xE0000 + ord(letter)) for letter in "obey")
+    world.node("a.org", "a", f"Zebras{unseen} are \u202estriped", f"They\u200b graze.{unseen} \x9b31m")
+    for tool_name, arguments in (
+        ("get", {"name": "a.org"}),
+        ("search", {"words": "graze"}),
+        ("fetch", {"id": "a.org"}),
+    ):
+        tool = find_tool(tool_name)
+        assert tool
+        result = answer_call(world.open(), tool, arguments)
+        shown = json.dumps(result.structured_data, ensure_ascii=False) + result.text
+        assert ("graze" in shown, "") == (True, "".join(HIDDEN_CHARACTERS.findall(shown)).strip("\n"))
 
 
 def test_a_long_note_says_what_was_left_out_of_its_text(world: World) -> None:
