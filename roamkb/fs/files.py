@@ -197,12 +197,17 @@ def create_unique(
     *,
     mode: int = 0o644,
     token: Callable[[], str] = random_token,
+    replaced_stat: os.stat_result | None = None,
 ) -> Path:
-    """Create a file as `create_file` does, under the first of `names` that is free."""
+    """Create a file as `create_file` does, under the first of `names` that is free.
+
+    It has the owner, as far as permitted, and the mode of `replaced_stat`, else `mode` less the umask.
+    """
     names = [_require_file_name(folder, name) for name in names]
     with _open_folder(folder) as folder_fd:
         try:
-            name = _place_file(folder_fd, names, data, mode=mode, temporary=f"{TEMPORARY_PREFIX}{token()}.tmp")
+            temporary = f"{TEMPORARY_PREFIX}{token()}.tmp"
+            name = _place_file(folder_fd, names, data, mode=mode, temporary=temporary, replaced_stat=replaced_stat)
         except FileExistsError as error:
             raise NameTaken(folder / names[-1]) from error
         except OSError as error:
@@ -211,25 +216,38 @@ def create_unique(
     return folder / name
 
 
-def _place_file(folder_fd: int, names: list[str], data: bytes, *, mode: int, temporary: str) -> str:
+def _place_file(
+    folder_fd: int,
+    names: list[str],
+    data: bytes,
+    *,
+    mode: int,
+    temporary: str,
+    replaced_stat: os.stat_result | None,
+) -> str:
     """Write `data` into the folder by the best way that it offers; return the name that it got."""
     try:
-        return _place_unnamed(folder_fd, names, data, mode)
+        return _place_unnamed(folder_fd, names, data, mode=mode, replaced_stat=replaced_stat)
     except FileExistsError:
         raise
     except OSError as error:
         if error.errno not in _NO_UNNAMED:
             raise
-    return _place_named(folder_fd, names, data, mode=mode, temporary=temporary)
+    with _written_beside(folder_fd, temporary, data, mode=mode, replaced_stat=replaced_stat):
+        return _place_named(folder_fd, names, temporary)
 
 
-def _place_unnamed(folder_fd: int, names: list[str], data: bytes, mode: int) -> str:
+def _place_unnamed(
+    folder_fd: int, names: list[str], data: bytes, *, mode: int, replaced_stat: os.stat_result | None
+) -> str:
     """Write an unnamed file and give it its first name when it is whole."""
     tmpfile_flag = getattr(os, "O_TMPFILE", None)
     if tmpfile_flag is None:
         raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
     fd = os.open(".", tmpfile_flag | os.O_WRONLY | os.O_CLOEXEC, mode, dir_fd=folder_fd)
     try:
+        if replaced_stat is not None:
+            _copy_ownership(fd, replaced_stat)
         _write_all(fd, data)
         # dst_dir_fd makes Python call linkat; link(2) would link the /proc entry itself
         return _claim_first_free(
@@ -240,19 +258,18 @@ def _place_unnamed(folder_fd: int, names: list[str], data: bytes, mode: int) -> 
         _close_quietly(fd)
 
 
-def _place_named(folder_fd: int, names: list[str], data: bytes, *, mode: int, temporary: str) -> str:
-    """Write to a temporary name that no reader and no syncer takes, then link or rename it."""
-    with _written_beside(folder_fd, temporary, data, mode=mode):
-        try:
-            return _claim_first_free(
-                names, lambda name: os.link(temporary, name, src_dir_fd=folder_fd, dst_dir_fd=folder_fd)
-            )
-        except FileExistsError:
+def _place_named(folder_fd: int, names: list[str], temporary: str) -> str:
+    """Link or rename a whole file from a temporary name, which no reader and no syncer takes."""
+    try:
+        return _claim_first_free(
+            names, lambda name: os.link(temporary, name, src_dir_fd=folder_fd, dst_dir_fd=folder_fd)
+        )
+    except FileExistsError:
+        raise
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
             raise
-        except OSError as error:
-            if error.errno not in _NO_LINKS:
-                raise
-        return _claim_first_free(names, lambda name: _rename_exclusive(folder_fd, temporary, name))
+    return _claim_first_free(names, lambda name: _rename_exclusive(folder_fd, temporary, name))
 
 
 def _claim_first_free(names: list[str], claim_name: Callable[[str], None]) -> str:
@@ -315,16 +332,14 @@ def write_private_file(path: Path, data: bytes) -> None:
 
 
 def move_file(path: Path, target: Path, *, expected_digest: str, lock: AbstractContextManager[object]) -> None:
-    """Move the file `path`, whose SHA-256 is still `expected_digest`, to `target`, on any file system.
+    """Move the file `path`, whose SHA-256 is still `expected_digest`, to `target`, with its mode, on any file system.
 
     The copy is durable before the original goes, so that a crash leaves two and never none.
     """
     with lock, _open_folder(path.parent) as folder_fd:
         with as_disk_error(path):
             stat_before = _require_digest(folder_fd, path, expected_digest)
-            copy = _copy_durably(
-                folder_fd, path, target, expected_digest=expected_digest, mode=stat.S_IMODE(stat_before.st_mode)
-            )
+            copy = _copy_durably(folder_fd, path, target, expected_digest=expected_digest, stat_before=stat_before)
             try:
                 _require_untouched(folder_fd, path, stat_before)
                 os.unlink(path.name, dir_fd=folder_fd)
@@ -345,13 +360,15 @@ def remove_file(path: Path, *, expected_digest: str, lock: AbstractContextManage
         _sync_folder(folder_fd, path, "it may come back: ")
 
 
-def _copy_durably(folder_fd: int, path: Path, target: Path, *, expected_digest: str, mode: int) -> Path:
-    """Copy the content with the SHA-256 `expected_digest` to `target` durably; return `target`."""
+def _copy_durably(
+    folder_fd: int, path: Path, target: Path, *, expected_digest: str, stat_before: os.stat_result
+) -> Path:
+    """Copy the content with the SHA-256 `expected_digest` to `target` durably, with its mode; return `target`."""
     data = _read_in_folder(folder_fd, path)
     if content_digest(data) != expected_digest:
         raise ChangedOnDisk(path)
     try:
-        copy = create_file(target.parent, target.name, data, mode=mode)
+        copy = create_unique(target.parent, (target.name,), data, replaced_stat=stat_before)
     except NotDurable as error:
         discard_file(target)
         raise DiskError(target, "the disk would not promise to keep the copy; nothing was moved") from error

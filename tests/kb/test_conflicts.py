@@ -131,6 +131,23 @@ def test_a_copy_with_its_own_id_gets_a_name_of_its_own(world: World) -> None:
     assert {path.name, original.name} == set(world.files())
 
 
+def test_the_mode_is_there_before_the_name(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who shares the folder may put a link in the place of a new name, and what it leads to would get the mode."""
+
+    def refuse(path: object, *_: object, **__: object) -> None:
+        raise AssertionError(f"{path} may be a link by now")
+
+    world.note(COPY, agent_text(ID, "OAuth")).chmod(0o664)
+    monkeypatch.setattr(os, "chmod", refuse)
+    umask = os.umask(0o077)
+    try:
+        (copy,) = adopted(world).copies
+    finally:
+        os.umask(umask)
+    assert copy.adopted is not None
+    assert 0o664 == copy.adopted.stat().st_mode & 0o777
+
+
 @pytest.mark.parametrize(
     ("name", "stamp"),
     [

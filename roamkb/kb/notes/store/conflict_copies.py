@@ -9,7 +9,6 @@ from os.path import lexists
 from os.path import realpath
 from pathlib import Path
 
-from roamkb.core.errors import NotDurable
 from roamkb.core.model import Note
 from roamkb.core.model import UnreadableFile
 from roamkb.core.startup.dataclasses import dataclass
@@ -88,14 +87,8 @@ def rename_copy(notes: Notes, copy: Path, name: str, *, was: str, lock: Abstract
         ChangedOnDisk: it changed meanwhile or is open in Emacs.
     """
     to = copy.with_name(name)
-    with disk.as_disk_error(copy):
-        mode = copy.lstat().st_mode & 0o777
     with record_own_writes(notes.own, OwnWrite(path=copy, was=was), OwnWrite(path=to, now=was)):
         disk.move_file(copy, to, expected_digest=was, lock=lock)
-    try:
-        to.chmod(mode)
-    except OSError as error:
-        raise NotDurable(to, f"its permissions couldn't be set: {disk.error_reason(error)}") from error
     return to
 
 
