@@ -181,7 +181,8 @@ def _configured_urls(settings: Sequence["_GitSetting"]) -> Iterator[str]:
     helper_of = {setting.name: setting.value for setting in settings if setting.is_of("remote", "vcs")}
     names = {setting.name for setting in settings if setting.section == "remote"}
     for setting in settings:
-        if setting.is_of("svn-remote", "url", "pushurl"):
+        # of a submodule, the files lie in this repository's folder
+        if setting.is_of("svn-remote", "url", "pushurl") or setting.is_of("submodule", "url"):
             yield setting.value
         elif setting.is_of("remote", "url", "pushurl"):
             helper = helper_of.get(setting.name)

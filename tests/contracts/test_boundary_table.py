@@ -371,6 +371,18 @@ REPOSITORIES: list[Case] = [
         folder("code/r/lib", repo("code/r", "code/lib"), lambda w: w.submodule("code/r", "code/lib", "lib")),
     ),
     (
+        "a repository with a work repository as its submodule is work",
+        WORK,
+        folder(
+            "code/r", repo("code/r", "projects/work/lib"), lambda w: w.submodule("code/r", "projects/work/lib", "lib")
+        ),
+    ),
+    (
+        "a repository with a personal submodule is personal",
+        PERSONAL,
+        folder("code/r", repo("code/r", "code/lib"), lambda w: w.submodule("code/r", "code/lib", "lib")),
+    ),
+    (
         "a worktree whose repository is gone can't be resolved",
         UNKNOWN,
         folder("code/wt", text("code/wt/.git", "gitdir: HOME/code/gone/.git/worktrees/wt\n")),
