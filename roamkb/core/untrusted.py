@@ -16,7 +16,7 @@ from roamkb.core.text import strip_hidden
 _ITEM_LENGTH = 2_000
 _FRAME_LENGTH = 10_000
 #: A word at a line's start that passes for a speaker.
-_ROLE_PREFIX = lazily(r"(?im)^([ \t]*(?:\W{0,4}[ \t]*)?(?:system|assistant|user|human|developer|tool))([ \t]*:)")
+_ROLE_PREFIX = lazily(r"(?im)^([ \t]*+(?:\W{0,4}[ \t]*+)?(?:system|assistant|user|human|developer|tool))([ \t]*:)")
 _INSTRUCTION_TAG = lazily(r"(?i)\[(/?)(inst|sys)\]")
 
 #: What a frame is called, and one with all that it holds: a closing tag that stands within was said by that.

@@ -12,7 +12,7 @@ from roamkb.core.startup.typing import Final
 from roamkb.text.store.lexicons import vocabulary
 
 #: What tells that there may be any; most texts have none.
-_HINT: Final = lazily(r"2>|/dev/null|&&|\|\||[|;\\]|\n\s*(?:bd|git)\s")
+_HINT: Final = lazily(r"2>|/dev/null|&&|\|\||[|;\\]|\n[^\S\n]*+(?:bd|git)\s")
 #: What stands before each is counted.
 _MOST_QUOTES: Final = 32
 _SPAN = lazily(r"`[^`\n]+`")

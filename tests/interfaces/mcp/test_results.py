@@ -1,6 +1,7 @@
 """Results within a client's limits."""
 
 import json
+import time
 
 from roamkb.core.text import HIDDEN_CHARACTERS
 from roamkb.interfaces.mcp.results import answer_call
@@ -84,3 +85,13 @@ def test_a_full_disk_is_an_answer(world: World) -> None:
     (world.kb / ".stfolder").rmdir()
     found = answer_call(world.open(), tool, {"title": "A fact"})
     assert (True, "no_kb") == (found.is_error, found.json["error"]["code"])  # type: ignore[index]
+
+
+def test_a_note_of_blanks_holds_up_nobody(world: World) -> None:
+    """Who shares the notes may send a line of a million: quadratic work would take a day."""
+    world.node("a.org", "a", "Zebras", " " * 1_000_000 + "graze")
+    tool = find_tool("get")
+    assert tool
+    start = time.process_time()
+    assert not answer_call(world.open(), tool, {"name": "a.org"}).is_error
+    assert time.process_time() - start < 10
