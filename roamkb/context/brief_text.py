@@ -226,7 +226,7 @@ def learning_line(standing: LearningState) -> str:
 def node_line(hit: Hit) -> str:
     """Return a node on one line: the project that it was learned in, its title, the line that fits best, its id."""
     best_line = next((text for _, text in hit.lines if one_line(text) and one_line(text) != one_line(hit.title)), "")
-    title = clip_text(one_line(hit.title), _LONGEST_TITLE)
+    title = clip_text(one_line(hit.full_title), _LONGEST_TITLE)
     addition = f": {clip_text(one_line(best_line), _LONGEST_TITLE)}" if best_line else ""
     # "this project" is the one that the agent was in, and the reader's is another, which needn't know where that lies
     project = one_line(hit.project or "").rstrip("/").rpartition("/")[2]

@@ -114,7 +114,7 @@ def suggest_nodes(
         if not dropped and len(hits) == limit:
             dropped = OVER_LIMIT
         if not dropped:
-            hits.append(search.hit_of(answer, notes.kb, answer.line, answer.title))
+            hits.append(search.hit_of(answer, notes.kb, answer.line, answer.full_title))
         if answer.id:
             weighed.append(WeighedAnswer(id=answer.id, bits=bits, least_bits=threshold, dropped=dropped))
     return Suggested(items=tuple(hits), weighed=tuple(weighed))
@@ -313,4 +313,4 @@ def _weigh_passages(
 def answer_of(passage: PassageHit) -> "relevance_threshold.Answer":
     """Return a passage as it is weighed."""
     lines = "\n".join(line for _, line in passage.lines)
-    return relevance_threshold.Answer((passage.title, *passage.aliases), lines, passage.signals)
+    return relevance_threshold.Answer(passage.own_names, lines, passage.signals)

@@ -190,6 +190,14 @@ class NodeCandidate:
 #: What the line of a node ends with that another one replaced.
 REPLACED_MARK = " (superseded)"
 
+#: Stands between a title and those above it.
+OUTLINE_STEP = " / "
+
+
+def full_title(outline: str | None, title: str) -> str:
+    """Return a title behind those above it, if there are any."""
+    return f"{outline}{OUTLINE_STEP}{title}" if outline else title
+
 
 def _strip_numbered_lines(lines: tuple[tuple[int, str], ...]) -> list[tuple[int, str]]:
     return [(number, text.strip()) for number, text in lines]
@@ -209,7 +217,7 @@ class Successor:
 class Hit:
     """One node that a search found, and the reasons."""
 
-    JSON = "id title path line tags score text why sure date lines project? replaced_by? kb?"
+    JSON = "id title outline? path line tags score text why sure date lines project? replaced_by? kb?"
     #: None for text in a file that holds no node around it.
     id: str | None
     title: str
@@ -231,6 +239,13 @@ class Hit:
     replaced_by: tuple[Successor, ...] | None = None
     #: The name of its knowledge base; None where there is one alone.
     kb: str | None = None
+    #: The titles above a heading, as they are shown; None for what is no heading.
+    outline: str | None = None
+
+    @property
+    def full_title(self) -> str:
+        """Its title, behind those above it."""
+        return full_title(self.outline, self.title)
 
     @property
     def replaced_mark(self) -> str:

@@ -141,7 +141,7 @@ def _printed_search(result: "search.SearchResult") -> PrintedResult:
             return "\n".join(f"{one_line(str(h.path))}:{h.line}: {shown_text(h)}" for h in result.hits)
         style = TerminalStyle(terminal)
         return "\n".join(
-            f"{style.bold(shorten_title(hit.title))}  {_sure_mark(hit, style)}{style.dim(_hit_facts(hit))}\n"
+            f"{style.bold(shorten_title(hit.full_title))}  {_sure_mark(hit, style)}{style.dim(_hit_facts(hit))}\n"
             f"  {style.cyan(f'{one_line(str(hit.path))}:{hit.line}')}\n"
             f"  {shown_text(hit)}"
             for hit in result.hits

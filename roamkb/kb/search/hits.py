@@ -2,6 +2,7 @@
 
 from roamkb.core.model import Successor
 from roamkb.core.model import UnreadableFile
+from roamkb.core.model import full_title
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.dataclasses import field
 from roamkb.core.startup.typing import NamedTuple
@@ -42,6 +43,8 @@ class PassageHit:
     #: None for text in a file that holds no node around it.
     id: str | None
     title: str
+    #: The titles above a heading, as they are shown; empty for what is no heading.
+    outline: str
     aliases: tuple[str, ...]
     #: How a note that links to it calls it, where that says more of the query than its own names; else empty.
     link_text: str
@@ -70,7 +73,17 @@ class PassageHit:
     @property
     def names(self) -> tuple[str, ...]:
         """What it is called: its title and aliases, their initials, and by a link."""
-        return (self.title, *self.aliases, *filter(None, (self.initials, self.link_text)))
+        return (*self.own_names, *filter(None, (self.initials, self.link_text)))
+
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        """Its title and its aliases; the titles above it as well where its own says something of the query."""
+        return (self.full_title if "title" in self.why else self.title, *self.aliases)
+
+    @property
+    def full_title(self) -> str:
+        """Its title, behind those above it."""
+        return full_title(self.outline, self.title)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -404,7 +404,7 @@ def _ranked_hits(answers: Iterable[tuple[PassageHit, bool]], kb: Path, *, every_
 
 def _name_shown(answer: PassageHit) -> str:
     """Return what tells of an answer without lines why it is one."""
-    return f"{answer.title} (linked as {answer.link_text})" if answer.link_text else answer.title
+    return f"{answer.full_title} (linked as {answer.link_text})" if answer.link_text else answer.full_title
 
 
 def _excerpts(answer: PassageHit) -> Iterator[tuple[int, str]]:
@@ -419,6 +419,7 @@ def hit_of(answer: PassageHit, kb: Path, number: int, text: str, *, is_sure: boo
     return Hit(
         id=answer.id,
         title=answer.title,
+        outline=answer.outline or None,
         path=kb / answer.file,
         line=number,
         tags=answer.tags,

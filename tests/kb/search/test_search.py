@@ -386,6 +386,21 @@ def test_a_replaced_note_is_not_first_by_its_name(world: World) -> None:
     assert [new.id, old.id] == [hit.id for hit in found]
 
 
+def test_a_heading_is_shown_below_the_titles_above_it(world: World) -> None:
+    """`Upgrade` alone tells nobody of what: neither who searches, nor who is offered it."""
+    for name in ("Gitea", "Nextcloud", "Paperless"):
+        (world.kb / f"{name}.org").write_text(
+            f":PROPERTIES:\n:ID: {name}\n:END:\n#+title: {name}\n\n* Upgrade\n:PROPERTIES:\n:ID: {name}-up\n:END:\n"
+            f"Dump the database before.\n"
+        )
+    assert f"{world.kb}/Gitea.org:6: Gitea / Upgrade\n" in world.run("search", "upgrade", "gitea").out
+    (best, *_) = json.loads(world.run("search", "upgrade", "gitea", "--json").out)["hits"]
+    assert ("Upgrade", "Gitea", True) == (best["title"], best["outline"], best["sure"])
+    prompt = {"session_id": "s", "cwd": str(world.personal), "prompt": "how do I upgrade gitea?"}
+    offered = world.run("hook", "user-prompt-submit", input=json.dumps(prompt)).out
+    assert "[node] Gitea / Upgrade (id:Gitea-up)" in offered and "Nextcloud" not in offered
+
+
 def test_a_note_found_by_the_text_of_a_link_says_so(world: World) -> None:
     """Neither its title nor its text holds the word; and what is shown of the link is fit to be shown."""
     world.node("nas.org", "nas", "NAS", "Four disks.")

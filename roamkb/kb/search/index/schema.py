@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from itertools import chain
 from operator import itemgetter
 
+from roamkb.core.model import OUTLINE_STEP
 from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.core.startup.dataclasses import dataclass
@@ -73,7 +74,7 @@ CREATE TABLE entry(
 CREATE INDEX entry_note ON entry(note);
 CREATE INDEX entry_node ON entry(node);
 CREATE TABLE content(
-  id INTEGER PRIMARY KEY, successor TEXT, called TEXT, named TEXT, tagged TEXT, above TEXT, numbers TEXT,
+  id INTEGER PRIMARY KEY, successor TEXT, called TEXT, named TEXT, tagged TEXT, above TEXT, outline TEXT, numbers TEXT,
   title TEXT, alias TEXT, tags TEXT, body TEXT, hidden TEXT);
 CREATE TABLE vector(id INTEGER PRIMARY KEY, data BLOB);
 CREATE VIRTUAL TABLE words USING fts5({COLUMNS}, content='content', content_rowid='id', tokenize={TOKENS});
@@ -240,8 +241,8 @@ def add_note(
             (row.length, id, seen_file.file, row.line, row.node, row.date, row.is_agent, row.project, row.tag_set),
         ).lastrowid
         db.execute(
-            "INSERT INTO content VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (number, row.successor, *row.names, row.numbers, *row.indexed),
+            "INSERT INTO content VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (number, row.successor, *row.names, row.outline, row.numbers, *row.indexed),
         )
         db.execute(f"INSERT INTO words(rowid, {COLUMNS}) VALUES(?, ?, ?, ?, ?, ?)", (number, *row.indexed))
         if row.vector:
@@ -291,6 +292,8 @@ class _PassageRow:
     successor: str | None
     #: What it is called, folded; the terms of that, of its tags, and of the titles above a heading.
     names: tuple[str, str, str, str]
+    #: The titles above a heading, as they are shown.
+    outline: str
     numbers: str
     #: Title, aliases, tags, text, and what only the index sees.
     indexed: tuple[str, str, str, str, str]
@@ -366,6 +369,7 @@ def _passage_row(passage: "passages.NotePassage") -> _PassageRow:
     initials = [letters for name in (title, *aliases.split(SEPARATOR)) for letters in initials_of(name)]
     raw_columns = (title, aliases, SEPARATOR.join(tags), body, " ".join((*hidden, *initials)))
     indexed: tuple[str, str, str, str, str] = tuple(storable_text(text) for text in raw_columns)  # type: ignore[assignment]
+    outline = storable_text(OUTLINE_STEP.join(filter(None, passage.titles_above))[:_LONGEST_NAME])
     return _PassageRow(
         line=passage.first_line(),
         node=node.id if node else None,
@@ -377,10 +381,8 @@ def _passage_row(passage: "passages.NotePassage") -> _PassageRow:
         numbers=_format_ranges([number for number, _ in lines]),
         is_cut=_text_length(passage) > _MOST_TEXT,
         successor=_successor_of(node) if node else None,
-        names=(
-            *_compared_names(*indexed[:3], initials),
-            _joined_terms(" ".join(passage.titles_above)[:_LONGEST_NAME]),
-        ),
+        names=(*_compared_names(*indexed[:3], initials), _joined_terms(outline)),
+        outline=outline,
         indexed=indexed,
         is_foreign=is_foreign,
         # the table's words are English

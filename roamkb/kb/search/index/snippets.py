@@ -79,8 +79,8 @@ class SnippetView:
         signals: RankSignals | None = None,
     ) -> PassageHit:
         """Return one entry as a hit; `source` is an entry that links to it, `link_text` how one calls it there."""
-        node, file, line, date, project, replaced, numbers, title, alias, tags, body = self._db.execute(
-            f"SELECT node, file, line, date, project, {IS_REPLACED}, numbers, title, alias, tags, body "
+        node, file, line, date, project, replaced, numbers, title, outline, alias, tags, body = self._db.execute(
+            f"SELECT node, file, line, date, project, {IS_REPLACED}, numbers, title, outline, alias, tags, body "
             "FROM entry JOIN content USING(id) WHERE id = ?",
             (key,),
         ).fetchone()
@@ -94,6 +94,7 @@ class SnippetView:
         return PassageHit(
             id=node,
             title=title,
+            outline=outline,
             aliases=_split_names(alias),
             link_text=link_text,
             initials=initials,
