@@ -361,7 +361,7 @@ class IndexQuery:
             further_expression = reaching_expression(query_words, hits[-1][1], self._sums["entries"])
             hits += (
                 self._run_match(self._match_expression, most, among=f"({further_expression}) NOT ({start})")
-                if further_expression
+                if further_expression not in ("", start)
                 else []
             )
             hits.sort(key=itemgetter(3, 4))
