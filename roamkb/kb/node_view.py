@@ -218,4 +218,4 @@ def _find_related(index: Index, notes: Notes, node: Node) -> tuple[Hit, ...]:
     if not node.id or index.read_view(lambda db: node_file(db, node.id)) is None:
         return ()
     answers = index.read_view(lambda db: tuple(related_passages(db, node.id, _MOST_RELATED)))
-    return tuple(hit_of(answer, notes.kb, answer.line, answer.title) for answer in answers)
+    return tuple(hit_of(answer, notes.kb, answer.line, answer.full_title) for answer in answers)

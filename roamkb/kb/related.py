@@ -28,5 +28,5 @@ def related(
         lambda db: (tuple(related_view(db, node.id, limit or DEFAULT_LIMIT)), count_copies(db))
     )
     copies += len(notes.kb_walk.conflict_copies)
-    hits = tuple(hit_of(answer, notes.kb, answer.line, answer.title) for answer in answers)
+    hits = tuple(hit_of(answer, notes.kb, answer.line, answer.full_title) for answer in answers)
     return SearchResult(query=node.title, hits=hits, skipped=(), conflict_copies=copies)

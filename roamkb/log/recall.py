@@ -258,7 +258,7 @@ def _learning_of_node(hit: Hit) -> RecalledLearning:
         id=hit.id or str(hit.path),
         key=hit.title,
         type="node",
-        content="\n".join(dict.fromkeys((hit.title, *(text for _, text in hit.lines)))),
+        content="\n".join(dict.fromkeys((hit.full_title, *(text for _, text in hit.lines)))),
         tags=hit.tags,
         ts=parse_timestamp(hit.date),
         provenance="observed" if is_agents else "user-stated",

@@ -71,7 +71,7 @@ def shown_hit(hit: Hit, terms: Set[str]) -> ShownHit:
     return ShownHit(
         href=node_href(hit.id, line=line, kb=kb) if hit.id else place_href(str(hit.path), line=line, kb=kb),
         kb="" if kb == DEFAULT_KB else kb,
-        title=mark_terms(shorten_title(hit.title) or "untitled", terms),
+        title=mark_terms(shorten_title(hit.full_title) or "untitled", terms),
         lines=tuple(excerpts),
         tags=tuple(tag for tag in hit.tags if tag != AGENT_TAG),
         date=hit.date[:10],

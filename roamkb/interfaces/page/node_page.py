@@ -65,7 +65,7 @@ def view_note(kb: "server.ServedKnowledgeBase", request: Request) -> tuple[int, 
         backlinks=[targets.place_row(link) for link in view.backlinks],
         mentions=[targets.place_row(mention) for mention in view.mentions],
         forward=[(href(target), title, "") for target, title in view.forward.items()],
-        related=[(href(hit.id), hit.title, "") for hit in view.related if hit.id],
+        related=[(href(hit.id), hit.full_title, "") for hit in view.related if hit.id],
         file=view.node.file,
         file_href=place_href(view.node.file, kb=there.kb_name),
     )

@@ -20,6 +20,7 @@ from roamkb.core.model import Note
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.digests import blake2b
 from roamkb.core.startup.lazy_regex import lazily
+from roamkb.core.text import clip_text
 from roamkb.core.text import fold_text
 from roamkb.core.text import fold_to_line
 from roamkb.core.text import strip_points
@@ -306,6 +307,8 @@ class _PassageRow:
 #: Characters of a title or an alias, and of all aliases of a node, by which it is found and shown.
 _LONGEST_NAME = 1_000
 _MOST_NAMES = 10_000
+#: Of each title above a heading, as it is shown.
+_LONGEST_STEP = 60
 #: Of the text of one node; more is somebody's data, and all questions would have to read it.
 _MOST_TEXT = 500_000
 #: Of a line, which is shown as a whole; a longer one is several.
@@ -369,7 +372,7 @@ def _passage_row(passage: "passages.NotePassage") -> _PassageRow:
     initials = [letters for name in (title, *aliases.split(SEPARATOR)) for letters in initials_of(name)]
     raw_columns = (title, aliases, SEPARATOR.join(tags), body, " ".join((*hidden, *initials)))
     indexed: tuple[str, str, str, str, str] = tuple(storable_text(text) for text in raw_columns)  # type: ignore[assignment]
-    outline = storable_text(OUTLINE_STEP.join(filter(None, passage.titles_above))[:_LONGEST_NAME])
+    above = [title for title in passage.titles_above if title]
     return _PassageRow(
         line=passage.first_line(),
         node=node.id if node else None,
@@ -381,8 +384,8 @@ def _passage_row(passage: "passages.NotePassage") -> _PassageRow:
         numbers=_format_ranges([number for number, _ in lines]),
         is_cut=_text_length(passage) > _MOST_TEXT,
         successor=_successor_of(node) if node else None,
-        names=(*_compared_names(*indexed[:3], initials), _joined_terms(outline)),
-        outline=outline,
+        names=(*_compared_names(*indexed[:3], initials), _joined_terms(" ".join(above)[:_LONGEST_NAME])),
+        outline=storable_text(OUTLINE_STEP.join(clip_text(title, _LONGEST_STEP) for title in above)[:_LONGEST_NAME]),
         indexed=indexed,
         is_foreign=is_foreign,
         # the table's words are English
