@@ -12,8 +12,8 @@ from math import fsum
 from roamkb.core.startup.typing import NamedTuple
 from roamkb.kb.search.index.match_expressions import word_expressions
 from roamkb.kb.search.index.match_expressions import word_terms
-from roamkb.kb.search.index.schema import SEPARATOR
 from roamkb.kb.search.index.snippets import SnippetView
+from roamkb.kb.search.stored_text import SEPARATOR
 
 #: Of the best hits those whose links may call a note by the query's words, and whose notes may have headings that
 #: answer it; of a hundred no more is gained.

@@ -9,9 +9,9 @@ from roamkb.core.startup.typing import NamedTuple
 from roamkb.core.text import fold_text
 from roamkb.core.text import strip_points
 from roamkb.kb.search import filters
-from roamkb.kb.search.index.schema import tag_set
 from roamkb.kb.search.query import Query
 from roamkb.kb.search.query import is_plain_word
+from roamkb.kb.search.stored_text import tag_set
 from roamkb.text import language
 from roamkb.text.inflection import form_beginning
 from roamkb.text.tokenize import UNSPACED

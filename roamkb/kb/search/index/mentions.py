@@ -9,7 +9,7 @@ from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import fold_to_line
 from roamkb.kb.search.index.match_expressions import adjacent_expression
-from roamkb.kb.search.index.schema import line_numbers
+from roamkb.kb.search.stored_text import line_numbers
 from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import stands_apart
 

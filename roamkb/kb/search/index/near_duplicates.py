@@ -13,7 +13,7 @@ from roamkb.core.model import Ref
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.kb.search.index.document_frequency import document_frequency
 from roamkb.kb.search.index.schema import IS_REPLACED
-from roamkb.kb.search.index.schema import SEPARATOR
+from roamkb.kb.search.stored_text import SEPARATOR
 from roamkb.text import language
 from roamkb.text.similarity.jaccard import PreparedText
 from roamkb.text.similarity.jaccard import is_alike

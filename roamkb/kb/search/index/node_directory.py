@@ -22,8 +22,8 @@ from roamkb.kb.notes.store.lookup import WholeReading
 from roamkb.kb.notes.store.lookup import ref_of_name
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.search.index.index import Index
-from roamkb.kb.search.index.schema import storable_text
 from roamkb.kb.search.index.schema import stored_spelling
+from roamkb.kb.search.stored_text import storable_text
 
 _NAMED = (
     "SELECT note.file FROM name JOIN note ON note.id = name.note WHERE spelling IN (SELECT value FROM json_each(?))"

@@ -30,7 +30,6 @@ from roamkb.kb.search.index.match_expressions import word_expressions
 from roamkb.kb.search.index.match_expressions import word_spellings
 from roamkb.kb.search.index.match_expressions import word_terms
 from roamkb.kb.search.index.schema import IS_REPLACED
-from roamkb.kb.search.index.schema import SEPARATOR
 from roamkb.kb.search.index.schema import sums_of
 from roamkb.kb.search.index.snippets import SnippetView
 from roamkb.kb.search.index.top_k import first_expression
@@ -53,6 +52,7 @@ from roamkb.kb.search.ranking import rank_by_spelling
 from roamkb.kb.search.ranking import rank_entries
 from roamkb.kb.search.ranking import term_weight
 from roamkb.kb.search.semantic import cache
+from roamkb.kb.search.stored_text import SEPARATOR
 from roamkb.text import language
 from roamkb.text.fuzzy import prepare_spellings
 from roamkb.text.fuzzy import spelled_shares

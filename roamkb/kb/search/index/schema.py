@@ -11,36 +11,19 @@ import unicodedata
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
-from itertools import chain
-from operator import itemgetter
 
-from roamkb.core.model import OUTLINE_STEP
-from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.digests import blake2b
-from roamkb.core.startup.lazy_regex import lazily
-from roamkb.core.text import clip_text
-from roamkb.core.text import fold_text
-from roamkb.core.text import fold_to_line
-from roamkb.core.text import strip_points
 from roamkb.kb.notes import node_names
 from roamkb.kb.notes import passages
 from roamkb.kb.notes import renamed_copies
-from roamkb.kb.search import filters
+from roamkb.kb.search import passage_rows
 from roamkb.kb.search.index import document_frequency as index_counts
 from roamkb.kb.search.index.document_frequency import COLUMNS
 from roamkb.kb.search.index.document_frequency import TOKENS
-from roamkb.org.agent_node import SUPERSEDED_BY
-from roamkb.text import language
-from roamkb.text.initials import initials_of
+from roamkb.kb.search.stored_text import storable_text
 from roamkb.text.store.word_vector_file import table_sizes
-from roamkb.text.store.word_vector_file import word_table
-from roamkb.text.tokenize import UNSPACED
-from roamkb.text.tokenize import identifier_parts
-from roamkb.text.tokenize import split_words
-from roamkb.text.tokenize import text_terms
-from roamkb.text.tokenize import words_beside_unspaced
 
 #: Raise on any change of tables, tokens or what is stored; an index of another number is made anew.
 SCHEMA = 20
@@ -84,12 +67,6 @@ CREATE VIRTUAL TABLE words USING fts5({COLUMNS}, content='content', content_rowi
 
 #: Whether a row of `content` was replaced: not while its successor is in the trash or gone.
 IS_REPLACED = "EXISTS(SELECT 1 FROM entry AS newer WHERE newer.node = content.successor)"
-
-#: Separates names and tags; no title, alias or tag holds it.
-SEPARATOR = "\x1f"
-
-#: Characters of tags that a heading's entry keeps, far above what anybody writes: each inherits all above it.
-_MOST_TAG_TEXT = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,9 +204,12 @@ def add_note(
     setups: Sequence[tuple[str, bytes]] = (),
 ) -> None:
     """Add a note to the index; None for a file that couldn't be read."""
-    entries = [_passage_row(passage) for passage in passages.split_passages(note)] if note else []
+    entries = [passage_rows.passage_row(passage) for passage in passages.split_passages(note)] if note else []
     if any(row.is_cut for row in entries):
-        trouble = trouble or f"the text of a node has over {_MOST_TEXT:,} characters; words find its beginning only"
+        trouble = (
+            trouble
+            or f"the text of a node has over {passage_rows.MOST_TEXT:,} characters; words find its beginning only"
+        )
     first = storable_text(note.nodes[0].id) if note and note.nodes else ""
     sums = (len(entries), sum(row.length for row in entries), sum(row.is_foreign for row in entries))
     id = db.execute(
@@ -252,7 +232,8 @@ def add_note(
     if note:
         links = [(id, node.id, link) for node in note.nodes for link in node.links if link.type == "id"]
         rows = (
-            (id, source, link.dest, link.line, storable_text(link.text[:_LONGEST_NAME])) for id, source, link in links
+            (id, source, link.dest, link.line, storable_text(link.text[: passage_rows.LONGEST_NAME]))
+            for id, source, link in links
         )
         db.executemany("INSERT INTO link VALUES(?, ?, ?, ?, ?)", rows)
         db.executemany("INSERT INTO reference VALUES(?, ?, ?, ?, ?)", _reference_rows(id, note))
@@ -274,234 +255,3 @@ def _reference_rows(id: int | None, note: Note) -> Iterator[tuple[int | None, st
 def stored_spelling(name: str) -> str:
     """Return the spelling key of a name as it is stored: the beginning of what nobody types."""
     return storable_text(node_names.spelling_key(name))[: node_names.LONGEST_OFFERED + 1]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _PassageRow:
-    """A passage as a table row."""
-
-    line: int
-    node: str | None
-    date: str
-    is_agent: bool
-    #: The project that an agent wrote it in; empty for a human's.
-    project: str
-    #: Words that count for its length.
-    length: int
-    tag_set: str
-    #: The id of the node that replaced it, as it says itself; None where none did.
-    successor: str | None
-    #: What it is called, folded; the terms of that, of its tags, and of the titles above a heading.
-    names: tuple[str, str, str, str]
-    #: The titles above a heading, as they are shown.
-    outline: str
-    numbers: str
-    #: Title, aliases, tags, text, and what only the index sees.
-    indexed: tuple[str, str, str, str, str]
-    is_foreign: bool
-    vector: bytes | None
-    #: Whether only its beginning is searched by words.
-    is_cut: bool
-
-
-#: Characters of a title or an alias, and of all aliases of a node, by which it is found and shown.
-_LONGEST_NAME = 1_000
-_MOST_NAMES = 10_000
-#: Of each title above a heading, as it is shown.
-_LONGEST_STEP = 60
-#: Of the text of one node; more is somebody's data, and all questions would have to read it.
-_MOST_TEXT = 500_000
-#: Of a line, which is shown as a whole; a longer one is several.
-_LONGEST_LINE = 2_000
-#: The text of a numbered line.
-_TEXT = itemgetter(1)
-
-
-def _kept_names(node: Node) -> Iterator[str]:
-    """Yield the aliases by which a node is found; of very many only the first."""
-    room = _MOST_NAMES
-    for alias in node.aliases:
-        room -= len(alias)
-        if room < 0:
-            return
-        yield alias[:_LONGEST_NAME]
-
-
-def _text_length(passage: "passages.NotePassage") -> int:
-    return sum(map(len, map(_TEXT, passage.lines))) + len(passage.lines)
-
-
-def _kept_lines(passage: "passages.NotePassage") -> Sequence[tuple[int, str]]:
-    """Return the lines of a passage that are searched by words; a long line in several pieces."""
-    longest = max(map(len, map(_TEXT, passage.lines)), default=0)
-    is_whole = longest <= _LONGEST_LINE and _text_length(passage) < _MOST_TEXT
-    return passage.lines if is_whole else tuple(_cut_lines(passage.lines))
-
-
-def _cut_lines(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Yield the pieces of lines up to a text's last letter that is searched by words."""
-    room = _MOST_TEXT
-    for number, line in lines:
-        line = line[:room]
-        room -= len(line) + 1
-        while len(line) > _LONGEST_LINE:
-            cut = line.rfind(" ", _LONGEST_LINE // 2, _LONGEST_LINE) + 1 or _LONGEST_LINE
-            yield number, line[:cut]
-            line = line[cut:]
-        yield number, line
-        if room <= 0:
-            return
-
-
-def _passage_row(passage: "passages.NotePassage") -> _PassageRow:
-    node = passage.node
-    title, aliases = passage.title[:_LONGEST_NAME], SEPARATOR.join(_kept_names(node)) if node else ""
-    is_agent = node is not None and filters.is_agent_passage(passage)
-    lines = _kept_lines(passage)
-    if is_agent:
-        lines = [line for line in lines if not _PROVENANCE.match(line[1])]
-    body = "\n".join(map(_TEXT, lines))
-    tags = _kept_tags(passage)
-    names_and_body = f"{title}\n{aliases}\n{body}"
-    passage_words = split_words(names_and_body)
-    is_foreign = not language.is_english(passage_words[:_TELLING])
-    table = word_table()
-    unspaced_tags = SEPARATOR.join(filter(UNSPACED.search, tags))
-    hidden_words = (*passage_words, *split_words(unspaced_tags)) if unspaced_tags else passage_words
-    hidden = _hidden_terms(f"{names_and_body}\n{unspaced_tags}", hidden_words, is_foreign)
-    initials = [letters for name in (title, *aliases.split(SEPARATOR)) for letters in initials_of(name)]
-    raw_columns = (title, aliases, SEPARATOR.join(tags), body, " ".join((*hidden, *initials)))
-    indexed: tuple[str, str, str, str, str] = tuple(storable_text(text) for text in raw_columns)  # type: ignore[assignment]
-    above = [title for title in passage.titles_above if title]
-    return _PassageRow(
-        line=passage.first_line(),
-        node=node.id if node else None,
-        date=passage.date,
-        is_agent=is_agent,
-        project=storable_text(filters.project_of_passage(passage)[:_LONGEST_NAME]) if is_agent else "",
-        length=len(passage_words) + len(hidden) + len(tags),
-        tag_set=tag_set(tags),
-        numbers=_format_ranges([number for number, _ in lines]),
-        is_cut=_text_length(passage) > _MOST_TEXT,
-        successor=_successor_of(node) if node else None,
-        names=(*_compared_names(*indexed[:3], initials), _joined_terms(" ".join(above)[:_LONGEST_NAME])),
-        outline=storable_text(OUTLINE_STEP.join(clip_text(title, _LONGEST_STEP) for title in above)[:_LONGEST_NAME]),
-        indexed=indexed,
-        is_foreign=is_foreign,
-        # the table's words are English
-        vector=table.text_vector(passage_words[:_TELLING]) if table and not is_foreign else None,
-    )
-
-
-def _successor_of(node: Node) -> str | None:
-    """Return the id of the node that is said to replace a node; None where none is, or it names itself."""
-    successor = storable_text(node.properties.get(SUPERSEDED_BY, ""))
-    return successor if successor and successor != node.id else None
-
-
-#: What `write` says in the drawer of where a node comes from: a project's name tells nothing of what it says.
-_PROVENANCE = lazily(r":(?:CREATED|AGENT|PROJECT|SOURCE):\s")
-
-
-def _compared_names(title: str, aliases: str, tags: str, initials: Sequence[str]) -> tuple[str, str, str]:
-    """Return the folded names, their terms and the tags' terms, with which queries are compared."""
-    called = map(fold_to_line, (title, *aliases.split(SEPARATOR)) if aliases else (title,))
-    return SEPARATOR.join(called), _joined_terms(" ".join((title, aliases, *initials))), _joined_terms(tags)
-
-
-def _joined_terms(text: str) -> str:
-    return storable_text(SEPARATOR.join(dict.fromkeys(text_terms(text))))
-
-
-def _kept_tags(passage: "passages.NotePassage") -> Sequence[str]:
-    """Return the tags to index; of a heading that inherits too many, only the nearest ones."""
-    if passage.node is None or not passage.node.level:
-        return passage.tags
-    room = _MOST_TAG_TEXT
-    for place in range(len(passage.tags) - 1, -1, -1):
-        room -= len(passage.tags[place]) + 1
-        if room < 0:
-            return passage.tags[place + 1 :]
-    return passage.tags
-
-
-#: Words that are enough to tell a language by, and a subject: with those of a longer text, sets of questions about
-#: long messages, sessions and abstracts are answered no better (tests/benchmarks/recall.py), and of messages worse.
-_TELLING = 400
-
-
-def storable_text(text: str) -> str:
-    """Return `text` as SQLite accepts it, without NUL and lone surrogates."""
-    text = text.replace("\0", " ")
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
-
-
-def _hidden_terms(text: str, words: Sequence[str], is_foreign: bool) -> list[str]:
-    """Return the extra terms for the words of a text that SQLite's own tokenizer doesn't split as needed."""
-    parts = _HIDDEN_PARTS[is_foreign]
-    if len(parts) > _MOST_REMEMBERED:
-        parts.clear()
-    terms = list(chain.from_iterable(map(parts.__getitem__, words)))
-    # SQLite takes a word and the unspaced letters beside it for one word
-    return terms + [strip_points(word) for word in words_beside_unspaced(text)]
-
-
-class _HiddenParts(dict[str, Sequence[str]]):
-    """The extra terms for each word; those of words that may come again are remembered."""
-
-    def __init__(self, *, is_foreign: bool) -> None:
-        super().__init__()
-        self._is_foreign = is_foreign
-
-    def __missing__(self, word: str) -> Sequence[str]:
-        if UNSPACED.match(word):
-            # a whole sentence, which comes once
-            return language.unspaced_groups(word)
-        terms = []
-        if (plain := strip_points(word)) != word:
-            # to SQLite points are letters
-            terms.append(plain)
-        # SQLite itself takes an underscore for a blank
-        if "_" not in word:
-            terms += [part for part in identifier_parts(word) if len(part) > 1]
-        if self._is_foreign:
-            terms += language.letter_groups(word)
-        if len(word) <= _LONGEST_REMEMBERED:
-            # most words have none, and share that
-            self[word] = tuple(terms)
-        return terms
-
-
-#: Words whose terms are remembered, and letters of each.
-_MOST_REMEMBERED = 50_000
-_LONGEST_REMEMBERED = 64
-#: For texts in English, and in other languages.
-_HIDDEN_PARTS = (_HiddenParts(is_foreign=False), _HiddenParts(is_foreign=True))
-
-
-def tag_set(tags: Sequence[str]) -> str:
-    """Return the folded tags in one string, with a separator on each side of each tag."""
-    return SEPARATOR + "".join(storable_text(fold_text(tag)) + SEPARATOR for tag in tags)
-
-
-def _format_ranges(numbers: Sequence[int]) -> str:
-    """Return line numbers as `first+count` for each run of them."""
-    # a number less its place is the same all along a run, and most passages are one
-    if numbers and numbers[-1] - numbers[0] == len(numbers) - 1 and len(set(numbers)) == len(numbers):
-        return f"{numbers[0]}+{len(numbers)}"
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][0] + runs[-1][1]:
-            runs[-1][1] += 1
-        else:
-            runs.append([number, 1])
-    return " ".join(f"{start}+{count}" for start, count in runs)
-
-
-def line_numbers(ranges: str) -> list[int]:
-    """Return the line numbers that `_format_ranges` wrote."""
-    numbers: list[int] = []
-    for run in ranges.split():
-        start, _, count = run.partition("+")
-        numbers += range(int(start), int(start) + int(count))
-    return numbers

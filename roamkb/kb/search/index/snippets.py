@@ -16,8 +16,8 @@ from roamkb.core.text import shorten_title
 from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.hits import RankSignals
 from roamkb.kb.search.index.schema import IS_REPLACED
-from roamkb.kb.search.index.schema import SEPARATOR
-from roamkb.kb.search.index.schema import line_numbers
+from roamkb.kb.search.stored_text import SEPARATOR
+from roamkb.kb.search.stored_text import line_numbers
 from roamkb.org.excerpt import excerpt_of
 from roamkb.org.excerpt import is_prose
 from roamkb.text.inflection import SHORTEST_COMMON

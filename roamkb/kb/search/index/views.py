@@ -13,9 +13,9 @@ from roamkb.core.startup.dataclasses import replace
 from roamkb.core.startup.lazy_regex import lazily
 from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.index.query import IndexQuery
-from roamkb.kb.search.index.schema import SEPARATOR
 from roamkb.kb.search.query import Query
 from roamkb.kb.search.query import parse_words
+from roamkb.kb.search.stored_text import SEPARATOR
 
 #: Words of a note that are looked for in others: its title's, and the rarest of its text.
 _WORDS = 24
