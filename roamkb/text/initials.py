@@ -22,7 +22,8 @@ def initials_of(name: str) -> tuple[str, ...]:
 
 
 def _initials(name: str) -> Iterator[str]:
-    words = [fold_text(word) for word in split_words(name)]
+    # of an Arabic stroke between words nothing is left
+    words = list(filter(None, map(fold_text, split_words(name))))
     large = [word for word in words if word not in STOP_WORDS and word not in OTHER_SMALL_WORDS]
     for some in (words, large):
         if _FEWEST <= len(some) <= _MOST and all(word[0].isalpha() and not UNSPACED.match(word) for word in some):
