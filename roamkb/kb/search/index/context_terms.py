@@ -52,12 +52,21 @@ class ContextTerms:
         weights: Mapping[str, float],
     ) -> None:
         """Look around the best of the entries that have `points`; `where` with `values` filters what is found there."""
-        best = sorted(points, key=lambda key: (-points[key], key))[:_MOST_TELLING]
         self._db = db
         self._where = where
-        self._values = {"hits": json.dumps(best), **values}
+        self._values = {"hits": json.dumps(self._best_of(points)), **values}
         self._words = words
         self._weights = weights
+
+    def _best_of(self, points: Mapping[int, float]) -> Sequence[int]:
+        """Return the keys of the best entries; of equals those that come first in the order of answers."""
+        least = min(sorted(points.values(), reverse=True)[:_MOST_TELLING], default=0.0)
+        keys = json.dumps([key for key in points if points[key] >= least])
+        # a key says only when a note was last read
+        rows = self._db.execute(
+            "SELECT id FROM entry WHERE id IN (SELECT value FROM json_each(?)) ORDER BY date DESC, file, line", (keys,)
+        )
+        return sorted((key for (key,) in rows), key=lambda key: -points[key])[:_MOST_TELLING]
 
     def link_names(self, view: SnippetView) -> Mapping[int, LinkName]:
         """Return what the best hits call those that they link to, as far as the query says it, by their keys.
@@ -83,10 +92,11 @@ class ContextTerms:
 
     @cached_property
     def headings(self) -> Mapping[int, HeadingTerms]:
-        """The headings in the best hits' notes with words of the query that the titles above them lack, by key."""
+        """The headings in the best hits' notes, in order, with words of the query that the titles above them lack."""
         rows = self._db.execute(
             "SELECT id, above FROM entry JOIN content USING(id) WHERE above != '' AND note IN "
-            f"(SELECT note FROM entry WHERE id IN (SELECT value FROM json_each(:hits))) AND {self._where}",
+            f"(SELECT note FROM entry WHERE id IN (SELECT value FROM json_each(:hits))) AND {self._where} "
+            "ORDER BY file, line",
             self._values,
         )
         above = {key: terms for key, text in rows if (terms := self._weights.keys() & set(text.split(SEPARATOR)))}

@@ -429,7 +429,8 @@ class IndexQuery:
         whole = {key for key, name in self._link_names.items() if name.terms >= weights.keys()}
         if headings := context.headings if len(weights) > 1 else {}:
             scores = self._weigh_among(self._match_expression, headings)
-            added |= {key: scores.get(key, 0.0) + context.weight_of(terms.added) for key, terms in headings.items()}
+            totals = {key: scores.get(key, 0.0) + context.weight_of(terms.added) for key, terms in headings.items()}
+            added |= dict(sorted(totals.items(), key=lambda total: -total[1])[:_POOL])
             if len(weights) <= _MOST_PROMISED:
                 whole |= {key for key, terms in headings.items() if terms.held | terms.added >= weights.keys()}
         return points | added, complete | whole

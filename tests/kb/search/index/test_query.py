@@ -108,6 +108,27 @@ def test_initials_call_a_note(base: Base) -> None:
     assert all("Ministry of Silly Walks" in dict(found(base, initials)) for initials in ("MOSW", "msw"))
 
 
+def test_a_title_with_a_word_of_nothing_but_a_stroke_is_indexed(base: Base) -> None:
+    """The stroke that widens Arabic words stands alone as a dash: one such title took the search from all notes."""
+    base.note("5-book.org", "كتاب ـ مقدمة", "A foreword.")
+    (base.kb / "6-alias.org").write_text(
+        ':PROPERTIES:\n:ID: 6\n:ROAM_ALIASES: "ـ ـ ـ"\n:END:\n#+title: Dashes\n\nA foreword.\n'
+    )
+    assert ["Dashes", "كتاب ـ مقدمة"] == sorted(dict(found(base, "foreword")))
+
+
+def test_of_equal_notes_the_same_name_what_they_link_to_whenever_they_were_read(base: Base) -> None:
+    """Only so many hits are asked for their links: which, an index that followed the changes says as a new one does."""
+    for n in range(30):
+        base.note(f"5-{n:02}.org", f"Box {n:02}", f"See [[id:6-{n:02}.org][zebra crossing]].")
+        base.note(f"6-{n:02}.org", f"Target {n:02}", "Loud.")
+    before = found(base, "zebra crossing", limit=None)
+    for n in range(15):
+        base.note(f"5-{n:02}.org", f"Box {n:02}", f"Seen: [[id:6-{n:02}.org][zebra crossing]].")
+    base.check("zebra crossing")
+    assert dict(before) == dict(found(base, "zebra crossing", limit=None))
+
+
 def test_what_notes_write_in_one_word_or_two_is_found_the_other_way(base: Base) -> None:
     """A query with a word that no note has is asked as some note writes it; one whose words notes have isn't."""
     base.note("5-joined.org", "Autocomplete", "A filename is needed.")
