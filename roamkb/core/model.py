@@ -190,13 +190,14 @@ class NodeCandidate:
 #: What the line of a node ends with that another one replaced.
 REPLACED_MARK = " (superseded)"
 
-#: Stands between a title and those above it.
+#: Stands between a title and those above it, of which so many letters are shown: a title comes behind them.
 OUTLINE_STEP = " / "
+_SHOWN_OUTLINE = 60
 
 
 def full_title(outline: str | None, title: str) -> str:
     """Return a title behind those above it, if there are any."""
-    return f"{outline}{OUTLINE_STEP}{title}" if outline else title
+    return f"{text.clip_text(outline, _SHOWN_OUTLINE)}{OUTLINE_STEP}{title}" if outline else title
 
 
 def _strip_numbered_lines(lines: tuple[tuple[int, str], ...]) -> list[tuple[int, str]]:

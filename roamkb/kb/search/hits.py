@@ -1,5 +1,6 @@
 """The passages that a search found, before they are rendered."""
 
+from roamkb.core.model import OUTLINE_STEP
 from roamkb.core.model import Successor
 from roamkb.core.model import UnreadableFile
 from roamkb.core.model import full_title
@@ -78,7 +79,8 @@ class PassageHit:
     @property
     def own_names(self) -> tuple[str, ...]:
         """Its title and its aliases; the titles above it as well where its own says something of the query."""
-        return (self.full_title if "title" in self.why else self.title, *self.aliases)
+        above = self.outline if "title" in self.why else ""
+        return (OUTLINE_STEP.join(filter(None, (above, self.title))), *self.aliases)
 
     @property
     def full_title(self) -> str:

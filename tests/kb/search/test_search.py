@@ -401,6 +401,19 @@ def test_a_heading_is_shown_below_the_titles_above_it(world: World) -> None:
     assert "[node] Gitea / Upgrade (id:Gitea-up)" in offered and "Nextcloud" not in offered
 
 
+def test_long_titles_above_a_heading_hide_it_nowhere(world: World) -> None:
+    """Who reads the beginning of what stands above it doesn't know what was found."""
+    above = "The whole story of how we moved from one place to another place and back again " * 5
+    (world.kb / "g.org").write_text(
+        f":PROPERTIES:\n:ID: g\n:END:\n#+title: {above}\n\n* Upgrade gitea\n:PROPERTIES:\n:ID: up\n:END:\nDump it.\n"
+    )
+    assert "… / Upgrade gitea\n" in world.run("search", "upgrade", "gitea").out
+    prompt = {"session_id": "s", "cwd": str(world.personal), "prompt": "how do I upgrade gitea?"}
+    assert "\\u2026 / Upgrade gitea (id:up)" in world.run("hook", "user-prompt-submit", input=json.dumps(prompt)).out
+    (best, *_) = json.loads(world.run("search", "upgrade", "gitea", "--json").out)["hits"]
+    assert best["outline"].startswith(above[:300])
+
+
 def test_a_note_found_by_the_text_of_a_link_says_so(world: World) -> None:
     """Neither its title nor its text holds the word; and what is shown of the link is fit to be shown."""
     world.node("nas.org", "nas", "NAS", "Four disks.")
