@@ -6,6 +6,7 @@ word, or its contrary.
 
 import re
 from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import chain
@@ -19,6 +20,7 @@ from roamkb.text.denial import is_of_truth
 from roamkb.text.denial import negates
 from roamkb.text.denial import negation_words
 from roamkb.text.denial import turns
+from roamkb.text.language import OTHER_SMALL_WORDS
 from roamkb.text.language import is_english
 from roamkb.text.pasted_blocks import own_words
 from roamkb.text.similarity import contradiction
@@ -34,10 +36,11 @@ from roamkb.text.tokenize import SENTENCE_END
 from roamkb.text.tokenize import STOP_WORDS
 from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import split_words
+from roamkb.text.tokenize import stem_word
 from roamkb.text.tokenize import terms_of
 
 _BLANKS: Final = lazily(r"\s+")
-_ITEM: Final = lazily(r"\s*(?:[-*•]|\d+[.)])\s")
+_ITEM: Final = lazily(r"\s*(?:[-*•]|\d+[.)]|\w[.)])(?:\s|\Z)")
 _EXCEPTION: Final = lazily(rf"\b(?:{'|'.join(' '.join(lexicon('exceptions')).split())})\b", re.IGNORECASE)
 #: A clause ends with its mark; one with a conjunction of its own belongs to the one before: "es stimmt nicht, dass …".
 _SUBORDINATE: Final = r"(?:dass|daß|что|że|hogy)\b"
@@ -73,15 +76,23 @@ def sentences_with(quote: str, text: str) -> Sequence[str]:
     squeezed_sentences = [without_blanks(sentence) for sentence in sentences]
     places = [place for place, squeezed in enumerate(squeezed_sentences) for _ in squeezed]
     matches = re.finditer(re.escape(without_blanks(quote)), "".join(squeezed_sentences))
+    headings = list(_headings(sentences))
     spans = ((places[match.start()], places[match.end() - 1] + 1) for match in matches)
-    return tuple(_heading_of(sentences, start) + "\n".join(sentences[start:end]) for start, end in spans)
+    return tuple(headings[start] + "\n".join(sentences[start:end]) for start, end in spans)
 
 
-def _heading_of(sentences: Sequence[str], place: int) -> str:
-    """Return the sentence that a colon puts over one, or over the list that it is an item of; else nothing."""
-    is_item = _ITEM.match(sentences[place])
-    above = next((one for one in reversed(sentences[:place]) if not (is_item and _ITEM.match(one))), "")
-    return f"{above.rstrip()} " if above.rstrip().endswith((":", "：")) else ""
+def _headings(sentences: Sequence[str]) -> Iterator[str]:
+    """Yield for each sentence that which a colon puts over it, or over the list that it is an item of; else nothing."""
+    above_item = above = ""
+    is_numbered = False
+    for sentence in sentences:
+        item = _ITEM.match(sentence)
+        is_item = is_numbered or item
+        # "1." is a sentence by its point, and its item the next one
+        is_numbered = item is not None and item.end() == len(sentence)
+        heading = (above_item if is_item else above).rstrip()
+        yield f"{heading} " if heading.endswith((":", "：")) else ""
+        above, above_item = sentence, above_item if is_item else sentence
 
 
 def is_question(sentence: str) -> bool:
@@ -229,25 +240,26 @@ def _clauses_about(sentence: str, text: str) -> str:
     if not last_places:
         return ""
     first, last = min(last_places.values()), max(last_places.values())
-    before = [
-        clause
-        for place, clause in enumerate(clauses[:first])
-        if _says_all(clause, content_terms(text))
-        or _reaches(clauses[place : (first if content_terms(clause) else last) + 1])
-    ]
+    closings = [place for place, clause in enumerate(clauses[:last]) if _CLOSING.search(clause)]
+    open_from = {claim: 1 + max((place for place in closings if place < claim), default=-1) for claim in (first, last)}
+    before = []
+    for place, clause in enumerate(clauses[:first]):
+        claim = first if content_terms(clause) else last
+        if _says_all(clause, content_terms(text)) or (
+            place >= open_from[claim] and _reaches(clause, clauses[claim], is_next=claim == place + 1)
+        ):
+            before.append(clause)
     behind = [
         clause for clause in clauses[last + 1 :] if _is_bare_denial(clause) or _says_all(clause, content_terms(text))
     ]
     return " ".join([*before, *clauses[first : last + 1], *behind])
 
 
-def _reaches(clauses: Sequence[str]) -> bool:
-    """Return whether the first of some clauses may deny the last: by an insertion, a colon or a conjunction."""
-    denial, *inserted, claim = clauses
-    is_closed = _ANSWERS.issuperset(split_words(fold_text(denial))) or any(map(_CLOSING.search, clauses[:-1]))
-    if is_closed or not negates(denial):
+def _reaches(denial: str, claim: str, *, is_next: bool) -> bool:
+    """Return whether a clause may deny one behind it: by an insertion, a colon or a conjunction."""
+    if _ANSWERS.issuperset(split_words(fold_text(denial))) or not negates(denial):
         return False
-    return bool(inserted) or _HANDING_ON.search(f"{denial} {claim}") is not None
+    return not is_next or _HANDING_ON.search(f"{denial} {claim}") is not None
 
 
 def _is_bare_denial(clause: str) -> bool:
@@ -258,7 +270,8 @@ def _is_bare_denial(clause: str) -> bool:
 def _is_contrast(clause: str) -> bool:
     """Return whether a clause denies by its first word alone: "not more"."""
     first_word, *others = split_words(spelt_out(clause)) or [""]
-    return negates(first_word) and not turns(" ".join(others))
+    is_about = any(not is_of_truth(stem_word(word)) for word in others)
+    return is_about and negates(first_word) and not turns(" ".join(others))
 
 
 def says_no(claim: str, sentence: str) -> bool:
@@ -271,7 +284,7 @@ def says_no(claim: str, sentence: str) -> bool:
 
 def _names_nothing(clause: str) -> bool:
     """Return whether a clause names nothing of its own, but for what says that something is false, or true."""
-    return all(map(is_of_truth, content_terms(clause)))
+    return all(map(is_of_truth, content_terms(clause) - OTHER_SMALL_WORDS))
 
 
 def _says_all(clause: str, terms: frozenset[str]) -> bool:

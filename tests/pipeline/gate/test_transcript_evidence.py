@@ -1,5 +1,7 @@
 """What a session's transcript says of a claim."""
 
+import time
+
 import pytest
 
 from roamkb.harnesses.transcript import Speaker
@@ -475,9 +477,15 @@ def test_what_stands_before_a_quote_denies_something_else(said: str, quote: str,
         ("The figs are cached, except that they aren't any more", "The figs are cached", False),
         ("The fig limit is 5, or so they claim; it isn't", "The fig limit is 5", False),
         ("The fig limit is 5, which is wrong", "The fig limit is 5", False),
+        ("The fig limit is 5, not true", "The fig limit is 5", False),
+        ("The fig limit is 5, no", "The fig limit is 5", False),
+        ("Кэш инжира включён, это не так", "Кэш инжира включён", False),
         ("Don't use plums, figs or cherries", "use figs or cherries", False),
         ("Don't cache figs. Clear the cache often", "cache figs. Clear the cache often", False),
         ("Never do these:\n- cache figs\n- clear the fig cache", "clear the fig cache", False),
+        ("Never do these:\n1. cache figs\n2. clear the fig cache", "clear the fig cache", False),
+        ("Never do these:\na) cache figs\nb) clear the fig cache", "clear the fig cache", False),
+        ("Rules:\n1. Never cache figs.\n2. clear the fig cache", "clear the fig cache", True),
         ("Rules:\n- never cache figs\n- clear the fig cache", "clear the fig cache", True),
         ("No, that's fine, cache the figs here", "cache the figs here", True),
         ("Nein, passt schon, der Feigencache ist aktiv", "der Feigencache ist aktiv", True),
@@ -518,6 +526,19 @@ def test_a_word_denies_once_and_in_its_own_language(said: str, claim: str, is_go
     """ "Without" is both a negation and the contrary of "with"; "lié" is no lie, and "dont" no "don't"."""
     weighed = weigh_claim(claim, said, [human(said)])
     assert is_good is weighed.is_good, weighed.why_not
+
+
+@pytest.mark.parametrize(
+    ("said", "is_good"),
+    [("Rules:\n" + "- clear the fig cache\n" * 20_000, True), ("no, not, " * 20_000 + "clear the fig cache", False)],
+    ids=["list", "denials"],
+)
+def test_a_long_message_is_weighed_in_no_time(said: str, is_good: bool) -> None:
+    """What stands over each item of a list, or behind each denial, isn't looked for from each of them."""
+    quote = "clear the fig cache"
+    start = time.process_time()
+    assert weigh_claim(quote, quote, [human(said)]).is_good is is_good
+    assert time.process_time() - start < 10
 
 
 def test_who_denies_something_says_that_it_is_not_so() -> None:
