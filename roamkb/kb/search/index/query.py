@@ -60,6 +60,7 @@ from roamkb.text.inflection import SHORTEST_COMMON
 from roamkb.text.inflection import holds_form
 from roamkb.text.initials import initials_of
 from roamkb.text.store.word_vector_file import word_table
+from roamkb.text.tokenize import STOP_WORDS
 from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import split_words
 from roamkb.text.tokenize import stands_apart
@@ -231,7 +232,11 @@ class IndexQuery:
         for word, next_word in pairwise((*words, "")):
             if joined:
                 joined = ""
-            elif not unknown.isdisjoint((word, next_word)) and self._term_frequency(stem_word(word + next_word)):
+            elif (
+                not unknown.isdisjoint((word, next_word))
+                and not _is_small(word)
+                and self._term_frequency(stem_word(word + next_word))
+            ):
                 joined = word + next_word
                 yield joined
             else:
@@ -241,7 +246,7 @@ class IndexQuery:
         """Return the two words into which the entries part one that none has, or the word itself."""
         for place in range(1, len(word)):
             parts = word[:place], word[place:]
-            if all(self._term_frequency(stem_word(part)) for part in parts):
+            if not _is_small(parts[0]) and all(self._term_frequency(stem_word(part)) for part in parts):
                 phrase = quote_word(" ".join(parts))
                 if self._db.execute("SELECT 1 FROM words WHERE words MATCH ? LIMIT 1", (phrase,)).fetchone():
                     return parts
@@ -451,11 +456,16 @@ class IndexQuery:
         looked_at = sorted(candidates, key=lambda key: (-points.get(key, 0.0), key))[:_POOL]
         text = "body" if len(word) > 1 else "''"
         rows = self._db.execute(
-            f"SELECT id, title, title || ' ' || alias || ' ' || tags || ' ' || {text} FROM content "
+            f"SELECT id, title, alias, title || ' ' || alias || ' ' || tags || ' ' || {text} FROM content "
             "WHERE id IN (SELECT value FROM json_each(?))",
             (json.dumps(looked_at),),
         )
-        holding = {key for key, title, text in rows if holds_form(text, word) or fold_text(word) in initials_of(title)}
+        initials = fold_text(word)
+        holding = {
+            key
+            for key, title, alias, text in rows
+            if holds_form(text, word) or any(initials in initials_of(name) for name in (title, *alias.split(SEPARATOR)))
+        }
         return holding.union(keys - set(looked_at))
 
     def _reorder_by_spelling(self, order: Sequence[tuple[RankedEntry, float]]) -> list[tuple[RankedEntry, float]]:
@@ -607,6 +617,11 @@ class IndexQuery:
         row = self._db.execute("SELECT title, alias, body FROM content WHERE id = ?", (key,)).fetchone()
         text = fold_to_line(" ".join(row).replace(SEPARATOR, " "))
         return all(stands_apart(phrase, text) for phrase in self._phrases)
+
+
+def _is_small(word: str) -> bool:
+    """Return whether a word makes no other word with the one behind it: a therapist isn't the rapist."""
+    return fold_text(word) in STOP_WORDS or fold_text(word) in language.OTHER_SMALL_WORDS
 
 
 def _split_chunks(keys: list[int], size: int = 500) -> Iterator[list[int]]:

@@ -89,15 +89,15 @@ class SnippetView:
         if lines and _MACHINERY.match(lines[0][1]) and self._has_term(f"{title} {alias}"):
             # the name says more than an exporter's keyword, or a link to another note
             lines = ()
-        initials = self._initials_said(title, *_split_names(alias))
-        names = f"{title} {initials}", alias, link_text, tags
+        initials, alias_initials = self._initials_said(title), self._initials_said(*_split_names(alias))
+        names = f"{title} {initials}", f"{alias} {alias_initials}", link_text, tags
         return PassageHit(
             id=node,
             title=title,
             outline=outline,
             aliases=_split_names(alias),
             link_text=link_text,
-            initials=initials,
+            initials=initials or alias_initials,
             file=file,
             line=line,
             tags=_split_names(tags),

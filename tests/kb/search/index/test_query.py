@@ -129,6 +129,23 @@ def test_of_equal_notes_the_same_name_what_they_link_to_whenever_they_were_read(
     assert dict(before) == dict(found(base, "zebra crossing", limit=None))
 
 
+def test_the_initials_of_an_alias_call_a_note_too(base: Base) -> None:
+    """The note is first for them, and says that it is by its alias."""
+    base.note("5-retry.org", "Retry box", "By hand.", drawer=':ROAM_ALIASES: "Dead letter queue"\n')
+    base.note("6-other.org", "Queues", "One is a DLQ.")
+    assert [("Retry box", ("alias",)), ("Queues", ("text",))] == found(base, "DLQ")
+
+
+def test_a_small_word_is_no_beginning_of_another_word(base: Base) -> None:
+    """What is synchronous isn't asynchronous, a therapist isn't the rapist, nor the other way round."""
+    base.note("5-call.org", "Calls", "It is a synchronous call to the rapist.")
+    for text in ("asynchronous", "therapist"):
+        assert not found(base, text)
+    base.note("5-call.org", "Calls", "It is an asynchronous call; log in first.")
+    assert not found(base, "a synchronous")
+    assert "Calls" == found(base, "login")[0][0]
+
+
 def test_what_notes_write_in_one_word_or_two_is_found_the_other_way(base: Base) -> None:
     """A query with a word that no note has is asked as some note writes it; one whose words notes have isn't."""
     base.note("5-joined.org", "Autocomplete", "A filename is needed.")
