@@ -274,12 +274,17 @@ def _is_contrast(clause: str) -> bool:
     return is_about and negates(first_word) and not turns(" ".join(others))
 
 
-def says_no(claim: str, sentence: str) -> bool:
-    """Return whether a sentence says no to a claim: "No, here"; and not "No, don't", with less than half of it."""
-    denials = [clause for clause in _CLAUSE_END.split(sentence) if turns(clause)]
+def says_no(claim: str, reply: str) -> bool:
+    """Return whether a reply begins with a no to a claim: "No, here"; and not just "No, don't", with less than half."""
+    first_sentence, *rest = SENTENCE_END.split(reply.strip())
+    clauses, terms = _CLAUSE_END.split(first_sentence), content_terms(claim)
+    denials = [clause for clause in clauses if turns(clause)]
     own_denials = [clause for clause in denials if not _names_nothing(clause)]
-    terms = content_terms(claim)
-    return len(own_denials) < len(denials) and all(_holds_half(clause, terms) for clause in own_denials)
+    if len(own_denials) == len(denials):
+        return False
+    # what is so instead may follow an order
+    is_corrected = any(terms & content_terms(said) for said in (*clauses, *rest) if not turns(said))
+    return is_corrected or all(_holds_half(clause, terms) for clause in own_denials)
 
 
 def _names_nothing(clause: str) -> bool:

@@ -164,8 +164,8 @@ def _negative_reply(claim: str, passages: Sequence[TranscriptPassage], index: in
     if index >= len(passages) or passages[index].speaker is Speaker.HUMAN:
         return ""
     reply = _next_human_words(passages, index)
-    first_sentence = SENTENCE_END.split(reply.strip())[0]
-    return first_sentence if says_no(claim, first_sentence) and are_related(claim, reply) else ""
+    is_denied = says_no(claim, reply) and are_related(claim, reply)
+    return SENTENCE_END.split(reply.strip())[0] if is_denied else ""
 
 
 def _next_human_words(passages: Sequence[TranscriptPassage], index: int) -> str:

@@ -389,6 +389,12 @@ def test_a_humans_last_word_on_a_claim_counts(said: str, then: str, stands: bool
         ("Don't run the minifier on the comments now, please.", True),
         ("No, don't run the minifier on comments now.", True),
         ("No, the minifier never drops comments.", False),
+        ("No, the minifier keeps the comments, don't change the config", False),
+        ("No, don't touch the config, the minifier keeps comments", False),
+        ("No, please don't run tests. The minifier keeps comments", False),
+        ("No, you have not understood the minifier, it keeps comments", False),
+        ("Nein, das stimmt nicht, der minifier behält comments", False),
+        ("Non, ce n'est pas vrai, le minifier garde les comments", False),
         ("That's not true. The minifier keeps comments.", False),
     ],
 )
