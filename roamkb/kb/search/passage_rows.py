@@ -10,7 +10,6 @@ from roamkb.core.model import OUTLINE_STEP
 from roamkb.core.model import Node
 from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.startup.lazy_regex import lazily
-from roamkb.core.text import clip_text
 from roamkb.core.text import fold_to_line
 from roamkb.core.text import strip_points
 from roamkb.kb.notes import passages
@@ -32,8 +31,6 @@ from roamkb.text.tokenize import words_beside_unspaced
 #: Characters of a title or an alias, and of all aliases of a node, by which it is found and shown.
 LONGEST_NAME = 1_000
 _MOST_NAMES = 10_000
-#: Of each title above a heading, as it is shown.
-_LONGEST_STEP = 60
 #: Of the text of one node; more is somebody's data, and all questions would have to read it.
 MOST_TEXT = 500_000
 #: Of a line, which is shown as a whole; a longer one is several.
@@ -113,7 +110,7 @@ def passage_row(passage: "passages.NotePassage") -> PassageRow:
         is_cut=_text_length(passage) > MOST_TEXT,
         successor=_successor_of(node) if node else None,
         names=(*_compared_names(*indexed[:3], initials), _joined_terms(" ".join(above)[:LONGEST_NAME])),
-        outline=storable_text(OUTLINE_STEP.join(clip_text(title, _LONGEST_STEP) for title in above)[:LONGEST_NAME]),
+        outline=storable_text(OUTLINE_STEP.join(above)[:LONGEST_NAME]),
         indexed=indexed,
         is_foreign=is_foreign,
         # the table's words are English

@@ -100,10 +100,11 @@ class ContextTerms:
             self._values,
         )
         above = {key: terms for key, text in rows if (terms := self._weights.keys() & set(text.split(SEPARATOR)))}
+        held = self._terms_held(list(above))
         return {
-            key: HeadingTerms(terms, above[key] - terms)
-            for key, terms in self._terms_held(list(above)).items()
-            if terms - above[key]
+            key: HeadingTerms(held[key], terms - held[key])
+            for key, terms in above.items()
+            if key in held and held[key] - terms
         }
 
     def weight_of(self, terms: Iterable[str]) -> float:
