@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from roamkb.core.text import fold_text
-from roamkb.text.language import OTHER_SMALL_WORDS
 from roamkb.text.store.word_frequencies import term_bits
 from roamkb.text.tokenize import STOP_WORDS
 from roamkb.text.tokenize import UNSPACED
@@ -12,6 +11,8 @@ from roamkb.text.tokenize import stem_word
 
 #: Words of a name that has initials: of two they are any two letters, of more than five the name is a sentence.
 _FEWEST, _MOST = 3, 5
+#: Letters of a word that is small in any language: to load the lists of all takes a hook as long as to search.
+_LONGEST_SMALL = 2
 #: Bits of initials in general texts, at least: `arm` and `node` are words, whatever has these initials.
 _LEAST_BITS = 14.0
 
@@ -24,7 +25,7 @@ def initials_of(name: str) -> tuple[str, ...]:
 def _initials(name: str) -> Iterator[str]:
     # of an Arabic stroke between words nothing is left
     words = list(filter(None, map(fold_text, split_words(name))))
-    large = [word for word in words if word not in STOP_WORDS and word not in OTHER_SMALL_WORDS]
+    large = [word for word in words if word not in STOP_WORDS and len(word) > _LONGEST_SMALL]
     for some in (words, large):
         if _FEWEST <= len(some) <= _MOST and all(word[0].isalpha() and not UNSPACED.match(word) for word in some):
             yield "".join(word[0] for word in some)

@@ -234,8 +234,8 @@ class IndexQuery:
                 joined = ""
             elif (
                 not unknown.isdisjoint((word, next_word))
-                and not _is_small(word)
                 and self._term_frequency(stem_word(word + next_word))
+                and fold_text(word) not in STOP_WORDS
             ):
                 joined = word + next_word
                 yield joined
@@ -243,10 +243,13 @@ class IndexQuery:
                 yield from self._parts_of(word) if word in unknown else (word,)
 
     def _parts_of(self, word: str) -> tuple[str, ...]:
-        """Return the two words into which the entries part one that none has, or the word itself."""
+        """Return the two words into which the entries part one that none has, or the word itself.
+
+        A small word makes no other one with the word behind it: a therapist isn't the rapist.
+        """
         for place in range(1, len(word)):
             parts = word[:place], word[place:]
-            if not _is_small(parts[0]) and all(self._term_frequency(stem_word(part)) for part in parts):
+            if all(self._term_frequency(stem_word(part)) for part in parts) and fold_text(parts[0]) not in STOP_WORDS:
                 phrase = quote_word(" ".join(parts))
                 if self._db.execute("SELECT 1 FROM words WHERE words MATCH ? LIMIT 1", (phrase,)).fetchone():
                     return parts
@@ -617,11 +620,6 @@ class IndexQuery:
         row = self._db.execute("SELECT title, alias, body FROM content WHERE id = ?", (key,)).fetchone()
         text = fold_to_line(" ".join(row).replace(SEPARATOR, " "))
         return all(stands_apart(phrase, text) for phrase in self._phrases)
-
-
-def _is_small(word: str) -> bool:
-    """Return whether a word makes no other word with the one behind it: a therapist isn't the rapist."""
-    return fold_text(word) in STOP_WORDS or fold_text(word) in language.OTHER_SMALL_WORDS
 
 
 def _split_chunks(keys: list[int], size: int = 500) -> Iterator[list[int]]:
