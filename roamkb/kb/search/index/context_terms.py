@@ -16,7 +16,7 @@ from roamkb.kb.search.index.snippets import SnippetView
 from roamkb.kb.search.stored_text import SEPARATOR
 
 #: Of the best hits those whose links may call a note by the query's words, and whose notes may have headings that
-#: answer it; of a hundred no more is gained.
+#: answer it: a hundred gain .006 in MRR on links' texts, and take twice as long.
 _MOST_TELLING = 20
 
 
